@@ -120,7 +120,7 @@ class authenticator {
   std::shared_ptr<state> state_;
 };
 
-// The table of ry.auth/1; it reaches the authenticator through host->rt. [any]
-const ry_auth_v1* auth_table() noexcept;
+// The ABI table of ry.auth/1. Its functions find the authenticator through host->rt. [any]
+const ry_auth_v1& auth_v1() noexcept;
 
 }  // namespace ry::auth

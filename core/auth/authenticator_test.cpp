@@ -454,7 +454,7 @@ TEST_F(auth_test, other_tokens_walk_along_the_drivers) {
   a->remove_contributor("a", {});
 }
 
-TEST_F(auth_test, tables_reach_the_rooms) {
+TEST_F(auth_test, abi_tables_reach_the_authenticator_and_the_secret_box) {
   const auto a = make();
   const secret_box box({}, dir_);
   ry::module::runtime rt;
@@ -463,22 +463,22 @@ TEST_F(auth_test, tables_reach_the_rooms) {
   const auto take = [](void* ctx, ry_bytes b) noexcept {
     *static_cast<std::string*>(ctx) = std::string(ry::core::sv(b));
   };
-  const auto* auth = auth_table();
-  const auto* secrets = secrets_table();
-  EXPECT_EQ(auth->mint(&host, ry::core::view("{}"), 1000, take, &got), RY_FAILED_PRECONDITION);
-  EXPECT_EQ(secrets->seal(&host, ry::core::view("c"), ry::core::bytes("x"), take, &got), RY_UNAVAILABLE);
+  const ry_auth_v1& auth = auth_v1();
+  const ry_secrets_v1& secrets = secrets_v1();
+  EXPECT_EQ(auth.mint(&host, ry::core::view("{}"), 1000, take, &got), RY_FAILED_PRECONDITION);
+  EXPECT_EQ(secrets.seal(&host, ry::core::view("c"), ry::core::bytes("x"), take, &got), RY_UNAVAILABLE);
   rt.auth = a.get();
   rt.secrets = const_cast<secret_box*>(&box);
-  EXPECT_EQ(auth->mint(&host, ry::core::view("{}"), 1000, take, &got), RY_INVALID_ARGUMENT);
-  ASSERT_EQ(auth->mint(&host, ry::core::view(R"({"sub":"u"})"), 1000, take, &got), RY_OK);
+  EXPECT_EQ(auth.mint(&host, ry::core::view("{}"), 1000, take, &got), RY_INVALID_ARGUMENT);
+  ASSERT_EQ(auth.mint(&host, ry::core::view(R"({"sub":"u"})"), 1000, take, &got), RY_OK);
   EXPECT_EQ(ask(*a, got).status, RY_OK);
-  auth->forget(&host, ry::core::view("u"));
+  auth.forget(&host, ry::core::view("u"));
   EXPECT_FALSE(a->remembered(got));
-  EXPECT_EQ(auth->mint_query_token(&host, nullptr, ry::core::view("/p"), 1000, take, &got), RY_INVALID_ARGUMENT);
+  EXPECT_EQ(auth.mint_query_token(&host, nullptr, ry::core::view("/p"), 1000, take, &got), RY_INVALID_ARGUMENT);
 
-  ASSERT_EQ(secrets->seal(&host, ry::core::view("c"), ry::core::bytes("x"), take, &got), RY_OK);
+  ASSERT_EQ(secrets.seal(&host, ry::core::view("c"), ry::core::bytes("x"), take, &got), RY_OK);
   const auto sealed = got;
-  EXPECT_EQ(secrets->open(&host, ry::core::view("d"), ry::core::bytes(sealed), take, &got), RY_DATA_LOSS);
-  ASSERT_EQ(secrets->open(&host, ry::core::view("c"), ry::core::bytes(sealed), take, &got), RY_OK);
+  EXPECT_EQ(secrets.open(&host, ry::core::view("d"), ry::core::bytes(sealed), take, &got), RY_DATA_LOSS);
+  ASSERT_EQ(secrets.open(&host, ry::core::view("c"), ry::core::bytes(sealed), take, &got), RY_OK);
   EXPECT_EQ(got, "x");
 }

@@ -44,7 +44,7 @@ class secret_box {
   std::vector<key> keys_;
 };
 
-// The table of ry.secrets/1; it reaches the box through host->rt. [any]
-const ry_secrets_v1* secrets_table() noexcept;
+// The ABI table of ry.secrets/1. Its functions find the box through host->rt. [any]
+const ry_secrets_v1& secrets_v1() noexcept;
 
 }  // namespace ry::auth

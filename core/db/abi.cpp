@@ -186,10 +186,10 @@ void notify(const ry_host* host, ry_str channel) noexcept {
 
 }  // namespace
 
-const ry_db_v1* table() noexcept {
+const ry_db_v1& db_v1() noexcept {
   static constexpr ry_db_v1 t = {sizeof(ry_db_v1), 0,      run,      begin, commit, rollback, result_rows,
                                  result_release,   listen, unlisten, notify};
-  return &t;
+  return t;
 }
 
 }  // namespace ry::db

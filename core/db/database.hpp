@@ -70,7 +70,7 @@ class database {
   std::unique_ptr<impl> impl_;
 };
 
-// The ABI table of ry.db/1. Its functions return RY_UNAVAILABLE if the host has no database.
-const ry_db_v1* table() noexcept;
+// The ABI table of ry.db/1. Its functions return RY_UNAVAILABLE if the host has no database. [any]
+const ry_db_v1& db_v1() noexcept;
 
 }  // namespace ry::db

@@ -69,12 +69,12 @@ class database_test : public ::testing::Test {
     a.error = core::error::from(st, err);
     a.on_exec = ry_exec::current() != nullptr;
     for (size_t i = 0; i < n; ++i) {
-      const auto* r = table()->result_rows(results[i]);
+      const auto* r = db_v1().result_rows(results[i]);
       std::vector<std::string> cells;
       for (size_t c = 0; c < r->n_rows * r->n_cols; ++c)
         cells.push_back(r->cells[c].ptr ? core::str(r->cells[c]) : "NULL");
       a.results.push_back(std::move(cells));
-      table()->result_release(results[i]);
+      db_v1().result_release(results[i]);
     }
     p->set_value(std::move(a));
     delete p;
@@ -86,7 +86,7 @@ class database_test : public ::testing::Test {
   std::future<answer> run(std::span<const ry_db_call> calls, ry_tx* tx = nullptr, ry_op_id* op = nullptr) {
     auto* p = new std::promise<answer>;
     auto f = p->get_future();
-    const auto st = table()->run(&*host, tx, calls.data(), calls.size(), &loops.pick(), completed, p, op);
+    const auto st = db_v1().run(&*host, tx, calls.data(), calls.size(), &loops.pick(), completed, p, op);
     if (st != RY_OK) {
       p->set_value({st, {}, {}, false});
       delete p;
@@ -105,7 +105,7 @@ class database_test : public ::testing::Test {
     const auto fn = [](void* ctx, ry_status st, ry_tx* tx, const ry_error_view*) noexcept {
       static_cast<std::promise<out>*>(ctx)->set_value({st, tx});
     };
-    EXPECT_EQ(table()->begin(&*host, 0, &loops.pick(), fn, &p, nullptr), RY_OK);
+    EXPECT_EQ(db_v1().begin(&*host, 0, &loops.pick(), fn, &p, nullptr), RY_OK);
     const auto [st, tx] = f.get();
     if (status) *status = st;
     return tx;
@@ -119,8 +119,8 @@ class database_test : public ::testing::Test {
     EXPECT_EQ(how(tx, &loops.pick(), {fn, &p}), RY_OK);
     return f.get();
   }
-  ry_status commit(ry_tx* tx) { return end(tx, table()->commit); }
-  ry_status rollback(ry_tx* tx) { return end(tx, table()->rollback); }
+  ry_status commit(ry_tx* tx) { return end(tx, db_v1().commit); }
+  ry_status rollback(ry_tx* tx) { return end(tx, db_v1().rollback); }
   std::int64_t count() { return admin->exec("select count(*) from shop.t").int64(0, 0); }
   void terminate_others() {
     admin->exec(
@@ -206,7 +206,7 @@ TEST_F(database_test, bad_calls_are_refused_with_a_reason) {
   EXPECT_EQ(run("select $1::text", {&strange, 1}).get().error.reason, "db.parameter_kind");
   EXPECT_EQ(run("selec").get().error.reason, "db.42601");
   EXPECT_EQ(run("").get().status, RY_OK);
-  EXPECT_EQ(table()->run(&*host, nullptr, nullptr, 0, &loops.at(0), completed, nullptr, nullptr), RY_INVALID_ARGUMENT);
+  EXPECT_EQ(db_v1().run(&*host, nullptr, nullptr, 0, &loops.at(0), completed, nullptr, nullptr), RY_INVALID_ARGUMENT);
   EXPECT_EQ(run("select 1").get().status, RY_OK);
 }
 
@@ -588,19 +588,19 @@ TEST_F(database_test, listeners_of_a_module_run_on_their_executor) {
     if (!s.exec->is_current()) s.elsewhere = true;
     ++s.n;
   };
-  ASSERT_EQ(table()->listen(&*host, core::view("shop.x"), 60'000, s.exec, fn, &s, &l), RY_OK);
+  ASSERT_EQ(db_v1().listen(&*host, core::view("shop.x"), 60'000, s.exec, fn, &s, &l), RY_OK);
   EXPECT_TRUE(wait_for([&] { return s.n > 0; }));
   const int before = s.n;
-  table()->notify(&*host, core::view("shop.x"));
+  db_v1().notify(&*host, core::view("shop.x"));
   EXPECT_TRUE(wait_for([&] { return s.n > before; }));
   std::promise<void> ended;
   s.exec->post([&] {
-    table()->unlisten(l);
+    db_v1().unlisten(l);
     ended.set_value();
   });
   ended.get_future().get();
   const int then = s.n;
-  table()->notify(&*host, core::view("shop.x"));
+  db_v1().notify(&*host, core::view("shop.x"));
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(s.n, then);
   EXPECT_FALSE(s.elsewhere);

@@ -17,7 +17,7 @@ struct publish_call {
 
 void published(void* raw, ry_status st, ry_db_result* const* results, size_t n, const ry_error_view* err) noexcept {
   std::unique_ptr<publish_call> call(static_cast<publish_call*>(raw));
-  for (size_t i = 0; i < n; ++i) db::table()->result_release(results[i]);
+  for (size_t i = 0; i < n; ++i) db::db_v1().result_release(results[i]);
   if (st == RY_OK && call->owner.get()->rt.jobs) call->owner.get()->rt.jobs->wake();
   if (call->done.fn) module::invoke(call->owner.get(), "event published", call->done.fn, call->done.ctx, st, err);
 }
@@ -36,7 +36,7 @@ ry_status publish(const ry_host* host, ry_tx* tx, ry_str kind, ry_str key, ry_st
   static constexpr std::string_view sql = "select core.event_publish($1::text, $2::text, $3::jsonb)";
   const ry_db_call call{sizeof(ry_db_call), 0, core::view(sql), params, std::size(params), 0};
   auto state = std::make_unique<publish_call>(publish_call{module::hold(host), done});
-  const auto st = db::table()->run(host, tx, &call, 1, exec, published, state.get(), nullptr);
+  const auto st = db::db_v1().run(host, tx, &call, 1, exec, published, state.get(), nullptr);
   if (st == RY_OK) state.release();
   return st;
 }
@@ -70,10 +70,10 @@ std::uint32_t live_carries(const ry_host* host) noexcept {
 
 }  // namespace
 
-const ry_events_v1* table() noexcept {
+const ry_events_v1& events_v1() noexcept {
   static constexpr ry_events_v1 t{sizeof(ry_events_v1), 0,           publish, ack, live_subscribe, live_unsubscribe,
                                   live_publish,         live_carries};
-  return &t;
+  return t;
 }
 
 }  // namespace ry::events

@@ -4,5 +4,5 @@
 #include <ry/if/events.h>
 
 namespace ry::events {
-const ry_events_v1* table() noexcept;
+const ry_events_v1& events_v1() noexcept;
 }

@@ -49,7 +49,7 @@ ry_status on_event(void* ctx, const ry_event_view* v, ry_event* e) noexcept {
     r.payloads.push_back(ry::core::str(v->kind) + " " + ry::core::str(v->key) + " " + ry::core::str(v->payload_json));
   }
   const int n = ++r.count;
-  ry::events::table()->ack(e, n <= r.fail_first ? RY_UNAVAILABLE : RY_OK, nullptr);
+  ry::events::events_v1().ack(e, n <= r.fail_first ? RY_UNAVAILABLE : RY_OK, nullptr);
   return RY_OK;
 }
 

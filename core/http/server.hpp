@@ -27,8 +27,8 @@ class tracer;
 
 namespace ry::http {
 
-// The ABI table of "ry.http/1". One per process: each handle identifies its server. [any]
-const ry_http_v1& http_interface() noexcept;
+// The ABI table of ry.http/1. One per process: each handle identifies its server. [any]
+const ry_http_v1& http_v1() noexcept;
 
 // Serves HTTP for the host. Lifetime: created before the modules' create(), destroyed after the last module (request
 // handles point into it) and before or right after the loops are joined. Threads: call members on the main thread

@@ -26,7 +26,7 @@ namespace ry::http::test {
 
 using handler = std::function<ry_status(const ry_request_view&, ry_request*)>;
 inline const ry_http_v1& api() {
-  return http_interface();
+  return http_v1();
 }
 
 inline ry_status reply(ry_request* r, std::uint32_t status, std::string_view body,

@@ -23,12 +23,12 @@ void enqueued(void* raw, ry_status st, ry_db_result* const* results, size_t n, c
   core::error none{RY_ALREADY_EXISTS, "jobs.not_unique", "an unfinished job with this unique key exists", "", 0, 0};
   ry_error_view none_view = none.view();
   for (size_t i = 0; i < n; ++i) {
-    const auto* rows = db::table()->result_rows(results[i]);
+    const auto* rows = db::db_v1().result_rows(results[i]);
     if (i == 0 && rows->n_rows > 0) {
       const auto cell = core::sv(rows->cells[0]);
       std::from_chars(cell.data(), cell.data() + cell.size(), id);
     }
-    db::table()->result_release(results[i]);
+    db::db_v1().result_release(results[i]);
   }
   if (st == RY_OK && id == 0) {
     st = RY_ALREADY_EXISTS;
@@ -72,7 +72,7 @@ ry_status enqueue(const ry_host* host, ry_tx* tx, const ry_job_request* r, ry_ex
       "to_timestamp($5::bigint / 1000000.0), $6::text, $7::int)";
   ry_db_call call{sizeof(ry_db_call), 0, core::view(sql), params, std::size(params), 0};
   auto state = std::make_unique<enqueue_call>(enqueue_call{module::hold(host), fn, ctx});
-  const auto st = db::table()->run(host, tx, &call, 1, exec, enqueued, state.get(), nullptr);
+  const auto st = db::db_v1().run(host, tx, &call, 1, exec, enqueued, state.get(), nullptr);
   if (st == RY_OK) state.release();
   return st;
 }
@@ -106,9 +106,9 @@ void finish(ry_job* job, int32_t outcome, uint64_t delay_ms, const ry_error_view
 
 }  // namespace
 
-const ry_jobs_v1* table() noexcept {
+const ry_jobs_v1& jobs_v1() noexcept {
   static constexpr ry_jobs_v1 t{sizeof(ry_jobs_v1), 0, enqueue, adopt, wake, cancel, on_cancel, finish};
-  return &t;
+  return t;
 }
 
 }  // namespace ry::jobs

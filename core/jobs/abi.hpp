@@ -4,5 +4,5 @@
 #include <ry/if/jobs.h>
 
 namespace ry::jobs {
-const ry_jobs_v1* table() noexcept;
+const ry_jobs_v1& jobs_v1() noexcept;
 }

@@ -67,7 +67,7 @@ TEST(job_trace, every_attempt_is_in_the_trace_of_the_enqueuing_request) {
     ry_job_request request{};
     request.struct_size = sizeof request;
     request.kind = ry::core::view("t.traced");
-    ASSERT_EQ(ry::jobs::table()->enqueue(
+    ASSERT_EQ(ry::jobs::jobs_v1().enqueue(
                   &host, nullptr, &request, &n.loops.at(0),
                   [](void* p, ry_status st, std::int64_t, const ry_error_view*) noexcept {
                     EXPECT_EQ(st, RY_OK);

@@ -5,10 +5,10 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "core/module/abi.hpp"
 #include "core/module/description.hpp"
 #include "core/module/pattern.hpp"
 #include "core/module/staging.hpp"
-#include "core/module/tables.hpp"
 #include "core/module/text.hpp"
 
 namespace ry::module {
@@ -270,7 +270,7 @@ ry_status staged(ry_registrar* r, Stage&& stage) noexcept {
 
 }  // namespace
 
-const ry_registrar_v1& registrar_table() noexcept {
+const ry_registrar_v1& registrar_v1() noexcept {
   static constexpr ry_registrar_v1 table = {
       sizeof(ry_registrar_v1),
       0,

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/module/abi.hpp"
 #include "core/module/staging.hpp"
-#include "core/module/tables.hpp"
 #include "core/module/test_host.hpp"
 
 namespace ry::module {
@@ -53,7 +53,7 @@ struct registrar_test : testing::Test {
   ry_host host{rt, "runs", 1};
   module_manifest manifest;
   ry_registrar r{&host, manifest};
-  const ry_registrar_v1& to = registrar_table();
+  const ry_registrar_v1& to = registrar_v1();
 };
 
 TEST_F(registrar_test, stages_copies) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "core/module/tables.hpp"
+#include "core/module/abi.hpp"
 
 struct ry_lease {
   ry::module::registry* owner;
@@ -37,11 +37,11 @@ std::vector<std::string> interface_registry::ids() const {
 }
 
 registry::registry() {
-  interfaces.add(RY_CORE_1, &core_table(), sizeof(ry_core_v1));
-  interfaces.add(RY_METRICS_1, &metrics_table(), sizeof(ry_metrics_v1));
-  interfaces.add(RY_REGISTRAR_1, &registrar_table(), sizeof(ry_registrar_v1));
-  interfaces.add(RY_SERVICES_1, &services_table(), sizeof(ry_services_v1));
-  interfaces.add(RY_TRACE_1, &trace_table(), sizeof(ry_trace_v1));
+  interfaces.add(RY_CORE_1, &core_v1(), sizeof(ry_core_v1));
+  interfaces.add(RY_METRICS_1, &metrics_v1(), sizeof(ry_metrics_v1));
+  interfaces.add(RY_REGISTRAR_1, &registrar_v1(), sizeof(ry_registrar_v1));
+  interfaces.add(RY_SERVICES_1, &services_v1(), sizeof(ry_services_v1));
+  interfaces.add(RY_TRACE_1, &trace_v1(), sizeof(ry_trace_v1));
 }
 
 registry::~registry() = default;
@@ -173,7 +173,7 @@ const void* get_interface(const ry_host* host, ry_str id, std::uint32_t min_size
   return nullptr;
 }
 
-const ry_services_v1& services_table() noexcept {
+const ry_services_v1& services_v1() noexcept {
   static constexpr ry_services_v1 table = {
       sizeof(ry_services_v1), 0,
       [](const ry_host* host, ry_str id, uint32_t min_size, const void** table, void** self,

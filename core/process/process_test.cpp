@@ -26,10 +26,6 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using testing::HasSubstr;
 
-const ry_process_v1& table() {
-  return ry::process::process_interface();
-}
-
 struct running {
   std::mutex mutex;
   std::condition_variable changed;
@@ -70,7 +66,7 @@ struct world {
   world() { rt.processes = &processes; }
   ~world() {
     for (auto& r : all)
-      if (r->handle) table().release(r->handle);
+      if (r->handle) ry::process::process_v1().release(r->handle);
     processes.stop();
     for (int i = 0; i < 5000 && (processes.alive() || host.outstanding); ++i)
       std::this_thread::sleep_for(milliseconds(1));
@@ -100,7 +96,7 @@ struct world {
     ry_errbuf err{text, sizeof text, 0};
     ry_process* handle = nullptr;
     all.push_back(r);
-    const auto st = table().spawn(&host, r->exec, &spec, &h, r.get(), &handle, &err);
+    const auto st = ry::process::process_v1().spawn(&host, r->exec, &spec, &h, r.get(), &handle, &err);
     std::lock_guard lock(r->mutex);
     r->handle = handle;
     error.assign(text, err.len);
@@ -183,7 +179,7 @@ TEST(process, programs_are_started_by_loops_and_outlive_other_threads_that_start
   std::thread([&] { by_thread = w.shell(script); }).join();
   std::this_thread::sleep_for(milliseconds(50));
   for (const auto& r : {by_loop, by_thread}) {
-    EXPECT_EQ(table().write(r->handle, ry::core::bytes("well\n"), {}), RY_OK);
+    EXPECT_EQ(ry::process::process_v1().write(r->handle, ry::core::bytes("well\n"), {}), RY_OK);
     EXPECT_TRUE(r->wait());
     EXPECT_EQ(r->out, "it is well\n");
     EXPECT_EQ(r->code, 0);
@@ -196,8 +192,8 @@ TEST(process, runs_a_program_with_nothing_inherited) {
   auto r = w.start({"sh", "-c", "cat; env; pwd; ls /proc/self/fd | tr '\\n' ' '; echo e >&2; exit 7"},
                    {.env = {"PATH=/usr/bin:/bin", "A=b c"}, .cwd = "/usr"});
   const std::string text = "hello\n";
-  EXPECT_EQ(table().write(r->handle, ry::core::bytes(text), {}), RY_OK);
-  table().close_stdin(r->handle);
+  EXPECT_EQ(ry::process::process_v1().write(r->handle, ry::core::bytes(text), {}), RY_OK);
+  ry::process::process_v1().close_stdin(r->handle);
   ASSERT_TRUE(r->wait());
   EXPECT_EQ(r->code, 7);
   EXPECT_EQ(r->why, 0);
@@ -259,9 +255,9 @@ TEST(process, kill_signals_the_whole_group) {
   auto r = w.shell("sleep 300 & echo $!; trap '' TERM; sleep 300 & echo $! ready; wait");
   ASSERT_TRUE(r->wait_out("ready"));
   const pid_t grandchild = std::stoi(r->out);
-  table().kill(r->handle, SIGTERM);
+  ry::process::process_v1().kill(r->handle, SIGTERM);
   EXPECT_TRUE(dies_within(grandchild, 3000));
-  table().kill(r->handle, SIGKILL);
+  ry::process::process_v1().kill(r->handle, SIGKILL);
   ASSERT_TRUE(r->wait());
   EXPECT_EQ(r->why, RY_REASON_USER);
 }
@@ -271,8 +267,8 @@ TEST(process, release_kills_grandchildren_and_silences_the_handler) {
   auto r = w.shell("sleep 300 & echo $! ready; wait");
   ASSERT_TRUE(r->wait_out("ready"));
   const pid_t grandchild = std::stoi(r->out);
-  const pid_t leader = table().pid(r->handle);
-  table().release(std::exchange(r->handle, nullptr));
+  const pid_t leader = ry::process::process_v1().pid(r->handle);
+  ry::process::process_v1().release(std::exchange(r->handle, nullptr));
   EXPECT_TRUE(dies_within(grandchild, 3000));
   EXPECT_TRUE(dies_within(leader, 3000));
   for (int i = 0; i < 1000 && w.processes.alive(); ++i) std::this_thread::sleep_for(milliseconds(2));
@@ -311,7 +307,7 @@ TEST(process, floods_are_read_in_full_and_slowed_by_a_pause) {
     EXPECT_EQ(r->exits, 0);
   }
   pausing = false;
-  table().resume(r->handle);
+  ry::process::process_v1().resume(r->handle);
   ASSERT_TRUE(r->wait());
   EXPECT_EQ(r->out.size(), 20'000'000u);
   EXPECT_EQ(r->code, 0);
@@ -325,7 +321,7 @@ TEST(process, a_paused_receiver_gets_the_output_written_before_the_end) {
   auto r = w.shell("echo one; sleep 0.2; echo two", o);
   EXPECT_FALSE(r->wait(600));
   pausing = false;
-  table().resume(r->handle);
+  ry::process::process_v1().resume(r->handle);
   ASSERT_TRUE(r->wait());
   EXPECT_EQ(r->out, "one\ntwo\n");
 }
@@ -363,19 +359,19 @@ TEST(process, input_is_bounded_and_reports_a_closed_reader) {
                        ++x.calls;
                      },
                      &s};
-  EXPECT_EQ(table().write(r->handle, ry::core::bytes(block), done), RY_OK);
-  EXPECT_EQ(table().write(r->handle, ry::core::bytes(block), done), RY_RESOURCE_EXHAUSTED);
-  table().kill(r->handle, SIGKILL);
+  EXPECT_EQ(ry::process::process_v1().write(r->handle, ry::core::bytes(block), done), RY_OK);
+  EXPECT_EQ(ry::process::process_v1().write(r->handle, ry::core::bytes(block), done), RY_RESOURCE_EXHAUSTED);
+  ry::process::process_v1().kill(r->handle, SIGKILL);
   ASSERT_TRUE(r->wait());
   EXPECT_EQ(s.calls, 1);
   EXPECT_EQ(s.last, RY_CANCELLED);
-  EXPECT_EQ(table().write(r->handle, ry::core::bytes(block), done), RY_CANCELLED);
+  EXPECT_EQ(ry::process::process_v1().write(r->handle, ry::core::bytes(block), done), RY_CANCELLED);
 
   auto cat = w.start({"cat"});
   s.calls = 0;
   const std::string megabyte(1 << 20, 'y');
-  EXPECT_EQ(table().write(cat->handle, ry::core::bytes(megabyte), done), RY_OK);
-  table().close_stdin(cat->handle);
+  EXPECT_EQ(ry::process::process_v1().write(cat->handle, ry::core::bytes(megabyte), done), RY_OK);
+  ry::process::process_v1().close_stdin(cat->handle);
   ASSERT_TRUE(cat->wait());
   EXPECT_EQ(cat->out.size(), megabyte.size());
   EXPECT_EQ(s.calls, 1);
@@ -438,7 +434,7 @@ TEST(process, children_and_grandchildren_die_with_the_host) {
     auto* w = new world;
     auto r = w->shell("sleep 300 & echo $! ready; wait");
     r->wait_out("ready");
-    const std::string line = std::to_string(table().pid(r->handle)) + " " + r->out;
+    const std::string line = std::to_string(ry::process::process_v1().pid(r->handle)) + " " + r->out;
     if (::write(pipe, line.data(), line.size()) < 0) ::_exit(1);
   });
   ASSERT_GT(host, 0);
@@ -515,9 +511,9 @@ TEST(process, messages_written_together_arrive_in_their_order) {
     for (int i = 0; i < 100; ++i) {
       const std::string text = std::to_string(i) + std::string(i % 7 == 0 ? 5000 : 0, 'x') + "\n";
       all += text;
-      EXPECT_EQ(table().write(r->handle, ry::core::bytes(text), {}), RY_OK);
+      EXPECT_EQ(ry::process::process_v1().write(r->handle, ry::core::bytes(text), {}), RY_OK);
     }
-    table().close_stdin(r->handle);
+    ry::process::process_v1().close_stdin(r->handle);
     written.set_value();
   });
   written.get_future().wait();
@@ -565,7 +561,7 @@ TEST(process, output_belongs_to_the_trace_of_the_last_input) {
     r = w.start({"cat"}, o);
   }
   const ry::observe::trace_scope scope(trace_of(2));
-  ASSERT_EQ(table().write(r->handle, ry::core::bytes("one"), {}), RY_OK);
+  ASSERT_EQ(ry::process::process_v1().write(r->handle, ry::core::bytes("one"), {}), RY_OK);
   ASSERT_TRUE(r->wait_out("one"));
   EXPECT_EQ(t.wait(1), std::vector<int>{2});
 }
@@ -583,7 +579,7 @@ TEST(process, a_child_started_in_advance_belongs_to_the_trace_of_its_first_input
   for (const std::uint8_t id : {3, 4}) {
     const ry::observe::trace_scope scope(trace_of(id));
     const std::string word = "word" + std::to_string(id);
-    ASSERT_EQ(table().write(r->handle, ry::core::bytes(word), {}), RY_OK);
+    ASSERT_EQ(ry::process::process_v1().write(r->handle, ry::core::bytes(word), {}), RY_OK);
     ASSERT_TRUE(r->wait_out(word));
   }
   EXPECT_EQ(t.wait(3), (std::vector<int>{0, 3, 4}));

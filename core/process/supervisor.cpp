@@ -275,7 +275,7 @@ std::int32_t pid(const ry_process* p) noexcept {
 
 }  // namespace
 
-const ry_process_v1& process_interface() noexcept {
+const ry_process_v1& process_v1() noexcept {
   static constexpr ry_process_v1 table{sizeof(ry_process_v1), 0, spawn, write, close_stdin, resume, kill, release, pid};
   return table;
 }

@@ -39,7 +39,7 @@ class supervisor {
   std::shared_ptr<impl> impl_;
 };
 
-// The table of ry.process/1; its spawn finds the supervisor through the caller's runtime.
-const ry_process_v1& process_interface() noexcept;
+// The ABI table of ry.process/1. spawn() finds the supervisor through host->rt. [any]
+const ry_process_v1& process_v1() noexcept;
 
 }  // namespace ry::process

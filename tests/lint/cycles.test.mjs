@@ -19,7 +19,12 @@ test('finds separate cycles', () => assert.equal(
 test('lets a graph without cycles pass', () => assert.deepEqual(
   cycles(tree({ 'a.hpp': '', 'b.hpp': '#include "a.hpp"', 'c.cpp': '#include "a.hpp"\n#include "b.hpp"' })), []));
 
-test('resolves names beside the file first', () => assert.deepEqual(
+test('resolves names from the folders around the file, and those in angle brackets from the folders for includes', () => {
+  const files = { 'x/top.hpp': '', 'x/y/a.cpp': '#include "top.hpp"\n#include <x/top.hpp>\n#include <top.hpp>' };
+  assert.deepEqual(tree(files).map(({ to, line }) => [to, line]), [['x/top.hpp', 1], ['x/top.hpp', 2]]);
+});
+
+test('resolves names in the folder of the file first', () => assert.deepEqual(
   tree({ 'x/a.cpp': '#include "b.hpp"', 'x/b.hpp': '', 'b.hpp': '' }).map(({ to }) => to), ['x/b.hpp']));
 
 const order = [['low'], ['left', 'right'], ['top', 'top/inner']];

@@ -13,7 +13,7 @@ export const retired = {
   out_of_ideas: 'check_tool_loop', take_in: 'apply_answer', how_it_ended: 'run_outcome',
   courier: 'delivery_worker', occasion: 'notification_event', postman: 'mail_sender', settler: 'reward_worker',
   kept_clients: 'client_pool', era_book: 'revision_cache', broker: 'mcp_service',
-  workshop: 'module_host', rehearsal: 'preflight', rehearse: 'run_preflight', module_changes: 'module_swaps', change_request: 'swap_request', change_record: 'swap_record',
+  workshop: 'module_host', rehearsal: 'preflight', rehearse: 'run_preflight', module_changes: 'module_operations', change_request: 'swap_request', change_record: 'swap_record',
   arrangement: 'module_graph', sleep_book: 'timer_registry', module_facts: 'module_manifest', misfits: 'validation_errors', misbehaved: 'report_violation',
   module_call: 'async_statement', contributors: 'authenticator_drivers', guardian: 'reaper', last_words: 'crash_reporter or session_terminator',
   complain: 'log_error', poke: 'wake', wish: 'request or options', told: 'notified, or the name of what is reported',

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "core/app/cli/commands.hpp"
+#include "core/app/boot/load_config.hpp"
 #include "core/db/database.hpp"
 #include "core/http/server.hpp"
 

@@ -18,10 +18,10 @@
 #include <thread>
 #include <utility>
 
+#include "core/app/boot/load_config.hpp"
 #include "core/app/boot/loading.hpp"
 #include "core/app/boot/private_paths.hpp"
 #include "core/app/boot/settings.hpp"
-#include "core/app/cli/load_config.hpp"
 #include "core/events/abi.hpp"
 #include "core/jobs/abi.hpp"
 #include "core/observe/log.hpp"
@@ -37,8 +37,8 @@ constexpr auto least_module_stop = std::chrono::seconds(5);
 constexpr auto trace_export = std::chrono::seconds(3);
 
 template <class Table>
-void offer(module::registry& r, const char* id, const Table* table) {
-  r.interfaces.add(id, table, sizeof(Table));
+void offer(module::registry& r, const char* id, const Table& table) {
+  r.interfaces.add(id, &table, sizeof(Table));
 }
 
 auth::fetch_fn fetch_by(http::client& egress, exec::loop_pool& loops) {
@@ -132,14 +132,14 @@ module_host::module_host(config::config& c, std::size_t loops)
                     {"http.base_path", c.text("http.base_path")},
                     {"http.public_url", c.text("http.public_url")},
                     {"private_paths", private_paths(c)}};
-  offer(registry, RY_HTTP_1, &http::http_interface());
-  offer(registry, RY_HTTP_CLIENT_1, &http::http_client_interface());
-  offer(registry, RY_DB_1, db::table());
-  offer(registry, RY_JOBS_1, jobs::table());
-  offer(registry, RY_EVENTS_1, events::table());
-  offer(registry, RY_PROCESS_1, &process::process_interface());
-  offer(registry, RY_SECRETS_1, auth::secrets_table());
-  offer(registry, RY_AUTH_1, auth::auth_table());
+  offer(registry, RY_HTTP_1, http::http_v1());
+  offer(registry, RY_HTTP_CLIENT_1, http::http_client_v1());
+  offer(registry, RY_DB_1, db::db_v1());
+  offer(registry, RY_JOBS_1, jobs::jobs_v1());
+  offer(registry, RY_EVENTS_1, events::events_v1());
+  offer(registry, RY_PROCESS_1, process::process_v1());
+  offer(registry, RY_SECRETS_1, auth::secrets_v1());
+  offer(registry, RY_AUTH_1, auth::auth_v1());
   registry.host_points = {authenticators(nullptr), event_buses(nullptr)};
 }
 

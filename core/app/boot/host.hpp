@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "core/app/admin/http_auth.hpp"
 #include "core/app/boot/data_dir_lock.hpp"
+#include "core/app/boot/http_auth.hpp"
 #include "core/app/boot/loading.hpp"
 #include "core/app/boot/span_exporter.hpp"
 #include "core/app/config/config.hpp"

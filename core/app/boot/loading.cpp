@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <set>
 
-#include "core/app/admin/api_document.hpp"
-#include "core/app/devkit/module_names.hpp"
-#include "core/app/devkit/preflight.hpp"
+#include "core/app/boot/api_document.hpp"
+#include "core/app/boot/module_names.hpp"
+#include "core/app/boot/preflight.hpp"
 #include "core/module/inspect.hpp"
 #include "core/observe/log.hpp"
 

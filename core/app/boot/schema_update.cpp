@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "core/app/devkit/module_names.hpp"
+#include "core/app/boot/module_names.hpp"
 #include "core/db/failure.hpp"
 #include "core/observe/log.hpp"
 #include "core/schema/core_migrations.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/app/cli/load_config.hpp"
+#include "core/app/boot/load_config.hpp"
 #include "core/app/client/module_client.hpp"
 #include "core/app/config/exit_code.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/app/cli/commands.hpp"
+#include "core/app/boot/load_config.hpp"
 
 namespace ry::app {
 

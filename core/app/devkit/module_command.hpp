@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/app/cli/load_config.hpp"
+#include "core/app/boot/load_config.hpp"
 #include "core/app/config/exit_code.hpp"
 
 namespace ry::app {

@@ -8,8 +8,8 @@
 #include <span>
 #include <stdexcept>
 
+#include "core/app/boot/module_names.hpp"
 #include "core/app/boot/paths.hpp"
-#include "core/app/devkit/module_names.hpp"
 #include "core/module/manifest.hpp"
 
 namespace ry::app {

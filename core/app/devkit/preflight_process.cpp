@@ -15,7 +15,7 @@
 
 #include "core/app/boot/host.hpp"
 #include "core/app/boot/paths.hpp"
-#include "core/app/devkit/preflight_steps.hpp"
+#include "core/app/boot/preflight_steps.hpp"
 #include "core/module/inspect.hpp"
 #include "core/module/module_instance.hpp"
 

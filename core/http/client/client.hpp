@@ -86,7 +86,7 @@ class client {
   std::unique_ptr<impl> impl_;
 };
 
-// The ABI table of ry.http_client/1; it finds the client through the caller's runtime.
-const ry_http_client_v1& http_client_interface() noexcept;
+// The ABI table of ry.http_client/1. Its functions find the client through host->rt. [any]
+const ry_http_client_v1& http_client_v1() noexcept;
 
 }  // namespace ry::http

@@ -66,7 +66,7 @@ TEST(client_guard, refuses_public_addresses_of_the_machines_own_interfaces) {
     EXPECT_EQ(a->reason, "http_client.address_refused") << host;
   }
   const auto check = [&](std::string_view url) {
-    return ry::http::http_client_interface().check_url(&w.host, ry::core::view(url));
+    return ry::http::http_client_v1().check_url(&w.host, ry::core::view(url));
   };
   EXPECT_EQ(check("http://93.184.216.34/"), RY_PERMISSION_DENIED);
   EXPECT_EQ(check("http://93.184.216.36/"), RY_OK);
@@ -86,7 +86,7 @@ TEST(client_guard, an_operators_connection_is_not_shared_with_guarded_requests) 
 TEST(client_guard, check_url_judges_the_literal_form) {
   world w(guarded([](const std::string&) { return ips({}); }));
   const auto check = [&](std::string_view url) {
-    return ry::http::http_client_interface().check_url(&w.host, ry::core::view(url));
+    return ry::http::http_client_v1().check_url(&w.host, ry::core::view(url));
   };
   EXPECT_EQ(check("https://example.com/x"), RY_OK);
   EXPECT_EQ(check("http://8.8.8.8/"), RY_OK);
@@ -95,9 +95,8 @@ TEST(client_guard, check_url_judges_the_literal_form) {
   EXPECT_EQ(check("ftp://example.com/"), RY_INVALID_ARGUMENT);
   EXPECT_EQ(check(""), RY_INVALID_ARGUMENT);
   world local;
-  EXPECT_EQ(
-      ry::http::http_client_interface().check_url(&local.host, ry::core::view(std::string_view("http://127.0.0.1/"))),
-      RY_OK);
+  EXPECT_EQ(ry::http::http_client_v1().check_url(&local.host, ry::core::view(std::string_view("http://127.0.0.1/"))),
+            RY_OK);
 }
 
 TEST(client_guard, a_slow_lookup_extends_no_deadline_and_blocks_no_other_request) {

@@ -238,7 +238,7 @@ TEST(client_proxy, an_old_request_has_none) {
   auto a = std::make_shared<answer>();
   a->exec = &w.loops.at(0);
   const ry_client_handler h{sizeof h, 0, &world::on_head, &world::on_data, &world::on_done};
-  ASSERT_EQ(ry::http::http_client_interface().request(&w.host, a->exec, &r, &h, new std::shared_ptr<answer>(a), &a->op),
+  ASSERT_EQ(ry::http::http_client_v1().request(&w.host, a->exec, &r, &h, new std::shared_ptr<answer>(a), &a->op),
             RY_OK);
   ASSERT_TRUE(a->wait());
   EXPECT_EQ(a->body, "ok") << a->message;
@@ -274,7 +274,7 @@ TEST(client_trust, explains_certificate_errors) {
     char text[256];
     ry_errbuf err{text, sizeof text, 0};
     std::uint64_t number = 7;
-    const auto st = ry::http::http_client_interface().trust(host, ry::core::view(pem), &number, &err);
+    const auto st = ry::http::http_client_v1().trust(host, ry::core::view(pem), &number, &err);
     EXPECT_TRUE(st == RY_OK || number == 0);
     return st == RY_OK ? std::string("ok") : std::string(err.ptr, err.len);
   };

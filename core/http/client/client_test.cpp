@@ -421,7 +421,7 @@ TEST(client, refuses_requests_it_cannot_send) {
   EXPECT_EQ(a->reason, "http_client.request");
   EXPECT_THAT(a->message, HasSubstr("X"));
   EXPECT_EQ(w.run({.url = "http://h/", .headers = {{"X Y", "a"}}})->status, RY_INVALID_ARGUMENT);
-  EXPECT_EQ(ry::http::http_client_interface().request(&w.host, &w.loops.at(0), nullptr, nullptr, nullptr, nullptr),
+  EXPECT_EQ(ry::http::http_client_v1().request(&w.host, &w.loops.at(0), nullptr, nullptr, nullptr, nullptr),
             RY_INVALID_ARGUMENT);
 }
 

@@ -101,7 +101,7 @@ struct world {
     const ry_client_handler h{sizeof h, 0, &on_head, &on_data, &on_done};
     auto* ctx = new std::shared_ptr<answer>(a);
     ry_op_id op = 0;
-    const auto st = http_client_interface().request(&host, a->exec, &r, &h, ctx, &op);
+    const auto st = http_client_v1().request(&host, a->exec, &r, &h, ctx, &op);
     std::lock_guard lock(a->mutex);
     a->op = op;
     if (st != RY_OK) {
@@ -116,8 +116,8 @@ struct world {
     if (!a->wait()) std::abort();
     return a;
   }
-  void drop_idle(std::string_view key) { http_client_interface().drop_idle(&host, &loops.at(0), core::view(key)); }
-  void resume(const answer& a) { http_client_interface().resume(&host, a.op); }
+  void drop_idle(std::string_view key) { http_client_v1().drop_idle(&host, &loops.at(0), core::view(key)); }
+  void resume(const answer& a) { http_client_v1().resume(&host, a.op); }
 
   static void on_head(void* ctx, const ry_client_response* r) noexcept {
     auto& a = **static_cast<std::shared_ptr<answer>*>(ctx);

@@ -3,13 +3,9 @@
 #include <cstddef>
 #include <string>
 
-namespace extract {
+#include "office/office_text.hpp"
 
-struct office_text {
-  std::string kind;  // "docx", "xlsx", "pptx", "opendocument"; empty: some other archive
-  std::string text;  // UTF-8, at most max_bytes or a little more
-  std::string problem;  // a sentence without a full stop; empty: all was read
-};
+namespace extract {
 
 office_text read_office(const std::string& path, std::size_t max_bytes);
 

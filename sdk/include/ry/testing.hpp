@@ -350,4 +350,4 @@ class fake_host {
 
 }  // namespace ry::testing
 
-#include <ry/cpp/testing_tables.hpp>
+#include <ry/testing_impl.hpp>

@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
   rt.metrics = &metrics;
   rt.http_client = &egress;
   rt.modules = &registry;
-  registry.interfaces.add(RY_HTTP_CLIENT_1, &ry::http::http_client_interface(), sizeof(ry_http_client_v1));
+  registry.interfaces.add(RY_HTTP_CLIENT_1, &ry::http::http_client_v1(), sizeof(ry_http_client_v1));
   void* self = nullptr;
   ry::module::host_point point;
   point.id = RY_LLM_PROVIDER_1;

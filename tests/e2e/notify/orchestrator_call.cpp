@@ -266,7 +266,7 @@ int main(int argc, char** argv) {
   rt.http_client = &egress;
   rt.modules = &registry;
   rt.host_values["deployment.mode"] = mode;
-  registry.interfaces.add(RY_HTTP_CLIENT_1, &ry::http::http_client_interface(), sizeof(ry_http_client_v1));
+  registry.interfaces.add(RY_HTTP_CLIENT_1, &ry::http::http_client_v1(), sizeof(ry_http_client_v1));
   ry::module::host_point point;
   point.id = RY_NOTIFY_ORCHESTRATOR_1;
   point.min_size = sizeof(ry_notify_orchestrator_v1);

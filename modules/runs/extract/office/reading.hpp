@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "office.hpp"
+#include "office_text.hpp"
 #include "package.hpp"
 #include "xml.hpp"
 

@@ -14,11 +14,11 @@
 #include <memory>
 #include <string>
 
-#include "core/app/admin/api_document.hpp"
 #include "core/app/admin/swap_record.hpp"
+#include "core/app/boot/api_document.hpp"
 #include "core/app/boot/host.hpp"
+#include "core/app/boot/load_config.hpp"
 #include "core/app/boot/signals.hpp"
-#include "core/app/cli/commands.hpp"
 #include "core/db/database.hpp"
 #include "core/db/migrator.hpp"
 #include "core/module/module_swap.hpp"
@@ -28,15 +28,15 @@ namespace ry::app {
 class file_watch;
 class start_guard;
 
-class module_swaps {
+class module_operations {
  public:
   enum class action { reload, enable, disable };
 
-  module_swaps(module_host& w, host_services& r, api_document& api, signals& main, start_guard& starts,
-               config_options options, db::settings database, std::chrono::milliseconds drain);
-  ~module_swaps();
-  module_swaps(const module_swaps&) = delete;
-  module_swaps& operator=(const module_swaps&) = delete;
+  module_operations(module_host& w, host_services& r, api_document& api, signals& main, start_guard& starts,
+                    config_options options, db::settings database, std::chrono::milliseconds drain);
+  ~module_operations();
+  module_operations(const module_operations&) = delete;
+  module_operations& operator=(const module_operations&) = delete;
 
   // Records that the modules have started with the settings of `c`.
   void note_started(const config::config& c);

@@ -105,14 +105,14 @@ void unmask(const ry_host*, ry_str secret) noexcept {
 
 }  // namespace
 
-const ry_auth_v1* auth_table() noexcept {
+const ry_auth_v1& auth_v1() noexcept {
   static constexpr ry_auth_v1 table{sizeof(ry_auth_v1), 0, mint, mint_query_token, forget, refuse_session};
-  return &table;
+  return table;
 }
 
-const ry_secrets_v1* secrets_table() noexcept {
+const ry_secrets_v1& secrets_v1() noexcept {
   static constexpr ry_secrets_v1 table{sizeof(ry_secrets_v1), 0, seal, open, redact, mask, unmask};
-  return &table;
+  return table;
 }
 
 }  // namespace ry::auth

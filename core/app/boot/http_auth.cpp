@@ -1,4 +1,4 @@
-#include "core/app/admin/http_auth.hpp"
+#include "core/app/boot/http_auth.hpp"
 
 namespace ry::app {
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/module/tables.hpp"
+#include "core/module/abi.hpp"
 #include "core/module/test_host.hpp"
 #include "core/observe/tracer.hpp"
 
@@ -39,16 +39,16 @@ struct completion {
   }
 };
 
-struct core_table_test : testing::Test {
+struct abi_test : testing::Test {
   void settle() {
     while (self.outstanding.load() != 0) std::this_thread::yield();
   }
   test_host host;
   ry_host self{host.rt, "mod", 1};
-  const ry_core_v1& core = core_table();
+  const ry_core_v1& core = core_v1();
 };
 
-TEST_F(core_table_test, interfaces_are_found_by_name_and_size) {
+TEST_F(abi_test, interfaces_are_found_by_name_and_size) {
   EXPECT_EQ(get_interface(&self, view("ry.core/1"), sizeof(ry_core_v1)), &core);
   EXPECT_EQ(get_interface(&self, view("ry.core/1"), 0), &core);
   EXPECT_EQ(get_interface(&self, view("ry.core/1"), sizeof(ry_core_v1) + 1), nullptr);
@@ -58,7 +58,7 @@ TEST_F(core_table_test, interfaces_are_found_by_name_and_size) {
     EXPECT_NE(get_interface(&self, view(id), 0), nullptr) << id;
 }
 
-TEST_F(core_table_test, an_interface_that_is_not_among_the_needs_is_not_handed_out) {
+TEST_F(abi_test, an_interface_that_is_not_among_the_needs_is_not_handed_out) {
   EXPECT_EQ(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
   host.modules.admit(&self, {"ry.db/1"});
   EXPECT_EQ(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
@@ -72,7 +72,7 @@ TEST_F(core_table_test, an_interface_that_is_not_among_the_needs_is_not_handed_o
   EXPECT_EQ(self.last_violation, "an interface that is not among its needs in get_interface: ry.metrics/1");
 }
 
-TEST_F(core_table_test, spawned_work_keeps_the_trace_of_its_start) {
+TEST_F(abi_test, spawned_work_keeps_the_trace_of_its_start) {
   observe::trace_settings settings;
   settings.record = observe::recording::on;
   observe::tracer tracer(settings);
@@ -95,12 +95,12 @@ TEST_F(core_table_test, spawned_work_keeps_the_trace_of_its_start) {
   settle();
 }
 
-TEST_F(core_table_test, a_module_enters_another_trace_until_it_returns) {
+TEST_F(abi_test, a_module_enters_another_trace_until_it_returns) {
   observe::trace_settings settings;
   settings.record = observe::recording::on;
   observe::tracer tracer(settings);
   const auto mine = tracer.begin(std::nullopt, ""), others = tracer.begin(std::nullopt, "");
-  const auto& t = trace_table();
+  const auto& t = trace_v1();
   EXPECT_EQ(t.current(&self), nullptr);
   t.release(nullptr);
   ry_trace* handle = nullptr;
@@ -119,11 +119,11 @@ TEST_F(core_table_test, a_module_enters_another_trace_until_it_returns) {
         &self, "test",
         +[](void* p) noexcept {
           const auto& s = *static_cast<state*>(p);
-          trace_table().enter(s.host, s.handle);
+          trace_v1().enter(s.host, s.handle);
           EXPECT_EQ(observe::trace_of_thread().get(), s.handle);
-          trace_table().enter(s.host, nullptr);
+          trace_v1().enter(s.host, nullptr);
           EXPECT_EQ(observe::trace_of_thread(), nullptr);
-          trace_table().enter(s.host, s.handle);
+          trace_v1().enter(s.host, s.handle);
         },
         static_cast<void*>(&s));
     EXPECT_EQ(observe::trace_of_thread(), others);
@@ -133,7 +133,7 @@ TEST_F(core_table_test, a_module_enters_another_trace_until_it_returns) {
   EXPECT_EQ(mine->use_count(), 1u);
 }
 
-TEST_F(core_table_test, uuids_are_version_7_unique_and_increasing_across_threads) {
+TEST_F(abi_test, uuids_are_version_7_unique_and_increasing_across_threads) {
   std::vector<std::vector<std::string>> all(4);
   std::vector<std::thread> threads;
   for (auto& mine : all)
@@ -161,7 +161,7 @@ TEST_F(core_table_test, uuids_are_version_7_unique_and_increasing_across_threads
   EXPECT_NEAR(static_cast<double>(ms), static_cast<double>(core.now_unix_us(&self)) / 1000, 5000);
 }
 
-TEST_F(core_table_test, facts_and_a_directory_of_its_own) {
+TEST_F(abi_test, facts_and_a_directory_of_its_own) {
   const auto root = std::filesystem::temp_directory_path() / "ry_core_table_test";
   std::filesystem::remove_all(root);
   EXPECT_EQ(sv(core.info(&self, view("data_dir"))), "");
@@ -175,7 +175,7 @@ TEST_F(core_table_test, facts_and_a_directory_of_its_own) {
   std::filesystem::remove_all(root);
 }
 
-TEST_F(core_table_test, posts_run_on_their_executor_and_never_inside_the_call) {
+TEST_F(abi_test, posts_run_on_their_executor_and_never_inside_the_call) {
   ry_exec* exec = core.pick_exec(&self);
   EXPECT_EQ(core.on_exec(exec), 0u);
   struct state {
@@ -206,7 +206,7 @@ TEST_F(core_table_test, posts_run_on_their_executor_and_never_inside_the_call) {
             RY_INVALID_ARGUMENT);
 }
 
-TEST_F(core_table_test, sleeps_end_by_time_or_by_cancel_and_late_cancels_do_nothing) {
+TEST_F(abi_test, sleeps_end_by_time_or_by_cancel_and_late_cancels_do_nothing) {
   ry_exec* exec = core.pick_exec(&self);
   completion quick;
   ry_op_id quick_id = 0;
@@ -234,9 +234,9 @@ TEST_F(core_table_test, sleeps_end_by_time_or_by_cancel_and_late_cancels_do_noth
   settle();
 }
 
-TEST_F(core_table_test, a_sleep_begun_and_cancelled_on_its_own_loop) {
+TEST_F(abi_test, a_sleep_begun_and_cancelled_on_its_own_loop) {
   struct state {
-    core_table_test& t;
+    abi_test& t;
     completion c;
   } s{*this, {}};
   core.exec_post(
@@ -252,7 +252,7 @@ TEST_F(core_table_test, a_sleep_begun_and_cancelled_on_its_own_loop) {
   settle();
 }
 
-TEST_F(core_table_test, blocking_work_runs_elsewhere_and_completes_here) {
+TEST_F(abi_test, blocking_work_runs_elsewhere_and_completes_here) {
   ry_exec* exec = core.pick_exec(&self);
   struct state {
     ry_exec* at = reinterpret_cast<ry_exec*>(1);
@@ -271,7 +271,7 @@ TEST_F(core_table_test, blocking_work_runs_elsewhere_and_completes_here) {
             RY_UNAVAILABLE);
 }
 
-TEST_F(core_table_test, a_callback_that_blocks_its_loop_is_counted) {
+TEST_F(abi_test, a_callback_that_blocks_its_loop_is_counted) {
   std::promise<void> done;
   core.exec_post(
       &self, &host.loops.at(0),
@@ -285,8 +285,8 @@ TEST_F(core_table_test, a_callback_that_blocks_its_loop_is_counted) {
   EXPECT_EQ(self.slow_callbacks, 1u);
 }
 
-TEST_F(core_table_test, metrics_carry_the_modules_name) {
-  const auto& m = metrics_table();
+TEST_F(abi_test, metrics_carry_the_modules_name) {
+  const auto& m = metrics_v1();
   const ry_header label = {view("tier"), view("free")};
   auto* c = m.get(&self, RY_METRIC_COUNTER, view("runs_total"), view("Runs"), &label, 1, nullptr, 0);
   ASSERT_NE(c, nullptr);
@@ -298,11 +298,11 @@ TEST_F(core_table_test, metrics_carry_the_modules_name) {
   m.add(nullptr, 1);
 }
 
-TEST_F(core_table_test, services_are_leased_by_need_only) {
+TEST_F(abi_test, services_are_leased_by_need_only) {
   ry_host provider{host.rt, "provider", 2};
   const std::uint32_t table[2] = {8, 42};
   int object = 0;
-  const auto& s = services_table();
+  const auto& s = services_v1();
   const void* found = nullptr;
   void* obj = nullptr;
   ry_lease* lease = nullptr;

@@ -1,4 +1,4 @@
-#include "core/app/devkit/preflight.hpp"
+#include "core/app/boot/preflight.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -20,7 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/app/devkit/preflight_steps.hpp"
+#include "core/app/boot/preflight_steps.hpp"
 #include "core/process/launch.hpp"
 
 namespace ry::app {

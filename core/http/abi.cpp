@@ -366,7 +366,7 @@ void buffer_release(ry_buffer* buffer) noexcept {
 
 }  // namespace
 
-const ry_http_v1& http_interface() noexcept {
+const ry_http_v1& http_v1() noexcept {
   static constexpr ry_http_v1 table{sizeof(ry_http_v1),
                                     0,
                                     respond,

@@ -4,9 +4,9 @@
 
 #include "core/exec/blocking_pool.hpp"
 #include "core/exec/op_table.hpp"
+#include "core/module/abi.hpp"
 #include "core/module/host.hpp"
 #include "core/module/registry.hpp"
-#include "core/module/tables.hpp"
 #include "core/observe/log.hpp"
 
 namespace ry::module {
@@ -123,7 +123,7 @@ ry_status run_blocking(const ry_host* host, ry_exec* exec, ry_call_fn work, void
 
 }  // namespace
 
-const ry_core_v1& core_table() noexcept {
+const ry_core_v1& core_v1() noexcept {
   static constexpr ry_core_v1 table = {sizeof(ry_core_v1), 0,         log,     now_unix_us, mono_us,  info,
                                        new_uuid,           pick_exec, on_exec, exec_post,   sleep_ms, op_cancel,
                                        run_blocking};

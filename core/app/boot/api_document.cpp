@@ -1,4 +1,4 @@
-#include "core/app/admin/api_document.hpp"
+#include "core/app/boot/api_document.hpp"
 
 #include <algorithm>
 #include <boost/json/array.hpp>
@@ -10,7 +10,7 @@
 #include <ry/cpp/text.hpp>
 #include <string_view>
 
-#include "core/app/devkit/module_names.hpp"
+#include "core/app/boot/module_names.hpp"
 #include "core/module/description.hpp"
 #include "core/module/pattern.hpp"
 #include "host_openapi.hpp"

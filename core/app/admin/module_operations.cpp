@@ -1,4 +1,4 @@
-#include "core/app/admin/module_swaps.hpp"
+#include "core/app/admin/module_operations.hpp"
 
 #include <algorithm>
 #include <boost/json/array.hpp>
@@ -35,22 +35,22 @@ constexpr auto short_patience = std::chrono::seconds(5);
 constexpr const char* by_file_watch = "host:file_change";
 constexpr const char* by_signal = "host:SIGHUP";
 
-const char* word(module_swaps::action a) {
+const char* word(module_operations::action a) {
   switch (a) {
-    case module_swaps::action::enable:
+    case module_operations::action::enable:
       return "enable";
-    case module_swaps::action::disable:
+    case module_operations::action::disable:
       return "disable";
     default:
       return "reload";
   }
 }
 
-const char* outcome_of(module_swaps::action a) {
+const char* outcome_of(module_operations::action a) {
   switch (a) {
-    case module_swaps::action::enable:
+    case module_operations::action::enable:
       return "enabled";
-    case module_swaps::action::disable:
+    case module_operations::action::disable:
       return "disabled";
     default:
       return "swapped";
@@ -100,8 +100,9 @@ std::vector<std::string> watched_directories(const config::config& c) {
 
 }  // namespace
 
-module_swaps::module_swaps(module_host& w, host_services& r, api_document& api, signals& main, start_guard& starts,
-                           config_options options, db::settings database, std::chrono::milliseconds drain)
+module_operations::module_operations(module_host& w, host_services& r, api_document& api, signals& main,
+                                     start_guard& starts, config_options options, db::settings database,
+                                     std::chrono::milliseconds drain)
     : host_(w),
       services_(r),
       api_(api),
@@ -119,9 +120,9 @@ module_swaps::module_swaps(module_host& w, host_services& r, api_document& api, 
                              [this, what](auto& view) { return asked(what, view); }, http::runs_on::blocking, flags});
 }
 
-module_swaps::~module_swaps() = default;
+module_operations::~module_operations() = default;
 
-void module_swaps::note_started(const config::config& c) {
+void module_operations::note_started(const config::config& c) {
   const auto before = newest_;
   for (const auto& m : host_.modules.describe()) {
     newest_ = std::max(newest_, m.instance);
@@ -131,23 +132,23 @@ void module_swaps::note_started(const config::config& c) {
   }
 }
 
-void module_swaps::watch_files(const config::config& c) {
+void module_operations::watch_files(const config::config& c) {
   watch_ = std::make_unique<file_watch>(watched_directories(c), [this](const std::filesystem::path& file) {
     main_.post([this, file] { file_changed(file); });
   });
 }
 
-void module_swaps::stop() {
+void module_operations::stop() {
   watch_.reset();
 }
 
-http::host_answer module_swaps::list() const {
+http::host_answer module_operations::list() const {
   auto modules = json::parse(module::to_json(host_.modules.describe())).as_array();
   record_.add_to(modules);
   return {200, "application/json", json::serialize(modules)};
 }
 
-http::host_answer module_swaps::asked(action what, const ry_request_view& view) {
+http::host_answer module_operations::asked(action what, const ry_request_view& view) {
   const std::string name = view.n_params > 0 ? core::str(view.params[0].value) : std::string();
   const std::string actor = view.principal ? core::str(view.principal->subject) : std::string();
   // Otherwise each waiting request would occupy a blocking thread until this swap ends.
@@ -167,7 +168,7 @@ http::host_answer module_swaps::asked(action what, const ry_request_view& view) 
   return out;
 }
 
-http::host_answer module_swaps::run_for(const std::string& actor, action what, const std::string& name) {
+http::host_answer module_operations::run_for(const std::string& actor, action what, const std::string& name) {
   auto out = run(what, name);
   json::object detail{{"module", name}};
   if (out.status != 200) {
@@ -178,26 +179,26 @@ http::host_answer module_swaps::run_for(const std::string& actor, action what, c
   return out;
 }
 
-bool module_swaps::compare(const module::module_description& m, const std::string& actor) {
+bool module_operations::compare(const module::module_description& m, const std::string& actor) {
   if (m.state != module::module_state::started || module::inspect(m.file).sha256 == m.sha256) return false;
   observe::log(level::info, "module", "its file has changed", {{"module", m.manifest.name}});
   run_for(actor, action::reload, m.manifest.name);
   return true;
 }
 
-void module_swaps::file_changed(const std::filesystem::path& file) {
+void module_operations::file_changed(const std::filesystem::path& file) {
   const auto whole = [](const std::filesystem::path& p) { return std::filesystem::absolute(p).lexically_normal(); };
   for (const auto& m : host_.modules.describe())
     if (whole(m.file) == whole(file)) (void)compare(m, by_file_watch);
 }
 
-std::size_t module_swaps::reload_changed() {
+std::size_t module_operations::reload_changed() {
   std::size_t changed = 0;
   for (const auto& m : host_.modules.describe()) changed += compare(m, by_signal) ? 1 : 0;
   return changed;
 }
 
-std::vector<std::string> module_swaps::unapplied_settings(config::config& fresh) const {
+std::vector<std::string> module_operations::unapplied_settings(config::config& fresh) const {
   std::vector<std::string> out;
   for (const auto& m : host_.modules.describe()) {
     const auto applied = applied_.find(m.manifest.name);
@@ -209,8 +210,8 @@ std::vector<std::string> module_swaps::unapplied_settings(config::config& fresh)
   return out;
 }
 
-module::swap_request module_swaps::request_for(action what, const std::string& name, config::config& fresh,
-                                               std::string& error) const {
+module::swap_request module_operations::request_for(action what, const std::string& name, config::config& fresh,
+                                                    std::string& error) const {
   module::swap_request request;
   const auto found = find_modules(fresh);
   fresh.check_names(found.names);
@@ -233,8 +234,8 @@ module::swap_request module_swaps::request_for(action what, const std::string& n
   return request;
 }
 
-std::string module_swaps::try_start(std::unique_ptr<module::module_swap>& swap, const module::swap_request& request,
-                                    const config::config& fresh) {
+std::string module_operations::try_start(std::unique_ptr<module::module_swap>& swap,
+                                         const module::swap_request& request, const config::config& fresh) {
   const auto steps = swap->migrations();
   if (steps.empty()) return {};
   auto pending = db::migrator(database_.session()).status(steps);
@@ -251,8 +252,8 @@ std::string module_swaps::try_start(std::unique_ptr<module::module_swap>& swap, 
   return again.problems.empty() ? std::string() : text_of(again, fresh);
 }
 
-void module_swaps::publish(const std::vector<module::job_kind>& old_jobs,
-                           const std::vector<module::consumer>& old_consumers) {
+void module_operations::publish(const std::vector<module::job_kind>& old_jobs,
+                                const std::vector<module::consumer>& old_consumers) {
   auto& modules = host_.modules;
   services_.server.publish(modules.routes());
   api_.update(modules.routes(), modules.descriptions());
@@ -275,7 +276,7 @@ void module_swaps::publish(const std::vector<module::job_kind>& old_jobs,
   services_.jobs.wake();
 }
 
-http::host_answer module_swaps::run(action what, const std::string& name) {
+http::host_answer module_operations::run(action what, const std::string& name) {
   const auto begun = steady::now();
   auto& modules = host_.modules;
   const auto fail = [&](std::uint32_t status, const std::string& why) {

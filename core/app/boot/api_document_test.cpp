@@ -1,4 +1,4 @@
-#include "core/app/admin/api_document.hpp"
+#include "core/app/boot/api_document.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,8 +2,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/module/abi.hpp"
 #include "core/module/host.hpp"
-#include "core/module/tables.hpp"
 #include "core/observe/metrics.hpp"
 
 namespace ry::module {
@@ -35,7 +35,7 @@ ry_metric* get(const ry_host* host, int32_t kind, ry_str name, ry_str help, cons
 
 }  // namespace
 
-const ry_metrics_v1& metrics_table() noexcept {
+const ry_metrics_v1& metrics_v1() noexcept {
   static constexpr ry_metrics_v1 table = {sizeof(ry_metrics_v1),
                                           0,
                                           get,

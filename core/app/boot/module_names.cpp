@@ -1,4 +1,4 @@
-#include "core/app/devkit/module_names.hpp"
+#include "core/app/boot/module_names.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/app/cli/load_config.hpp"
+#include "core/app/boot/load_config.hpp"
 
 #include <cstdio>
 

@@ -71,7 +71,7 @@ ry_status trust(const ry_host* host, ry_str pem, uint64_t* number, ry_errbuf* er
 
 }  // namespace
 
-const ry_http_client_v1& http_client_interface() noexcept {
+const ry_http_client_v1& http_client_v1() noexcept {
   static constexpr ry_http_client_v1 table{sizeof(ry_http_client_v1), 0, request, resume, check_url, drop_idle, trust};
   return table;
 }

@@ -1,7 +1,7 @@
 #include <ry/if/trace.h>
 
+#include "core/module/abi.hpp"
 #include "core/module/host.hpp"
-#include "core/module/tables.hpp"
 #include "core/observe/trace.hpp"
 
 namespace ry::module {
@@ -25,7 +25,7 @@ void release(ry_trace* trace) noexcept {
 
 }  // namespace
 
-const ry_trace_v1& trace_table() noexcept {
+const ry_trace_v1& trace_v1() noexcept {
   static constexpr ry_trace_v1 table = {sizeof(ry_trace_v1), 0, current, enter, release};
   return table;
 }

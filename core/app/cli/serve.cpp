@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <optional>
 
-#include "core/app/admin/api_document.hpp"
 #include "core/app/admin/job_routes.hpp"
-#include "core/app/admin/module_swaps.hpp"
+#include "core/app/admin/module_operations.hpp"
 #include "core/app/admin/node_routes.hpp"
 #include "core/app/admin/probes.hpp"
+#include "core/app/boot/api_document.hpp"
 #include "core/app/boot/config_reload.hpp"
 #include "core/app/boot/data_dir_lock.hpp"
 #include "core/app/boot/deployment_check.hpp"
@@ -114,7 +114,7 @@ exit_code serve(const config_options& options) {
   job_routes jobs_for_admins(w, r);
   add_node_routes(r, w);
   api_document api(r.server, web.base_path);
-  std::optional<module_swaps> changes;
+  std::optional<module_operations> changes;
 
   const auto connect = [&] {
     if (!database) w.rt.db = &database.emplace(postgres.wait());
