@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -18,6 +17,7 @@
 #include <future>
 #include <mutex>
 #include <optional>
+#include <ry/cpp/text.hpp>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -52,20 +52,6 @@ constexpr std::uintmax_t log_max = 10 << 20;
 long shared_buffers_mb() {
   const auto memory_mb = static_cast<long>(exec::usable_memory_bytes() >> 20);
   return std::clamp(memory_mb / 8, 64L, 256L);
-}
-
-std::string percent_encoded(std::string_view text) {
-  std::string out;
-  for (const unsigned char c : text) {
-    if (std::isalnum(c) || c == '-' || c == '_' || c == '.' || c == '~') {
-      out.push_back(static_cast<char>(c));
-    } else {
-      char hex[4];
-      std::snprintf(hex, sizeof hex, "%%%02X", c);
-      out += hex;
-    }
-  }
-  return out;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <ry/cpp/memory.hpp>
+#include <ry/cpp/text.hpp>
 
 #include "core/http/message.hpp"
 #include "core/http/uri.hpp"
@@ -11,9 +12,7 @@ namespace ry::http::serving {
 namespace {
 
 std::string_view trim(std::string_view s) noexcept {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
-  return s;
+  return trimmed(s, " \t");
 }
 
 // Removes the next `; name=value` from a header value and unquotes it. Browsers send %22 for a quote and a bare

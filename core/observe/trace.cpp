@@ -74,10 +74,8 @@ bool sound_value(std::string_view value) noexcept {
          std::all_of(value.begin(), value.end(), [](char c) { return c >= 0x20 && c <= 0x7e && c != ',' && c != '='; });
 }
 
-std::string_view trimmed(std::string_view s) noexcept {
-  const auto from = s.find_first_not_of(" \t");
-  if (from == std::string_view::npos) return {};
-  return s.substr(from, s.find_last_not_of(" \t") - from + 1);
+std::string_view trim(std::string_view s) noexcept {
+  return trimmed(s, " \t");
 }
 
 }  // namespace
@@ -102,7 +100,7 @@ bool sound_tracestate(std::string_view text) noexcept {
   std::size_t n = 0;
   for (std::string_view rest = text;;) {
     const auto comma = rest.find(',');
-    const auto member = trimmed(rest.substr(0, comma));
+    const auto member = trim(rest.substr(0, comma));
     if (!member.empty()) {
       const auto equals = member.find('=');
       if (equals == std::string_view::npos || n == keys.size()) return false;

@@ -151,7 +151,7 @@ ry::task<ry::response> routes::requeue(ry::request r) {
 }
 
 ry::task<ry::response> routes::lift(ry::request r) {
-  const auto address = ry::percent_decode(r.param("address")).value_or("");
+  const std::string address(r.param("address"));
   if (!is_address(address)) {
     throw invalid("address", "must be an e-mail address");
   }

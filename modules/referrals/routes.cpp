@@ -60,13 +60,6 @@ std::string reason_in(const json::object& o) {
   return out;
 }
 
-std::string trimmed(std::string s) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  s.erase(s.begin(), std::find_if_not(s.begin(), s.end(), blank));
-  s.erase(std::find_if_not(s.rbegin(), s.rend(), blank).base(), s.end());
-  return s;
-}
-
 ry::response answer(const json::object& o) {
   return ry::response::json(json::serialize(o));
 }
@@ -196,7 +189,7 @@ std::string routes::address_fault(const std::string& address) const {
 
 ry::task<ry::response> routes::send(ry::request r) {
   const auto body = read_body(r);
-  std::vector<std::string> addresses{trimmed(text_in(body, "email", 1024))};
+  std::vector<std::string> addresses{std::string(ry::trimmed(text_in(body, "email", 1024)))};
   const auto me = co_await caller(r);
   const auto wrong = address_fault(addresses.front());
   if (!wrong.empty()) throw invalid("email", wrong);
@@ -222,7 +215,7 @@ ry::task<ry::response> routes::send_bulk(ry::request r) {
     if (!items[i].is_string()) throw invalid("emails", "must contain only strings");
     auto& v = verdicts[i];
     v.address.assign(items[i].get_string().data(), items[i].get_string().size());
-    auto address = trimmed(v.address);
+    std::string address(ry::trimmed(v.address));
     if (!address_fault(address).empty()) {
       v.message = "Invalid email address";
     } else if (!seen.insert(ry::lower_ascii(address)).second) {

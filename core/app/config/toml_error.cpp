@@ -2,18 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <ry/cpp/text.hpp>
 
 namespace ry::app::config {
 
 namespace {
 
 constexpr std::string_view blanks = " \t\r";
-
-std::string_view trimmed(std::string_view s) {
-  const auto first = s.find_first_not_of(blanks);
-  if (first == s.npos) return {};
-  return s.substr(first, s.find_last_not_of(blanks) - first + 1);
-}
 
 std::string_view line_of(std::string_view text, std::size_t line) {
   for (; line > 1; --line) {

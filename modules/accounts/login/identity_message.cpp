@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+#include <ry/cpp/text.hpp>
 
 #include "../body.hpp"
 #include "../members.hpp"
@@ -106,22 +107,6 @@ identity read_user(const json::object& user) {
   return out;
 }
 
-std::string encoded(std::string_view text) {
-  constexpr std::string_view hex = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    const bool plain = (u >= '0' && u <= '9') || (u >= 'A' && u <= 'Z') || (u >= 'a' && u <= 'z') || c == '-' ||
-                       c == '.' || c == '_' || c == '~';
-    if (plain) {
-      out += c;
-    } else {
-      out.append({'%', hex[u >> 4], hex[u & 15]});
-    }
-  }
-  return out;
-}
-
 bool is_web_address(std::string_view s) {
   return s.starts_with("https://") || s.starts_with("http://");
 }
@@ -131,8 +116,9 @@ std::string verify_link(const json::object& data, const std::string& hash) {
   auto site = clean_member(&data, "site_url", max_link);
   if (hash.empty() || !is_web_address(site)) return {};
   while (site.ends_with('/')) site.pop_back();
-  return site + "/verify?token=" + encoded(hash) + "&type=" + encoded(clean_member(&data, "email_action_type", 32)) +
-         "&redirect_to=" + encoded(clean_member(&data, "redirect_to", max_link));
+  return site + "/verify?token=" + ry::percent_encoded(hash) +
+         "&type=" + ry::percent_encoded(clean_member(&data, "email_action_type", 32)) +
+         "&redirect_to=" + ry::percent_encoded(clean_member(&data, "redirect_to", max_link));
 }
 
 std::vector<provider_mail> read_mails(const json::object& data, const json::object& user) {

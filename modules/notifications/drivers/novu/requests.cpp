@@ -4,6 +4,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <ry/cpp/text.hpp>
 
 #include "wire.hpp"
 
@@ -19,24 +20,6 @@ constexpr std::size_t max_token_bytes = 4096;
 constexpr std::int64_t bulk_cost = 100;  // whatever it contains
 constexpr std::array<std::string_view, 8> push_providers = {"expo",    "fcm",          "apns",         "one-signal",
                                                             "pushpad", "push-webhook", "pusher-beams", "appio"};
-
-std::string segment(std::string_view text) {
-  constexpr char hex[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    const bool plain = (u >= '0' && u <= '9') || (u >= 'a' && u <= 'z') || (u >= 'A' && u <= 'Z') || u == '-' ||
-                       u == '_' || u == '.' || u == '~';
-    if (plain) {
-      out += c;
-    } else {
-      out += '%';
-      out += hex[u >> 4];
-      out += hex[u & 15];
-    }
-  }
-  return out;
-}
 
 void put(json::object& o, const char* key, std::string_view value) {
   if (!value.empty()) o[key] = value;
@@ -116,7 +99,7 @@ call bulk_call(const std::vector<const notification*>& all) {
 }
 
 call withdraw_call(std::string_view key) {
-  return {"DELETE", "/v1/events/trigger/" + segment(key), {}, {}, category::trigger, 1};
+  return {"DELETE", "/v1/events/trigger/" + ry::percent_encoded(key), {}, {}, category::trigger, 1};
 }
 
 call subscriber_call(const ry::notify::subscriber& who, subscribers_api api) {
@@ -130,13 +113,13 @@ call subscriber_call(const ry::notify::subscriber& who, subscribers_api api) {
 
 call forget_call(std::string_view account_id, subscribers_api api) {
   const char* base = api == subscribers_api::v2 ? "/v2/subscribers/" : "/v1/subscribers/";
-  return {"DELETE", base + segment(account_id), {}, {}, category::other, 1};
+  return {"DELETE", base + ry::percent_encoded(account_id), {}, {}, category::other, 1};
 }
 
 call tokens_call(std::string_view account_id, std::string_view provider, const std::vector<ry::notify::token>& all,
                  std::string_view integration) {
-  const std::string path = "/v1/subscribers/" + segment(account_id) + "/credentials";
-  if (all.empty()) return {"DELETE", path + "/" + segment(provider), {}, {}, category::other, 1};
+  const std::string path = "/v1/subscribers/" + ry::percent_encoded(account_id) + "/credentials";
+  if (all.empty()) return {"DELETE", path + "/" + ry::percent_encoded(provider), {}, {}, category::other, 1};
   json::array tokens;
   for (const auto& t : all) tokens.push_back(json::value(t.value));
   json::object credentials, body;
@@ -148,11 +131,11 @@ call tokens_call(std::string_view account_id, std::string_view provider, const s
 }
 
 call messages_call(std::string_view key) {
-  return {"GET", "/v1/messages?limit=100&page=0&transactionId=" + segment(key), {}, {}, category::other, 1};
+  return {"GET", "/v1/messages?limit=100&page=0&transactionId=" + ry::percent_encoded(key), {}, {}, category::other, 1};
 }
 
 call activity_call(std::string_view key) {
-  return {"GET", "/v1/notifications?transactionId=" + segment(key), {}, {}, category::other, 1};
+  return {"GET", "/v1/notifications?transactionId=" + ry::percent_encoded(key), {}, {}, category::other, 1};
 }
 
 void check_token(const ry::notify::token& t) {

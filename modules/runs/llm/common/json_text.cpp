@@ -1,6 +1,7 @@
 #include "json_text.hpp"
 
 #include <cstdint>
+#include <ry/cpp/text.hpp>
 #include <ry/cpp/utf8.hpp>
 #include <utility>
 
@@ -8,19 +9,12 @@ namespace llm {
 
 namespace {
 
-int hex(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // Four hex digits at `at`, or -1.
 int unit(std::string_view s, std::size_t at) {
   if (at + 4 > s.size()) return -1;
   int v = 0;
   for (std::size_t i = at; i < at + 4; ++i) {
-    const int h = hex(s[i]);
+    const int h = ry::hex_value(s[i]);
     if (h < 0) return -1;
     v = v * 16 + h;
   }

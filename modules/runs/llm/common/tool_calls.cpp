@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <charconv>
+#include <ry/cpp/text.hpp>
 #include <set>
 #include <utility>
 
@@ -22,12 +23,6 @@ constexpr std::string_view blanks = " \t\r\n";
 
 bool all_blank(std::string_view s) {
   return s.find_first_not_of(blanks) == std::string_view::npos;
-}
-
-std::string_view trimmed(std::string_view s) {
-  const auto begin = s.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return s.substr(begin, s.find_last_not_of(blanks) - begin + 1);
 }
 
 // The position after the object at the beginning of `s`; npos: it is incomplete.
@@ -53,11 +48,11 @@ std::size_t object_end(std::string_view s) {
 }
 
 bool starts_object(std::string_view s) {
-  return trimmed(s).starts_with('{');
+  return ry::trimmed(s).starts_with('{');
 }
 
 bool empty_object(std::string_view s) {
-  s = trimmed(s);
+  s = ry::trimmed(s);
   return s.starts_with('{') && s.ends_with('}') && all_blank(s.substr(1, s.size() - 2));
 }
 
@@ -73,9 +68,9 @@ bool same_value(std::string_view a, std::string_view b) {
 // Whether `next` contains all of `before`, and perhaps more.
 bool extends(std::string_view next, std::string_view before) {
   before.remove_suffix(1);
-  before = trimmed(before);
+  before = ry::trimmed(before);
   if (!next.starts_with(before)) return false;
-  const auto rest = trimmed(next.substr(before.size()));
+  const auto rest = ry::trimmed(next.substr(before.size()));
   return rest.starts_with(',') || rest.starts_with('}');
 }
 
@@ -101,12 +96,12 @@ std::string invented_id(std::string_view seed, std::size_t ordinal, const assemb
 }  // namespace
 
 bool is_whole_object(std::string_view text) {
-  text = trimmed(text);
+  text = ry::trimmed(text);
   return text.starts_with('{') && object_end(text) == text.size();
 }
 
 bool is_no_arguments(std::string_view text) {
-  text = trimmed(text);
+  text = ry::trimmed(text);
   if (text.empty() || text == "null" || empty_object(text)) return true;
   const bool enclosed =
       text.size() >= 2 && ((text.front() == '[' && text.back() == ']') || (text.front() == '"' && text.back() == '"'));
@@ -149,16 +144,16 @@ void argument_text::add(std::string_view piece) {
 }
 
 bool argument_text::is_said_again_by(std::string_view other) const {
-  const auto own = trimmed(text_);
-  other = trimmed(other);
+  const auto own = ry::trimmed(text_);
+  other = ry::trimmed(other);
   return closed_ && starts_object(other) && (empty_object(own) || extends(other, own) || same_value(own, other));
 }
 
 std::string argument_text::take() {
   if (!closed_) {
-    const auto own = trimmed(text_);
+    const auto own = ry::trimmed(text_);
     // "null" before the object, or an object written as a JSON string.
-    if (own.starts_with("null") && starts_object(own.substr(4))) return std::string(trimmed(own.substr(4)));
+    if (own.starts_with("null") && starts_object(own.substr(4))) return std::string(ry::trimmed(own.substr(4)));
     if (own.starts_with('"')) {
       boost::system::error_code ec;
       const auto v = json::parse(own, ec);
@@ -166,9 +161,9 @@ std::string argument_text::take() {
     }
     return std::move(text_);
   }
-  std::string_view rest = trimmed(behind_);
+  std::string_view rest = ry::trimmed(behind_);
   if (rest.empty()) return std::move(text_);
-  std::string_view best = trimmed(text_);
+  std::string_view best = ry::trimmed(text_);
   while (!rest.empty()) {
     const auto end = rest.starts_with('{') ? object_end(rest) : std::string_view::npos;
     const std::string_view next = rest.substr(0, end);
@@ -179,7 +174,7 @@ std::string argument_text::take() {
       best = next;
     else if (cut || (!empty_object(next) && !same_value(best, next)))
       return text_ + behind_;  // different objects: ambiguous
-    rest = cut ? std::string_view() : trimmed(rest.substr(end));
+    rest = cut ? std::string_view() : ry::trimmed(rest.substr(end));
   }
   return std::string(best);
 }

@@ -40,4 +40,27 @@ std::string to_hex(const Bytes& bytes) {
   return out;
 }
 
+// Without the characters of `blanks` at both ends.
+constexpr std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n") noexcept {
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+// Percent-encodes every byte except the unreserved characters of RFC 3986, for one path segment or query value.
+inline std::string percent_encoded(std::string_view text) {
+  constexpr char digits[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const char l = lower_ascii(c);
+    if ((l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~') {
+      out += c;
+    } else {
+      const auto byte = static_cast<std::uint8_t>(c);
+      ((out += '%') += digits[byte >> 4]) += digits[byte & 15];
+    }
+  }
+  return out;
+}
+
 }  // namespace ry
