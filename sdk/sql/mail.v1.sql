@@ -1,6 +1,21 @@
--- E-mail, see ry/svc/mail.h, which describes the arguments.
+-- E-mail through an outbox, see ry/svc/mail.h.
 
--- Writes one message to the outbox; it is sent after the commit. Always one row: 'queued', 'duplicate' (a message has this key), 'suppressed' (the
--- recipient unsubscribed or the address bounced) or 'throttled'. Raises RY422 for an invalid address.
+-- Writes one message to the outbox; it is sent after the commit, and never if the transaction is rolled back. Always one row:
+--   'queued'      it will be sent; its state can be queried by id
+--   'duplicate'   a message with this key exists; id is that of the existing message
+--   'suppressed'  the recipient unsubscribed from the category, or the address bounced; nothing was written, id is NULL
+--   'throttled'   the address has reached its number of messages per hour; nothing was written, id is NULL
+-- Raises RY422 for an invalid address.
+--   category   [a-z_]{1,32}, for example 'invitation'. Recipients unsubscribe by category. Mail of the category 'account' has a separate limit, is sent
+--              before all other mail, and is tried even if the address bounced.
+--   address    one address without a display name; UTF-8 before the @ and international domains are allowed.
+--   subject    control characters become blanks, so it may contain names that users chose.
+--   body_text  plain text, or the result of seal_bodies() with body_html NULL. A plain text is sealed within ten minutes if it has not been sent before.
+--   body_html  a fragment, which the layout of all e-mails frames (modules/mail/layout.hpp lists its elements), or a complete document, which is sent
+--              unchanged. NULL: the layout shows the text. The caller must escape text from users. {{unsubscribe_url}} in either body becomes
+--              the URL of the page that unsubscribes this recipient from the category.
+--   bulk       unsolicited mail: it carries List-Unsubscribe with one-click, and is sent after all other mail.
+--   key        at most one message ever has this key, for callers that may repeat themselves.
+--   ttl        the message is dead-lettered if the relay does not accept it within this time.
 -- used by: accounts, notifications, referrals
 create function mail.enqueue(category text, address text, subject text, body_text text, body_html text DEFAULT NULL::text, bulk boolean DEFAULT false, key text DEFAULT NULL::text, ttl interval DEFAULT '2 days'::interval) returns TABLE(id uuid, outcome text);

@@ -21,8 +21,8 @@ extern "C" {
 #define RY_AGENT_TOOLS_1 "agent.tools/1"
 
 /* Flags of a scope. */
-#define RY_TOOLS_TAKEN_OVER \
-  1u /* another worker executed this run before; state that a source kept there is not available */
+/* another worker executed this run before; state that a source kept there is not available */
+#define RY_TOOLS_TAKEN_OVER 1u
 
 /* The agent, account and run of a call; borrowed-in. */
 typedef struct ry_tools_scope {

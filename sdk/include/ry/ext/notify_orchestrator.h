@@ -38,9 +38,9 @@ extern "C" {
 #define RY_NOTIFY_WITHDRAWS 1024u /* withdraw */
 #define RY_NOTIFY_FOLLOWS 2048u /* follow */
 #define RY_NOTIFY_REPORTS 4096u /* read_report */
-#define RY_NOTIFY_WHOLE \
-  8192u /* cannot omit a channel of a workflow: if some channels are not requested, the
-                                            module uses the driver "builtin" for the others, if it is loaded */
+/* cannot omit a channel of a workflow: if some channels are not requested, the module uses the driver "builtin" for
+   the others, if it is loaded */
+#define RY_NOTIFY_WHOLE 8192u
 
 /* The recipient. All but account_id may be empty. */
 typedef struct ry_notify_subscriber {
@@ -107,15 +107,14 @@ typedef struct ry_notify_trigger {
 #define RY_NOTIFY_RETRY 4 /* retry with the same key and epoch: no answer, or a busy peer */
 #define RY_NOTIFY_RETRY_NEW 5 /* retry with the next epoch: the peer answered that it did not execute the request */
 #define RY_NOTIFY_REFUSED 6 /* permanently */
-#define RY_NOTIFY_GONE \
-  7 /* the address is invalid: the module deletes `token`; without a token: the peer
-                                 does not know the subscriber */
-#define RY_NOTIFY_PAUSED \
-  8 /* credentials or settings of the driver are wrong. Not counted as an attempt;
-                                 all notifications wait for retry_after_s */
-#define RY_NOTIFY_THROTTLED \
-  9 /* the recipient gets too many messages. Not counted as an attempt; throttled e-mails of one account
-                                 and workflow are combined into one */
+/* the address is invalid: the module deletes `token`; without a token: the peer does not know the subscriber */
+#define RY_NOTIFY_GONE 7
+/* credentials or settings of the driver are wrong. Not counted as an attempt; all notifications wait for
+   retry_after_s */
+#define RY_NOTIFY_PAUSED 8
+/* the recipient gets too many messages. Not counted as an attempt; throttled e-mails of one account and workflow are
+   combined into one */
+#define RY_NOTIFY_THROTTLED 9
 
 typedef struct ry_notify_result {
   uint32_t struct_size;

@@ -17,12 +17,12 @@ extern "C" {
 
 /* Flags of a command. */
 #define RY_SANDBOX_TALKS 1u /* its standard input stays open: write(), close_stdin(), pause() */
-#define RY_SANDBOX_SCRATCH \
-  2u /* no workspace of a project: /workspace is empty and is removed after the command.
-                                     project_id then identifies only the user of the command */
-#define RY_SANDBOX_COUNTS_DATA \
-  4u /* memory_bytes limits the writable memory of each process instead of its
-                                     address space: for programs that reserve more than they use */
+/* no workspace of a project: /workspace is empty and is removed after the command. project_id then identifies only
+   the user of the command */
+#define RY_SANDBOX_SCRATCH 2u
+/* memory_bytes limits the writable memory of each process instead of its address space: for programs that reserve
+   more than they use */
+#define RY_SANDBOX_COUNTS_DATA 4u
 
 /* A path of the host that is mounted in the sandbox under the same path. */
 #define RY_SANDBOX_WRITABLE 1u

@@ -2,8 +2,7 @@
  *
  * Domain events ("run.completed", "account.created") are published inside the publisher's transaction
  * and reach every consumer at least once, usually but not always in the order of
- * commit; consumers must tolerate repeats (the id is stable). In a module's own SQL:
- *   core.event_publish(kind text, key text, payload jsonb) returns bigint
+ * commit; consumers must tolerate repeats (the id is stable). SQL functions that publish: sdk/sql/core_events.v1.sql.
  *
  * Live topics carry data that is durable elsewhere or need not be: delivery is at most once and without
  * replay. Subscribers on the publishing node get the bytes immediately; on other nodes, with the default
@@ -78,9 +77,9 @@ typedef struct ry_events_v1 {
 
 #define RY_LIVE_LOCAL 1u /* this node only */
 #define RY_LIVE_HINT 2u /* other nodes only: the bytes were already published locally and are durable now */
-#define RY_LIVE_AHEAD \
-  4u /* other nodes only, and only by a bus that carries bytes: they are not in the log yet;
-                            a notification follows when they are. Without such a bus RY_UNAVAILABLE, which is no loss */
+/* other nodes only, and only by a bus that carries bytes: they are not in the log yet; a notification follows when
+   they are. Without such a bus RY_UNAVAILABLE, which is no loss */
+#define RY_LIVE_AHEAD 4u
 
 #ifdef __cplusplus
 }

@@ -20,12 +20,11 @@ extern "C" {
 #define RY_CLIENT_FOLLOW_REDIRECTS 2u /* same host, at most 5, GET and HEAD or 307/308 */
 #define RY_CLIENT_FRESH_CONNECTION 4u /* neither uses a pooled connection nor returns one */
 #define RY_CLIENT_LAST 8u /* may use a pooled connection, but returns none */
-#define RY_CLIENT_REPEATABLE \
-  16u /* idempotent, whatever the method: sent once more if a pooled connection breaks
-                                         before the answer */
-#define RY_CLIENT_ENVIRONMENT_PROXY \
-  32u /* use the proxy in HTTPS_PROXY or HTTP_PROXY of the server's environment for
-                                           this URL, unless NO_PROXY excludes it or `proxy` is set */
+/* idempotent, whatever the method: sent once more if a pooled connection breaks before the answer */
+#define RY_CLIENT_REPEATABLE 16u
+/* use the proxy in HTTPS_PROXY or HTTP_PROXY of the server's environment for this URL, unless NO_PROXY excludes it
+   or `proxy` is set */
+#define RY_CLIENT_ENVIRONMENT_PROXY 32u
 
 typedef struct ry_client_request {
   uint32_t struct_size;

@@ -4,20 +4,8 @@
  * RY_REASON_LEASE_LOST) as soon as its node knows; after an outage of the database this may be late. Its writes with the
  * old fence are refused: put `select core.job_hold($job_id, $fence)` into each transaction that a stale worker must not commit.
  *
- * SQL functions of the host, callable in a module's own statements (they take part in its transaction):
- *   core.job_enqueue(kind text, args jsonb, queue text default 'default', priority int default 0,
- *                    run_at timestamptz default now(), unique_key text default null,
- *                    max_attempts int default null, node uuid default null) returns table(id bigint, fence bigint)
- *     node = this host's "node_id": the job is created leased to this node; pass (id, fence) to adopt()
- *     after the commit. unique_key taken by an unfinished job: no row.
- *   core.job_hold(id bigint, fence bigint) returns void
- *     Locks the job's row; raises SQLSTATE RYF01 (RY_ABORTED, reason "jobs.fence_lost") when the fence is stale.
- *   core.job_complete(id bigint, fence bigint) returns void
- *     The same check, and ends the job in this transaction; then call finish with RY_JOB_DONE_IN_TX.
- *   core.job_cancel(id bigint) returns boolean
- *     Asks the job's worker to end it (RY_REASON_USER) once this transaction has committed. false: no worker
- *     has it now. Unlike cancel() it never removes a job, so the object of the job can be changed in the
- *     same transaction.
+ * SQL functions for use inside a module's own statements and transactions: sdk/sql/core_jobs.v1.sql. core.job_enqueue with the
+ * host's own node_id creates a job that is already leased to this node; pass its id and fence to adopt() after the commit.
  */
 #ifndef RY_IF_JOBS_H
 #define RY_IF_JOBS_H
@@ -54,8 +42,8 @@ typedef struct ry_job_kind {
   uint32_t flags; /* none yet: 0 */
   ry_str kind; /* "runs.execute": the module's name, a dot, a word */
   ry_str queue; /* empty = "default" */
-  ry_str
-      cron; /* five fields as in crontab(5), UTC, "@every 30s"; empty = only on demand. Once per tick in the whole cluster */
+  /* five fields as in crontab(5), UTC, "@every 30s"; empty = only on demand. Once per tick in the whole cluster */
+  ry_str cron;
   ry_job_fn run;
   void* ctx;
   uint32_t max_attempts; /* 0 = 20 */
@@ -66,8 +54,8 @@ typedef struct ry_job_kind {
 
 #define RY_JOB_DONE 0 /* finished; the row is removed */
 #define RY_JOB_DONE_IN_TX 1 /* core.job_complete was committed already */
-#define RY_JOB_RETRY \
-  2 /* a failed attempt: retried after the backoff or delay_ms; dead-lettered after the last attempt */
+/* a failed attempt: retried after the backoff or delay_ms; dead-lettered after the last attempt */
+#define RY_JOB_RETRY 2
 #define RY_JOB_SNOOZE 3 /* not counted as an attempt: run again after delay_ms */
 #define RY_JOB_RELEASE 4 /* released: another worker may claim it immediately */
 #define RY_JOB_DEAD 5 /* dead-lettered now; kept for inspection */

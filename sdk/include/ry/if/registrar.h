@@ -54,12 +54,12 @@ typedef struct ry_route {
 } ry_route;
 
 #define RY_MIGRATION_NO_TX 1u /* not inside a transaction (CREATE INDEX CONCURRENTLY) */
-#define RY_MIGRATION_COMPATIBLE \
-  2u /* versions of the module without this migration work on the schema that it
-                                      leaves, so they may be installed again after it was applied */
-#define RY_MIGRATION_REPEATABLE \
-  4u /* replaces earlier migrations of the same name, the part of the id after the number: its text may
-                                      change if its number is raised ("0014_start" becomes "0021_start") */
+/* versions of the module without this migration work on the schema that it leaves, so they may be installed again
+   after it was applied */
+#define RY_MIGRATION_COMPATIBLE 2u
+/* replaces earlier migrations of the same name, the part of the id after the number: its text may change if its
+   number is raised ("0014_start" becomes "0021_start") */
+#define RY_MIGRATION_REPEATABLE 4u
 typedef struct ry_migration {
   uint32_t struct_size;
   uint32_t flags;

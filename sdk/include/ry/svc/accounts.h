@@ -2,20 +2,9 @@
  *
  * Money: 1 platform credit = 1 cent = 1 000 000 micro-credits, always integers.
  *
- * SQL functions of the module, for use inside another module's statement or transaction:
- *   accounts.lock_account(account uuid) returns table(tier text, balance_micro bigint)
- *       takes the account row's lock (FOR UPDATE) for the rest of the transaction; no row: unknown account
- *   accounts.balance(account uuid) returns bigint
- *       the balance in micro-credits without a lock; NULL: unknown account
- *   accounts.contact(account uuid) returns table(email text, display_name text, verified boolean)
- *       email and display_name may be empty; no row: unknown account
- *   accounts.audit_add(actor text, action text, account uuid, detail jsonb) returns void
- *       an entry of the audit of admin acts, in the caller's transaction; RY404: unknown account
- *   accounts.ledger_add(account uuid, delta_micro bigint, kind text, ref text, note jsonb default '{}')
- *       returns bigint  -- the new balance
- *       appends an entry and moves the balance; (kind, ref) is unique: a repeat changes nothing and
- *       returns the present balance. kind: 'grant','charge','revoke','referral','adjust'. The balance may
- *       go below zero by a charge. Publishes credits.low on a crossing.
+ * SQL functions for use inside another module's statements and transactions: sdk/sql/accounts.v1.sql. A module that provides
+ * accounts/1 must define all of them.
+ *
  * Domain events: account.created {account_id, email, name, referral_code?}, account.verified {account_id},
  * credits.low {account_id, balance_micro, threshold_percent}.
  */

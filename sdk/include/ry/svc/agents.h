@@ -1,9 +1,7 @@
 /* agents/1 - agents and their versions (provided by the module `agents`).
  *
- * SQL functions of the module:
- *   agents.resolve(account uuid, agent uuid) returns table(agent_id uuid, version int, model_name text)
- *       agent null: the account's default agent, made when there is none. No row: unknown or foreign.
- *       model_name null: the deployment's default model.
+ * SQL functions for use inside another module's statements and transactions: sdk/sql/agents.v1.sql. A module that provides agents/1
+ * must define all of them.
  */
 #ifndef RY_SVC_AGENTS_H
 #define RY_SVC_AGENTS_H

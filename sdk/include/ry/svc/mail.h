@@ -1,28 +1,7 @@
 /* mail/1 - electronic mail through an outbox (provided by the module `mail`).
  *
- * SQL function of the module, for use inside another module's statement or transaction:
- *   mail.enqueue(category text, address text, subject text, body_text text, body_html text default null,
- *                bulk boolean default false, key text default null, ttl interval default '2 days')
- *       returns table(id uuid, outcome text)
- *     Writes one message to the outbox; it is sent once the transaction has committed, and never when it
- *     is rolled back. Always one row:
- *       'queued'      it will be sent; query its state by id
- *       'duplicate'   a message with this key is there already; id is that message's
- *       'suppressed'  the address does not want this category, or bounced; nothing was written, id null
- *       'throttled'   the address got as many messages as it may within an hour; nothing was written
- *     category: what kind of mail it is, [a-z_]{1,32} ("invitation", "account"); recipients unsubscribe by
- *       category.
- *       Mail of the category "account" has a limit of its own, goes ahead of all other mail, and is tried although the address bounced.
- *     address: one bare address, with UTF-8 before the @ or an international domain if need be; RY422 when it is none. Control characters of a subject
- *       become blanks, so that it may hold names that users gave themselves.
- *     body_html: a fragment, framed by the layout of all e-mails (its elements: modules/mail/layout.hpp); a whole document is sent as it
- *       is. Null: the layout shows the text. What came from users must be escaped by the caller. {{unsubscribe_url}} in either body
- *       becomes the address of the page that ends this category for this recipient.
- *     bulk: unsolicited mail: carries List-Unsubscribe with one-click, and is sent after all other mail.
- *     body_text: as seal_bodies() gives it, body_html null: the database then holds no link or code of the bodies. Plain bodies
- *       are taken as well, and sealed within ten minutes if they are not sent before.
- *     key: at most one message ever has it, for callers that may repeat themselves.
- *     ttl: the message is dead-lettered if the relay does not accept it within this time.
+ * SQL function for use inside another module's statements and transactions: sdk/sql/mail.v1.sql. A module that provides mail/1 must
+ * define it. Pass the result of seal_bodies() as body_text, so that the database contains no link or code of the bodies.
  * A caller that enqueues must hold the service mail/1: without it there is no such schema.
  */
 #ifndef RY_SVC_MAIL_H
