@@ -138,6 +138,15 @@ std::vector<module_migrations> module_set::migrations() const {
   return out;
 }
 
+std::vector<provided_services> module_set::provided() const {
+  std::vector<provided_services> out;
+  for (const std::size_t i : impl_->now.order) {
+    const auto& e = impl_->now.entries[i];
+    if (e.present() && !e.manifest.provides.empty()) out.push_back({e.manifest.name, e.manifest.provides});
+  }
+  return out;
+}
+
 std::vector<route> module_set::routes() const {
   return impl_->collect<route>([](const registration& r) -> auto& { return r.routes; });
 }

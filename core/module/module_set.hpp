@@ -61,6 +61,8 @@ class module_set {
 
   // Registrations of the present modules, dependencies first.
   std::vector<module_migrations> migrations() const;
+  // The services that the manifests of the present modules declare.
+  std::vector<provided_services> provided() const;
   std::vector<route> routes() const;
   std::vector<job_kind> jobs() const;
   std::vector<consumer> consumers() const;

@@ -91,6 +91,11 @@ struct module_migrations {
   bool allow_newer_schema = false;  // the operator accepts applied migrations that are missing in `list`
 };
 
+struct provided_services {
+  std::string module;
+  std::vector<std::string> services;  // "accounts/1"
+};
+
 struct module_text {
   std::string module, version;
   std::vector<std::string> parts;

@@ -13,11 +13,13 @@ const declared = readDeclarations(root);
 let database, dir;
 const rows = (sql) => JSON.parse(database.sql(`select coalesce(json_agg(t), '[]') from (${sql}) t`));
 
+const migrate = () => JSON.parse(execFileSync(binary, ['migrate', '--json', '--config', path.join(root, 'conf/runyard.toml'), '--set', `modules.path=${build}/modules`,
+  '--set', `data_dir=${dir}`, '--set', `database.url=${database.url}`], { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' }));
+
 before(() => {
   database = makeDatabase();
   dir = mkdtempSync(path.join(tmpdir(), 'ry-sql-'));
-  execFileSync(binary, ['migrate', '--config', path.join(root, 'conf/runyard.toml'), '--set', `modules.path=${build}/modules`,
-    '--set', `data_dir=${dir}`, '--set', `database.url=${database.url}`], { stdio: ['ignore', 'ignore', 'pipe'] });
+  assert.deepEqual(migrate().warnings, []);
 });
 after(() => {
   database?.drop();
@@ -51,4 +53,13 @@ test('every declared use exists', () => {
   const inSources = new Set(sources.split('\n'));
   for (const d of declared) for (const user of d.users)
     assert.ok(used.has(`${user} ${d.name}`) || inSources.has(d.name), `${user} does not use ${d.name}`);
+});
+
+test('runyard migrate names functions that a module promises with its services and does not define', () => {
+  database.sql(`drop function accounts.profile(uuid); drop function accounts.can_verify(uuid);
+    create function accounts.can_verify(account text) returns boolean language sql as 'select true'`);
+  assert.deepEqual(migrate().warnings, [
+    { module: 'accounts', message: 'provides accounts/1, but its SQL function accounts.profile(account uuid) returns TABLE(phone text, avatar text) is missing: modules that call it fail' },
+    { module: 'accounts', message: 'provides accounts/1, but its SQL function accounts.can_verify(account text) returns boolean must be accounts.can_verify(account uuid) returns boolean: modules that call it fail' },
+  ]);
 });

@@ -10,6 +10,7 @@
 
 #include "core/app/boot/data_dir_lock.hpp"
 #include "core/app/boot/host.hpp"
+#include "core/app/boot/interface_check.hpp"
 #include "core/app/boot/migration_progress.hpp"
 #include "core/app/boot/postgres_start.hpp"
 #include "core/app/boot/schema_update.hpp"
@@ -23,8 +24,6 @@ namespace json = boost::json;
 using state = db::migration_step::state;
 
 namespace {
-
-// Creating modules needs no more than one loop.
 
 const char* to_string(const db::migration_step& s) {
   switch (s.is) {
@@ -90,7 +89,7 @@ std::vector<db::migration_step> all_pending(const std::vector<module::module_mig
   return out;
 }
 
-exit_code apply_pending(const config::config& c, const db::connect_settings& connect,
+exit_code apply_pending(const config::config& c, const db::connect_settings& connect, const module::module_set& modules,
                         const std::vector<module::module_migrations>& all, format as) {
   migration_progress progress({}, [as](const db::migration_step& s) {
     if (as == format::json) return;
@@ -105,10 +104,16 @@ exit_code apply_pending(const config::config& c, const db::connect_settings& con
     std::fprintf(stderr, "%s: %s\n", p.module.c_str(), p.message.c_str());
     problems.push_back(json::object{{"module", p.module}, {"message", p.message}});
   }
+  json::array warnings;
+  for (const auto& f : check_sql_interfaces(connect, modules.provided())) {
+    std::fprintf(stderr, "warning: %s: %s\n", f.module.c_str(), f.message.c_str());
+    warnings.push_back(json::object{{"module", f.module}, {"message", f.message}});
+  }
   if (as == format::json)
-    std::printf("%s\n",
-                json::serialize(json::object{{"applied", described(report.applied)}, {"problems", std::move(problems)}})
-                    .c_str());
+    std::printf("%s\n", json::serialize(json::object{{"applied", described(report.applied)},
+                                                     {"problems", std::move(problems)},
+                                                     {"warnings", std::move(warnings)}})
+                            .c_str());
   else
     std::printf("%zu applied%s\n", report.applied.size(), report.ok() ? "" : ", with problems");
   return report.ok() ? exit_code::ok : exit_code::failed;
@@ -151,7 +156,7 @@ exit_code migrate(const config_options& options, migrate_action action, format a
   auto connect = db_settings(c).session();
   if (place) connect = own.emplace(c, *place).wait().connect;
   if (looks_only) return show_steps(db::migrator(connect).status(all), as);
-  return apply_pending(c, connect, all, as);
+  return apply_pending(c, connect, w.modules, all, as);
 }
 
 exit_code forget_migration(const config_options& options, const forget_options& what) {

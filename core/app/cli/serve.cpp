@@ -15,6 +15,7 @@
 #include "core/app/boot/descriptors.hpp"
 #include "core/app/boot/host.hpp"
 #include "core/app/boot/init_process.hpp"
+#include "core/app/boot/interface_check.hpp"
 #include "core/app/boot/loading.hpp"
 #include "core/app/boot/migration_progress.hpp"
 #include "core/app/boot/paths.hpp"
@@ -40,13 +41,18 @@ exit_code fail(const std::string& why) {
 }
 
 // Applies the migrations of host and modules. A failure in one module affects only that module.
-module::report migrate_all(module_host& w, db::migrator& migrator, const config::config& c, const signals& stop,
-                           const service_manager& manager, bool& unconfirmed) {
+module::report migrate_all(module_host& w, db::migrator& migrator, const db::connect_settings& connect,
+                           const config::config& c, const signals& stop, const service_manager& manager,
+                           bool& unconfirmed) {
   migration_progress progress([&](const std::string& activity) { manager.still_starting(activity); });
   const auto report = update_schema(
       migrator, all_migrations(w.modules), c.duration("database.wait_seconds"), [&] { return stop.requested(); },
       progress);
   unconfirmed = report.unconfirmed;
+  if (!report.applied.empty())
+    for (const auto& f : check_sql_interfaces(connect, w.modules.provided()))
+      observe::log(level::warn, "host", "a module lacks SQL functions of its service",
+                   {{"module", f.module}, {"error", f.message}});
   module::report out;
   for (const auto& p : report.problems) {
     if (p.module == "core") {
@@ -136,7 +142,7 @@ exit_code serve(const config_options& options) {
   changes.emplace(w, r, api, stop, starts, options, database_settings, c.duration("reload.drain_seconds"));
   db::migrator migrator(database_settings.session());
   bool unconfirmed = false;
-  auto report = migrate_all(w, migrator, c, stop, manager, unconfirmed);
+  auto report = migrate_all(w, migrator, database_settings.session(), c, stop, manager, unconfirmed);
   report_modules(report, report_target::log);
   if (!report.ok()) return leave(w, fail("the database could not be brought up to date"));
   horizon.emplace(*database, c.duration("database.old_transaction_seconds"));

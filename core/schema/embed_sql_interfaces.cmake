@@ -1,0 +1,13 @@
+# Writes OUT: the names and texts of FILES (<schema>.v<version>.sql) as `ry_sql_interfaces::all`.
+list(SORT FILES)
+set(text "#pragma once\n\n#include <array>\n#include <string_view>\n\nnamespace ry_sql_interfaces {\n\n")
+string(APPEND text "struct file {\n  std::string_view name, text;\n};\n")
+list(LENGTH FILES count)
+string(APPEND text "inline constexpr std::array<file, ${count}> all = {{\n")
+foreach(path IN LISTS FILES)
+  get_filename_component(name "${path}" NAME)
+  file(READ "${path}" sql)
+  string(APPEND text "    {\"${name}\", R\"ry_sql(${sql})ry_sql\"},\n")
+endforeach()
+string(APPEND text "}};\n\n}  // namespace ry_sql_interfaces\n")
+file(WRITE "${OUT}" "${text}")
