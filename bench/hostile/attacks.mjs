@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import { lastUser, startLlm, turns } from '../../tests/e2e/lib/llm.mjs';
-import { result, startByHand } from '../../tests/e2e/lib/mcp.mjs';
+import { result, startScriptedServer } from '../../tests/e2e/lib/mcp.mjs';
 import { connect } from '../../tests/security/lib/wire.mjs';
 
 const { url, token, modelPort, sandbox, web } = JSON.parse(process.argv[2]);
@@ -172,11 +172,11 @@ if (web) {
     images: (m, res) => result(res, m, { content: Array.from({ length: 40000 }, (_, i) => ({ type: 'image', mimeType: 'image/png', data: 'A'.repeat(200) + i })) }),
   };
   const large = Array.from({ length: 3000 }, (_, i) => ({ name: `t${i}`, description: 'd'.repeat(3000), inputSchema: { type: 'object', properties: Object.fromEntries(Array.from({ length: 20 }, (_, k) => [`p${k}`, { type: 'string' }])) } }));
-  const peer = await startByHand((m, res) => {
+  const peer = await startScriptedServer((m, res) => {
     if (m.method === 'tools/call') return bombs[m.params.name]?.(m, res);
     return undefined;
   }, { tools: Object.keys(bombs).map((name) => ({ name, inputSchema: { type: 'object' } })) });
-  const largePeer = await startByHand(undefined, { tools: large });
+  const largePeer = await startScriptedServer(undefined, { tools: large });
   attacks.push(...hammer('lists of a large server', 3, () => request('GET', tools, { headers: { 'x-mcp-url': largePeer.url, 'x-mcp-type': 'http', 'cache-control': 'no-cache' } })));
   const put = await request('PUT', tools, { json: { custom_mcps: [{ name: 'bomb', type: 'http', config: { url: peer.url }, enabledTools: Object.keys(bombs) }] } });
   note('bombs are offered', outcome(put));

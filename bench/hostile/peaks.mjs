@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readFileSync, readdirSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { below, commandOf } from '../../tests/e2e/lib/processes.mjs';
+import { descendants, commandOf } from '../../tests/e2e/lib/processes.mjs';
 import { rss } from '../../tests/security/lib/wire.mjs';
 
 const [pid, data] = process.argv.slice(2);
@@ -19,8 +19,8 @@ let over = false;
 const share = (id) => { try { return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'))[1]) / 1024; } catch { return 0; } };
 // Processes below bwrap are commands; the other children of the server are its database.
 const commands = () => {
-  const children = below(pid);
-  return new Set(children.filter((id) => /bwrap$/.test(commandOf(id)[0] ?? '')).flatMap((id) => [id, ...below(id)]));
+  const children = descendants(pid);
+  return new Set(children.filter((id) => /bwrap$/.test(commandOf(id)[0] ?? '')).flatMap((id) => [id, ...descendants(id)]));
 };
 async function sizeOf(place) {
   const r = await promisify(execFile)('du', ['-sm', '--apparent-size', place]).catch((e) => e);

@@ -98,7 +98,7 @@ after(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const linkIn = (mail) => /(http:\/\/\S+\/auth\S*)/.exec(mail.parsed.text)[1];
+const linkInMail = (mail) => /(http:\/\/\S+\/auth\S*)/.exec(mail.parsed.text)[1];
 const balance = (email) => db.sql(`select accounts.credits(balance_micro) from accounts.account where email = '${email}'`);
 async function usable(page, what) {
   assert.deepEqual(await page.faults(), [], what);
@@ -111,7 +111,7 @@ async function signUp(page, email, name) {
   await page.press('Sign up');
   await page.sees('Check your inbox');
   const mail = await waitFor('the mail', () => smtp.to(email).find((m) => m.parsed.subject.startsWith('Confirm')));
-  await page.goto(linkIn(mail));
+  await page.goto(linkInMail(mail));
   await page.sees('What should the agent do?');
 }
 async function attach(page, file) {
@@ -350,7 +350,7 @@ describe('a person at the desktop', () => {
     await page.press('Send the link');
     await page.sees('Check your inbox');
     const mail = await waitFor('the mail', () => smtp.to('ann@example.org').find((m) => m.parsed.subject === 'Choose a new password'));
-    await page.goto(linkIn(mail));
+    await page.goto(linkInMail(mail));
     await page.fill('New password', 'the next password');
     await page.press('Save and log in');
     await page.sees('What should the agent do?');
@@ -378,7 +378,7 @@ describe('an invitation', () => {
     await a.sees('Sent 1 of 1 invitations');
     await usable(a, 'referrals');
     await a.shot('desktop-invited');
-    const link = linkIn(mail);
+    const link = linkInMail(mail);
     assert.match(link, /\/auth\?ref=[A-Z2-9]{8}$/);
     assert.equal(await a.$eval('#link', (i) => i.value), link, 'the page shows the same link');
     assert.equal(await a.$eval('#emails', (t) => t.value), '', 'nothing is left to correct');
@@ -460,7 +460,7 @@ describe('on a phone, in the dark', () => {
 
     const page = await browser.person({ viewport: phone, scheme: 'dark' });
     const mail = await waitFor('the mail', () => smtp.to('cleo@example.org')[0]);
-    await page.goto(linkIn(mail));
+    await page.goto(linkInMail(mail));
     await page.sees('enter the password that you chose');
     await usable(page, 'confirm');
     await page.shot('phone-confirm');

@@ -10,7 +10,7 @@ import { inflateSync } from 'node:zlib';
 import { calling, DONE_ANSWER, encode } from '../compat/lib/answers.mjs';
 import { png, pngOf } from './lib/documents.mjs';
 import { startLlm } from './lib/llm.mjs';
-import { result, startByHand } from './lib/mcp.mjs';
+import { result, startScriptedServer } from './lib/mcp.mjs';
 import { Server, build, makeDatabase, statuses } from './lib/server.mjs';
 
 // 8200 x 40 pixels, the left half red, the right half blue.
@@ -64,7 +64,7 @@ before(async () => {
   database = makeDatabase();
   llm = await startLlm(async (request, reply) => reply.say('seen'));
   claude = await startClaude();
-  hand = await startByHand((message, res) => (message.method === 'tools/call'
+  hand = await startScriptedServer((message, res) => (message.method === 'tools/call'
     ? result(res, message, { content: [{ type: 'text', text: 'a shot' }, { type: 'image', mimeType: 'image/png', data: shot.toString('base64') }] }) : undefined));
   server = await new Server({ database, llm, settings: `
 [runs.providers.claude]

@@ -5,7 +5,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { domainToASCII } from 'node:url';
 import { Webhook } from 'standardwebhooks';
-import { freshAddress as fresh, linkIn, loginSettings, password, signUp } from './lib/login.mjs';
+import { freshAddress as fresh, tokenInMail, loginSettings, password, signUp } from './lib/login.mjs';
 import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 import { startSmtp } from './lib/smtp.mjs';
 
@@ -47,7 +47,7 @@ describe('sign-up', () => {
     assert.match(mail.parsed.html, /href="https:\/\/app\.example\.org\/auth#verify=/);
     assert.equal(db.sql(`select count(*) from accounts.account where email = '${email}'`), '0');
     assert.equal((await post('/auth/log-in', { email, password })).status, 401, 'not before the link');
-    const done = await post('/auth/verify', { token: linkIn(mail), proof: asked.json.proof });
+    const done = await post('/auth/verify', { token: tokenInMail(mail), proof: asked.json.proof });
     assert.equal(done.status, 200);
     const me = await get('/account', done.json.access_token);
     assert.equal(me.json.email, email);
@@ -61,7 +61,7 @@ describe('sign-up', () => {
     const email = fresh();
     await post('/auth/sign-up', { email, password: 'typed by a stranger' });
     const [mail] = await mails(email);
-    const token = linkIn(mail);
+    const token = tokenInMail(mail);
     const opened = await post('/auth/verify', { token });
     assert.equal(opened.status, 403);
     assert.equal(opened.json.detail.error_code, 'PASSWORD_REQUIRED');
@@ -77,7 +77,7 @@ describe('sign-up', () => {
     const email = fresh();
     const asked = await post('/auth/sign-up', { email, password });
     const [mail] = await mails(email);
-    const open = () => post('/auth/verify', { token: linkIn(mail), proof: asked.json.proof });
+    const open = () => post('/auth/verify', { token: tokenInMail(mail), proof: asked.json.proof });
     const got = await Promise.all([open(), open(), open(), open()]);
     assert.equal(got.filter((a) => a.status === 200).length, 1);
     for (const a of got.filter((x) => x.status !== 200)) assert.ok([400, 409].includes(a.status), JSON.stringify(a.json));
@@ -92,7 +92,7 @@ describe('sign-up', () => {
     const asked = await post('/auth/sign-up', { email, password });
     const [mail] = await mails(email);
     db.sql(`update accounts.sign_up set expires_at = now() where email = '${email}'`);
-    assert.equal((await post('/auth/verify', { token: linkIn(mail), proof: asked.json.proof })).json.detail.error_code, 'LINK_NOT_VALID');
+    assert.equal((await post('/auth/verify', { token: tokenInMail(mail), proof: asked.json.proof })).json.detail.error_code, 'LINK_NOT_VALID');
   });
 
   test('an address that has an account is answered like any other; its owner gets a mail without a link to confirm', async () => {
@@ -108,7 +108,7 @@ describe('sign-up', () => {
     assert.deepEqual(heads(a), heads(b));
     const [, second] = await mails(known.email, 2);
     assert.equal(second.parsed.subject, 'You already have an account');
-    assert.equal(linkIn(second), undefined);
+    assert.equal(tokenInMail(second), undefined);
     assert.equal((await post('/auth/log-in', { email: known.email, password })).status, 200);
     assert.equal((await post('/auth/log-in', { email: known.email, password: 'another password' })).status, 401);
   });
@@ -284,7 +284,7 @@ describe('passwords', () => {
     assert.deepEqual([known.status, known.json], [unknown.status, unknown.json]);
     const [, mail] = await mails(me.email, 2);
     assert.equal(mail.parsed.subject, 'Choose a new password');
-    const token = linkIn(mail);
+    const token = tokenInMail(mail);
     assert.equal((await post('/auth/reset/complete', { token, password: 'short' })).status, 422);
     const next = 'a quite new password';
     const got = await Promise.all([1, 2, 3].map(() => post('/auth/reset/complete', { token, password: next })));
@@ -324,7 +324,7 @@ describe('passwords', () => {
     const me = await member();
     const [mail] = await mails(me.email);
     const dump = execFileSync('pg_dump', ['--data-only', '--schema=accounts', db.url], { encoding: 'utf8', maxBuffer: 1 << 28 });
-    for (const text of [password, me.refresh_token, me.access_token, linkIn(mail)]) {
+    for (const text of [password, me.refresh_token, me.access_token, tokenInMail(mail)]) {
       assert.ok(!server.log.includes(text), 'log');
       assert.ok(!dump.includes(text), 'database');
     }

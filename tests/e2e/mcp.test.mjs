@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, node, result, serverOf, startByHand, startEverything, startModern, startProxy } from './lib/mcp.mjs';
+import { callingModel, node, result, serverOf, startScriptedServer, startEverything, startSdkV2Server, startProxy } from './lib/mcp.mjs';
 import { Server, binary, makeDatabase, statuses, textOf, waitFor } from './lib/server.mjs';
 
 let database, llm, server, http, sse, modern, hand, files;
@@ -17,7 +17,7 @@ before(async () => {
   writeFileSync(path.join(files, 'note.txt'), 'written in a file');
   chmodSync(files, 0o777);  // local servers run as a user of their own
   [llm, http, sse, modern, hand] = await Promise.all([
-    startLlm(callingModel), startEverything('streamableHttp'), startEverything('sse'), startModern(), startByHand()]);
+    startLlm(callingModel), startEverything('streamableHttp'), startEverything('sse'), startSdkV2Server(), startScriptedServer()]);
   server = await new Server({ database, llm, settings: `
 [mcp.json]
 readable = ["${import.meta.dirname}"]
@@ -158,7 +158,7 @@ test('headers of a configuration reach the server, and only it', async () => {
 test('credentials are masked in every log message, and addresses are logged without their query', async () => {
   const { u, agent } = await someone();
   // A server that names what it was sent where a log line comes of it.
-  const parrot = await startByHand((m, res, req) => m.method === 'tools/list' &&
+  const parrot = await startScriptedServer((m, res, req) => m.method === 'tools/list' &&
     result(res, m, { tools: [{ name: `you sent ${req.headers.authorization}` }, { name: 'echo', inputSchema: {} }] }) || undefined);
   const loose = { 'x-mcp-url': `${parrot.url}?key=secret-of-the-query`, 'x-mcp-type': 'http', 'x-mcp-headers': '{"Authorization":"Bearer secret-of-the-header"}' };
   assert.equal((await u.get(tools(agent), { headers: loose })).status, 200);
@@ -260,7 +260,7 @@ test('odd characters and numbers of a server spoil no run', async () => {
   const odd = 'nul \u0000, half \ud83d, control \u001b, end';
   // JSON.stringify would write null.
   const say = (res, id, value) => (res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, result: value }).replaceAll('"huge"', '1e999')), true);
-  const peer = await startByHand((m, res) => {
+  const peer = await startScriptedServer((m, res) => {
     if (m.method === 'tools/list') return say(res, m.id, { tools: [{ name: 'echo', description: odd, inputSchema: { type: 'object', description: odd, properties: { n: { default: 'huge' } } } }] });
     if (m.method === 'tools/call') return say(res, m.id, { content: [{ type: 'text', text: odd }], structuredContent: { odd, n: 'huge' } });
     return undefined;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, json, result, run, startByHand } from './lib/mcp.mjs';
+import { callingModel, json, result, run, startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase, waitFor } from './lib/server.mjs';
 
 const revision = '2026-07-28';
@@ -21,7 +21,7 @@ after(async () => {
 
 // A server that speaks 2026-07-28 alone, or the revisions before alone, as `speaks` says at the time of a request.
 async function turncoat(speaks, handle = () => undefined, list = {}) {
-  const p = await startByHand((m, res, req) => {
+  const p = await startScriptedServer((m, res, req) => {
     const asksModern = m.params?._meta?.['io.modelcontextprotocol/protocolVersion'] === revision;
     if (speaks() === 'legacy') {
       if (asksModern) return json(res, 400, { jsonrpc: '2.0', id: m.id ?? null, error: { code: -32000, message: 'Server not initialized' } });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
-import { honest, json } from './lib/mcp.mjs';
+import { respondCorrectly, json } from './lib/mcp.mjs';
 import { browse } from './lib/oauth.mjs';
 import { Server, freePort, makeDatabase, waitFor } from './lib/server.mjs';
 
@@ -46,7 +46,7 @@ async function startSite(odd = {}, { named = true } = {}) {
       }
       if (url.pathname === '/token') return site.clients.has(form.client_id) ? json(res, 200, site.token()) : json(res, 401, { error: 'invalid_client' });
       if (url.pathname !== '/mcp') return json(res, 404, {});
-      if (site.good.has(req.headers.authorization)) return honest(body ? JSON.parse(body) : {}, res, req, [{ name: 'echo', inputSchema: { type: 'object' } }]);
+      if (site.good.has(req.headers.authorization)) return respondCorrectly(body ? JSON.parse(body) : {}, res, req, [{ name: 'echo', inputSchema: { type: 'object' } }]);
       res.writeHead(401, { 'www-authenticate': named ? `Bearer resource_metadata="${site.origin}/.well-known/oauth-protected-resource/mcp"` : 'Bearer' }).end();
     });
   });

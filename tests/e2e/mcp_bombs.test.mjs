@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { crc32, deflateSync, gzipSync } from 'node:zlib';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, json, result, startByHand } from './lib/mcp.mjs';
+import { callingModel, json, result, startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase, sleep } from './lib/server.mjs';
 
 const MiB = 1 << 20;
@@ -100,7 +100,7 @@ before(async () => {
   database = makeDatabase();
   llm = await startLlm(callingModel);
   server = await new Server({ database, llm }).start();
-  peer = await startByHand((m, res) => (m.method === 'tools/call' ? bombs[m.params.name].does(m, res) : undefined),
+  peer = await startScriptedServer((m, res) => (m.method === 'tools/call' ? bombs[m.params.name].does(m, res) : undefined),
     { tools: Object.keys(bombs).map((name) => ({ name, inputSchema: { type: 'object' } })) });
   user = await server.user({ tier: 'pro' });
   other = await server.user();

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import zlib from 'node:zlib';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, failed, json, node, result, startByHand } from './lib/mcp.mjs';
+import { callingModel, assertMcpError, json, node, result, startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase } from './lib/server.mjs';
 
 let database, llm, server, admin, user, agent, dir;
@@ -31,7 +31,7 @@ const call = (config, type = 'http') => admin.post('/admin/mcp/call', { json: { 
 const names = (r) => r.json?.tools?.map((t) => t.name);
 const toolsOf = (p) => user.get(`/agents/${agent}/custom-mcp-tools`, { headers: { 'x-mcp-url': p.url, 'x-mcp-type': 'http' } });
 const by = async (handle, body) => {
-  const p = await startByHand(handle);
+  const p = await startScriptedServer(handle);
   try {
     return await body(p);
   } finally {
@@ -132,7 +132,7 @@ test('an event id that no header can hold is ignored', () => by((m, res) => {
 }, async (p) => {
   const r = await list({ url: p.url });
   r.ms = 0;
-  failed(r, 'MCP_CONNECT_FAILED', /without an answer/, 1);
+  assertMcpError(r, 'MCP_CONNECT_FAILED', /without an answer/, 1);
 }));
 
 test('an encoding that was not asked for is named', () => by((m, res) => {
@@ -143,7 +143,7 @@ test('an encoding that was not asked for is named', () => by((m, res) => {
 }, async (p) => {
   const r = await list({ url: p.url });
   r.ms = 0;
-  failed(r, 'MCP_PROTOCOL_ERROR', /content encoding.*gzip/, 1);
+  assertMcpError(r, 'MCP_PROTOCOL_ERROR', /content encoding.*gzip/, 1);
 }));
 
 test('a server that is busy says for how long', () => by((m, res) => {
@@ -153,7 +153,7 @@ test('a server that is busy says for how long', () => by((m, res) => {
 }, async (p) => {
   const r = await list({ url: p.url });
   r.ms = 0;
-  failed(r, 'MCP_CONNECT_FAILED', /429, to be tried again after 17 s/, 1);
+  assertMcpError(r, 'MCP_CONNECT_FAILED', /429, to be tried again after 17 s/, 1);
 }));
 
 test('a program of 2026-07-28 alone that is slow to begin is understood', async () => {
@@ -185,7 +185,7 @@ test('a message of more values than a loop should read is refused at once, over 
     const begun = performance.now();
     const r = await list(config, type);
     r.ms = performance.now() - begun;
-    failed(r, 'MCP_PROTOCOL_ERROR', /more than 1000000 values/, 5000);
+    assertMcpError(r, 'MCP_PROTOCOL_ERROR', /more than 1000000 values/, 5000);
   };
   await by((m, res) => {
     if (m.method !== 'tools/list') return undefined;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { png } from './lib/documents.mjs';
 import { startLlm, turns } from './lib/llm.mjs';
-import { callingModel, json, result, run, startByHand } from './lib/mcp.mjs';
+import { callingModel, json, result, run, startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase, statuses, textOf, waitFor } from './lib/server.mjs';
 
 let database, llm, server;
@@ -24,7 +24,7 @@ after(async () => {
 const plain = (name) => ({ name, inputSchema: { type: 'object' } });
 // A server with these answers by method; of initialize: what is added to the usual one.
 async function peerWith(answers, tools = [plain('echo')]) {
-  const peer = await startByHand((m, res) => {
+  const peer = await startScriptedServer((m, res) => {
     const given = answers[m.method];
     if (given === undefined) return undefined;
     if (m.method === 'initialize')
@@ -76,7 +76,7 @@ test('a server that is slow at first delays a run no longer than its tools do', 
   const u = await server.user({ tier: 'pro' });
   let go;
   const held = new Promise((resolve) => { go = resolve; });
-  const slow = await startByHand((m, res) => {
+  const slow = await startScriptedServer((m, res) => {
     if (m.method !== 'initialize') return undefined;
     void held.then(() => result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'slow', version: '1' }, instructions: 'Patience.' }));
     return true;
@@ -115,7 +115,7 @@ async function reported(u, prompt) {
 }
 const stored = async (u, project, path) => (await fetch(`${u.url}/projects/${project}/files/content?path=${encodeURIComponent(path)}`,
   { headers: { authorization: `Bearer ${u.token}` } })).arrayBuffer().then((b) => Buffer.from(b));
-const linkIn = (text) => /\[stored in the workspace: (\S+) \(/.exec(text)?.[1];
+const tokenInMail = (text) => /\[stored in the workspace: (\S+) \(/.exec(text)?.[1];
 
 test('resources are listed and read, templates and binary contents included', async () => {
   const u = await server.user({ tier: 'pro' });
@@ -130,11 +130,11 @@ test('resources are listed and read, templates and binary contents included', as
   assert.match((await reported(u, '[call read_resource {"uri":"x:y"}]')).text, /Resource not found/);
   assert.match((await reported(u, '[call read_resource {"uri":"x:y","server":"bare2"}]')).text, /"server" must be one of: docs/);
   const blob = await reported(u, '[call read_resource {"uri":"file:///data/blob.zip"}]');
-  assert.match(linkIn(blob.text) ?? blob.text, /^tool_results\/blob-[0-9a-f]{12}\.zip$/);
-  assert.equal((await stored(u, blob.project, linkIn(blob.text))).toString(), 'zip-bytes');
+  assert.match(tokenInMail(blob.text) ?? blob.text, /^tool_results\/blob-[0-9a-f]{12}\.zip$/);
+  assert.equal((await stored(u, blob.project, tokenInMail(blob.text))).toString(), 'zip-bytes');
   const long = await reported(u, '[call read_resource {"uri":"file:///data/long.txt"}]');
   assert.match(long.text, /bytes left out/);
-  const whole = (await stored(u, long.project, linkIn(long.text))).toString();
+  const whole = (await stored(u, long.project, tokenInMail(long.text))).toString();
   assert.ok(whole.includes('begin yyy') && whole.endsWith('yyy end'), whole.slice(0, 100));
 });
 
@@ -169,14 +169,14 @@ test('sound and other bytes of results are stored in the workspace, with a link 
   await agentOf(u, [['box', peer, {}, ['sound', 'escape', 'picture', 'huge']]]);
   const sound = await reported(u, '[call box__sound {}]');
   assert.match(sound.text, /^Here\.\n\[audio, audio\/wav, \d+ bytes\]\n\[stored in the workspace: tool_results\/audio-[0-9a-f]{12}\.wav \(audio\/wav, 21 B\)\]$/);
-  assert.deepEqual(await stored(u, sound.project, linkIn(sound.text)), wav);
+  assert.deepEqual(await stored(u, sound.project, tokenInMail(sound.text)), wav);
   const escape = await reported(u, '[call box__escape {}]');
-  assert.match(linkIn(escape.text) ?? escape.text, /^tool_results\/[^/]+\.bin$/);
-  assert.deepEqual(await stored(u, escape.project, linkIn(escape.text)), wav);
+  assert.match(tokenInMail(escape.text) ?? escape.text, /^tool_results\/[^/]+\.bin$/);
+  assert.deepEqual(await stored(u, escape.project, tokenInMail(escape.text)), wav);
   // The model of this test is configured without vision.
   const picture = await reported(u, '[call box__picture {}]');
-  assert.match(linkIn(picture.text) ?? picture.text, /^tool_results\/image-[0-9a-f]{12}\.png$/);
-  assert.deepEqual(await stored(u, picture.project, linkIn(picture.text)), image);
+  assert.match(tokenInMail(picture.text) ?? picture.text, /^tool_results\/image-[0-9a-f]{12}\.png$/);
+  assert.deepEqual(await stored(u, picture.project, tokenInMail(picture.text)), image);
   assert.ok(!JSON.stringify(turns(llm.seen.at(-1).json)).includes(image.toString('base64')));
   const huge = await reported(u, '[call box__huge {}]');
   assert.match(huge.text, /left out: too large/);

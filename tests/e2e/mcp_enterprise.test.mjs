@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
 import { callingModel, run } from './lib/mcp.mjs';
-import { startHand, startIdentityProvider } from './lib/oauth.mjs';
+import { startScriptedOAuthServer, startIdentityProvider } from './lib/oauth.mjs';
 import { Server, makeDatabase } from './lib/server.mjs';
 
 let database, llm, server, peer, idp, subject = 'identity-of-the-user';
@@ -12,7 +12,7 @@ const assertions = new Map();
 before(async () => {
   database = makeDatabase();
   llm = await startLlm(callingModel);
-  peer = await startHand({ scope: 'base', secret: 's', assertions });
+  peer = await startScriptedOAuthServer({ scope: 'base', secret: 's', assertions });
   idp = await startIdentityProvider({ assertions, subject: () => subject, audience: peer.origin });
   server = await new Server({ database, llm, set: [`secrets.key=${'0123456789abcdef'.repeat(4)}`], settings: `
 [mcp_prebuilt.integrations.company]

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, startByHand } from './lib/mcp.mjs';
+import { callingModel, startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase, sleep, textOf, waitFor } from './lib/server.mjs';
 
 const address = '20.20.20.20';
@@ -40,7 +40,7 @@ if (!inside) {
     database = makeDatabase();
     names(`${address} good.example`);
     llm = await startLlm(callingModel);
-    good = await startByHand(undefined, { host: address });
+    good = await startScriptedServer(undefined, { host: address });
     server = await new Server({ database, llm: { url: llm.url.replace('127.0.0.1', 'localhost') }, set: ['deployment.mode=production', 'auth.jwt.hs256_secret=0123456789abcdef0123456789abcdef', 'mcp.discovery_timeout_seconds=5', 'mcp.call_timeout_seconds=5'] }).start();
     u = await server.user({ tier: 'pro' });
     agent = (await u.get('/agents')).json.agents[0].agent_id;
@@ -64,7 +64,7 @@ if (!inside) {
   for (const [what, ...lines] of [['only leads', '127.0.0.1 bad.example'], ['also leads', `${address} bad.example`, '127.0.0.1 bad.example'],
     ['leads by IPv6', '::1 bad.example'], ['leads by a mapped address', '::ffff:127.0.0.1 bad.example'], ['leads to metadata', '169.254.169.254 bad.example']]) {
     test(`a name that ${what} to a private address is refused`, async () => {
-      const home = await startByHand();
+      const home = await startScriptedServer();
       try {
         names(`${address} good.example`, ...lines);
         for (const type of ['http', 'sse']) refused(await ask(at('bad.example', home), type));
@@ -91,8 +91,8 @@ if (!inside) {
 
   test('a name that changes its mind after it was found good leads nowhere', async () => {
     names(`${address} turncoat.example`);
-    const first = await startByHand(undefined, { host: address });
-    const home = await startByHand(undefined, { port: first.port });
+    const first = await startScriptedServer(undefined, { host: address });
+    const home = await startScriptedServer(undefined, { port: first.port });
     try {
       assert.equal((await ask(at('turncoat.example', first))).status, 200);
       names('127.0.0.1 turncoat.example');
@@ -153,9 +153,9 @@ if (!inside) {
   });
 
   test('a redirect to a private address, by itself or by a name that turns, is not followed', async () => {
-    const home = await startByHand();
+    const home = await startScriptedServer();
     let location, turn;
-    const peer = await startByHand((m, res) => { turn?.(); res.writeHead(307, { location }).end(); return true; }, { host: address });
+    const peer = await startScriptedServer((m, res) => { turn?.(); res.writeHead(307, { location }).end(); return true; }, { host: address });
     try {
       names(`${address} good.example`, `${address} redirects.example`, '127.0.0.1 inside.example');
       for (location of [home.url, at('inside.example', home), at('redirects.example', home)]) {
@@ -174,7 +174,7 @@ if (!inside) {
   });
 
   test('a stream of events does not send messages to a private address', async () => {
-    const home = await startByHand();
+    const home = await startScriptedServer();
     const peer = http.createServer((req, res) => { res.writeHead(200, { 'content-type': 'text/event-stream' }); res.write(`event: endpoint\ndata: ${home.url}\n\n`); });
     await new Promise((r) => peer.listen(0, address, r));
     names(`${address} good.example`);
@@ -188,7 +188,7 @@ if (!inside) {
   });
 
   test('servers that turn bad or die do not hurt the others of an agent', async () => {
-    const home = await startByHand();
+    const home = await startScriptedServer();
     names(`${address} good.example`, `${address} turncoat.example`);
     const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [
       { name: 'turned', type: 'http', config: { url: at('turncoat.example', home) }, enabledTools: ['echo'] },

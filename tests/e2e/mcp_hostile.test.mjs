@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, failed, json, node, result, serverOf, startByHand } from './lib/mcp.mjs';
-import { startTalk, talks } from './lib/talk.mjs';
+import { callingModel, assertMcpError, json, node, result, serverOf, startScriptedServer } from './lib/mcp.mjs';
+import { startMisbehavingServer, misbehaviors } from './lib/misbehaving_server.mjs';
 import { Server, makeDatabase, sleep, textOf, waitFor } from './lib/server.mjs';
 
 // Milliseconds, of a discovery and of a call. What ends before it has another error code than MCP_TIMEOUT; a tighter bound in
@@ -84,12 +84,12 @@ const cases = {
 };
 // ---- messages, over all transports ----
 for (const type of ['http', 'sse', 'json']) {
-  for (const [name, c] of Object.entries(talks)) {
+  for (const [name, c] of Object.entries(misbehaviors)) {
     test(`${type}: ${name}`, async () => {
-      const peer = type === 'json' ? undefined : await startTalk(name, type);
+      const peer = type === 'json' ? undefined : await startMisbehavingServer(name, type);
       try {
-        const r = await list(peer ? { url: peer.url } : { command: node, args: [path.join(import.meta.dirname, 'lib/talk.mjs'), name] }, type);
-        if (c.code) failed(r, c.code, c.cause, 2 * limit);
+        const r = await list(peer ? { url: peer.url } : { command: node, args: [path.join(import.meta.dirname, 'lib/misbehaving_server.mjs'), name] }, type);
+        if (c.code) assertMcpError(r, c.code, c.cause, 2 * limit);
         else { assert.equal(r.status, 200, r.text); assert.equal(r.json.tools.length, c.tools); assert.ok(r.ms < limit, `${r.ms}`); }
       } finally {
         peer?.close();
@@ -100,10 +100,10 @@ for (const type of ['http', 'sse', 'json']) {
 
 for (const [name, c] of Object.entries(cases)) {
   test(`http: ${name}`, async () => {
-    const peer = await startByHand((m, res, req) => c.on(m, res, req) || undefined);
+    const peer = await startScriptedServer((m, res, req) => c.on(m, res, req) || undefined);
     try {
       const r = await list({ url: peer.url });
-      if (c.code) failed(r, c.code, c.cause, c.within);
+      if (c.code) assertMcpError(r, c.code, c.cause, c.within);
       else { assert.equal(r.status, 200, r.text); assert.equal(r.json.tools.length, c.tools, r.text); assert.ok(r.ms < limit); }
       await waitFor('the connections to be closed', () => peer.sockets.size === 0);
     } finally {
@@ -113,8 +113,8 @@ for (const [name, c] of Object.entries(cases)) {
 }
 
 test('http: a redirect to another origin is not followed and carries no credentials', async () => {
-  const other = await startByHand();
-  const peer = await startByHand((m, res) => (res.writeHead(307, { location: other.url.replace('127.0.0.1', 'localhost') }).end(), true));
+  const other = await startScriptedServer();
+  const peer = await startScriptedServer((m, res) => (res.writeHead(307, { location: other.url.replace('127.0.0.1', 'localhost') }).end(), true));
   const r = await list({ url: peer.url, headers: { Authorization: 'Bearer secret-of-peer' } });
   assert.equal(r.status, 502, r.text);
   assert.equal(other.seen.length, 0);
@@ -124,7 +124,7 @@ test('http: a redirect to another origin is not followed and carries no credenti
 
 test('http: a session that expired is begun anew and the call repeated once', async () => {
   let sessions = 0;
-  const peer = await startByHand((m, res, req) => {
+  const peer = await startScriptedServer((m, res, req) => {
     if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': `s${++sessions}` });
     if (m.method === 'tools/call' && req.headers['mcp-session-id'] === 's1') { res.writeHead(404).end(); return true; }
     return undefined;
@@ -138,7 +138,7 @@ test('http: a session that expired is begun anew and the call repeated once', as
 
 test('http: a broken stream is taken up again where it was', async () => {
   let resumed;
-  const peer = await startByHand((m, res, req) => {
+  const peer = await startScriptedServer((m, res, req) => {
     if (m.method === 'tools/call') { events(res).end(`id: e1\nretry: 100\ndata:\n\n`); resumed = m.id; return true; }
     if (req.method === 'GET' && req.headers['last-event-id'] === 'e1') { events(res).end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: resumed, result: { content: [{ type: 'text', text: 'resumed' }] } })}\n\n`); return true; }
     return undefined;
@@ -150,23 +150,23 @@ test('http: a broken stream is taken up again where it was', async () => {
 });
 
 test('http: a call whose broken stream cannot be taken up again is not made a second time', async () => {
-  const peer = await startByHand((m, res, req) => {
+  const peer = await startScriptedServer((m, res, req) => {
     if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': 'x' });
     if (m.method === 'tools/call') { events(res).end('id: e1\nretry: 50\ndata:\n\n'); return true; }
     if (req.method === 'GET') { res.writeHead(404).end(); return true; }
     return undefined;
   });
-  failed(await call({ url: peer.url }), 'MCP_CONNECT_FAILED', /interrupted.*404/, limit);
+  assertMcpError(await call({ url: peer.url }), 'MCP_CONNECT_FAILED', /interrupted.*404/, limit);
   assert.equal(peer.seen.filter((s) => s.message.method === 'tools/call').length, 1);
   peer.close();
 });
 
 test('http: an abandoned call is cancelled at the server, then the session is ended', async () => {
-  const peer = await startByHand((m, res) => {
+  const peer = await startScriptedServer((m, res) => {
     if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': 'x' });
     return m.method === 'tools/call' || undefined;
   });
-  failed(await call({ url: peer.url }), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
+  assertMcpError(await call({ url: peer.url }), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
   await waitFor('the good-bye', () => peer.seen.some((s) => s.method === 'DELETE'));
   const asked = peer.seen.find((s) => s.message.method === 'tools/call').message.id;
   const off = peer.seen.findIndex((s) => s.message.method === 'notifications/cancelled');
@@ -177,7 +177,7 @@ test('http: an abandoned call is cancelled at the server, then the session is en
 
 test('http: the answer does not wait for the good-bye', async () => {
   let over = false;
-  const peer = await startByHand((m, res, req) => {
+  const peer = await startScriptedServer((m, res, req) => {
     if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': 'x' });
     if (req.method !== 'DELETE') return undefined;
     res.on('close', () => (over = true));  // never answered: the server closes it after three seconds
@@ -204,7 +204,7 @@ for (const [name, onGet, code, cause, within] of [
   ['an event without end is cut', (res) => { res.write('data: '); const more = () => { while (!res.destroyed && res.write('x'.repeat(60000))); res.once('drain', more); }; more(); }, 'MCP_PROTOCOL_ERROR', /larger than/, limit]]) {
   test(`sse: ${name}`, async () => {
     const peer = await ssePeer(onGet);
-    failed(await list({ url: peer.url }, 'sse'), code, cause, within);
+    assertMcpError(await list({ url: peer.url }, 'sse'), code, cause, within);
     peer.close();
   });
 }
@@ -223,7 +223,7 @@ test('sse: an abandoned call is cancelled at the server before the stream is clo
     });
   });
   await new Promise((r) => peer.listen(0, '127.0.0.1', r));
-  failed(await call({ url: `http://127.0.0.1:${peer.address().port}/sse` }, 'sse'), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
+  assertMcpError(await call({ url: `http://127.0.0.1:${peer.address().port}/sse` }, 'sse'), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
   await waitFor('the end of the stream', () => over);
   const off = seen.find((s) => s.m.method === 'notifications/cancelled');
   assert.equal(off?.m.params.requestId, seen.find((s) => s.m.method === 'tools/call').m.id);
@@ -261,7 +261,7 @@ const logged = (r, cause, id = r.headers.get('x-request-id')) => waitFor('the ca
   line.includes('a request to an MCP server failed') && line.includes(id) && cause.test(line)));
 test('json: the error has the exit code of a program that ends early, the log its standard error', async () => {
   const r = await list(program('exit'), 'json');
-  failed(r, 'MCP_CONNECT_FAILED', /exit code 3$/, limit);
+  assertMcpError(r, 'MCP_CONNECT_FAILED', /exit code 3$/, limit);
   assert.doesNotMatch(r.text, /licence/);
   await logged(r, /standard error: no such licence/);
 });
@@ -280,14 +280,14 @@ test('administrators see the text of a JSON-RPC error of a listing, users do not
   const u = await server.user({ tier: 'pro' });
   const agent = (await u.get('/agents')).json.agents[0].agent_id;
   for (const method of ['tools/list', 'initialize']) {
-    const p = await startByHand((m, res) => m.method === method
+    const p = await startScriptedServer((m, res) => m.method === method
       && (json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code: -32050, message: 'no route to db7.internal', data: { host: '10.9.8.7' } } }), true) || undefined);
     try {
       const r = await timed(() => u.get(`/agents/${agent}/custom-mcp-tools`, { headers: { 'x-mcp-url': p.url, 'x-mcp-type': 'http' } }));
-      failed(r, 'MCP_PROTOCOL_ERROR', new RegExp(`${method} was refused by the server \\(JSON-RPC error -32050\\)$`), limit);
+      assertMcpError(r, 'MCP_PROTOCOL_ERROR', new RegExp(`${method} was refused by the server \\(JSON-RPC error -32050\\)$`), limit);
       assert.doesNotMatch(r.text, /db7|10\.9/);
       await logged(r, /no route to db7\.internal.*10\.9\.8\.7/);
-      failed(await list({ url: p.url }), 'MCP_PROTOCOL_ERROR', /no route to db7.*-32050.*10\.9\.8\.7/, limit);
+      assertMcpError(await list({ url: p.url }), 'MCP_PROTOCOL_ERROR', /no route to db7.*-32050.*10\.9\.8\.7/, limit);
     } finally {
       p.close();
     }
@@ -296,13 +296,13 @@ test('administrators see the text of a JSON-RPC error of a listing, users do not
 test('network errors are in the log only', async () => {
   for (const type of ['http', 'sse']) {
     const r = await list({ url: 'http://127.0.0.1:1/mcp' }, type);
-    failed(r, 'MCP_CONNECT_FAILED', /: the connection failed$/, limit);
+    assertMcpError(r, 'MCP_CONNECT_FAILED', /: the connection failed$/, limit);
     await logged(r, /could not connect to 127\.0\.0\.1:1: \S/);
   }
 });
 test('json: an abandoned call is cancelled at the program', async () => {
   const note = path.join(dir, 'called-off');
-  failed(await call(program('no-result', note), 'json'), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
+  assertMcpError(await call(program('no-result', note), 'json'), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
   await waitFor('the note', () => readFileSync(note, 'utf8').includes('called off'));
 });
 test('json: binary output of a program does not spoil the response', async () => {
@@ -313,13 +313,13 @@ test('json: binary output of a program does not spoil the response', async () =>
   await logged(r, /standard error: .*\ufffdbroken/);
 });
 test('json: a program that is not there is named', async () => {
-  failed(await list({ command: '/no/such/program' }, 'json'), 'MCP_CONNECT_FAILED', /\/no\/such\/program/, limit);
+  assertMcpError(await list({ command: '/no/such/program' }, 'json'), 'MCP_CONNECT_FAILED', /\/no\/such\/program/, limit);
 });
 test('json: a silent program is ended after the time limit', async () => {
-  failed(await list(program('silent'), 'json'), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
+  assertMcpError(await list(program('silent'), 'json'), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
 });
 test('json: a line without end is cut', async () => {
-  failed(await list(program('endless-line'), 'json'), 'MCP_PROTOCOL_ERROR', /longer than/, limit);
+  assertMcpError(await list(program('endless-line'), 'json'), 'MCP_PROTOCOL_ERROR', /longer than/, limit);
 });
 test('json: only the configured environment reaches the program', async () => {
   const code = 'process.stderr.write(Object.keys(process.env).sort().join(" ")); process.exit(1)';
@@ -404,9 +404,9 @@ test('nothing is left behind', async () => {
   const fds = () => readdirSync(`/proc/${pid}/fd`).length;
   const children = () => readdirSync(`/proc/${pid}/task`).flatMap((t) => readFileSync(`/proc/${pid}/task/${t}/children`, 'utf8').split(' ').filter(Boolean));
   const memory = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
-  const cut = await startByHand((m, res) => toolsList(m) && (events(res).end(), true) || undefined);
-  const endless = await startByHand(cases['a body without end is cut'].on);
-  const many = await startTalk('tools without number are cut', 'http');
+  const cut = await startScriptedServer((m, res) => toolsList(m) && (events(res).end(), true) || undefined);
+  const endless = await startScriptedServer(cases['a body without end is cut'].on);
+  const many = await startMisbehavingServer('tools without number are cut', 'http');
   const round = async () => {
     for (const peer of [cut, endless, many]) await list({ url: peer.url });
     await call(program('exit'), 'json');

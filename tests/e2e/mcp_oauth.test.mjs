@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
 import { callingModel, json, run, startEverything } from './lib/mcp.mjs';
-import { UserBrowser, answerOf, authorizationOf, browse, startHand, startSdk } from './lib/oauth.mjs';
+import { UserBrowser, answerOf, authorizationOf, browse, startScriptedOAuthServer, startSdk } from './lib/oauth.mjs';
 import { Server, freePort, makeDatabase, waitFor } from './lib/server.mjs';
 
 let database, llm, server;
@@ -240,7 +240,7 @@ for (const [how, peerOptions, oauth] of [
   ['private_key_jwt', { publicKey: pair.publicKey.export({ type: 'spki', format: 'pem' }) },
     { private_key: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }), key_id: 'k1' }]]) {
   test(`client_credentials with ${how}`, async () => {
-    const peer = await startHand({ scope: 'base', ...peerOptions });
+    const peer = await startScriptedOAuthServer({ scope: 'base', ...peerOptions });
     try {
       const { u, agent } = await someone();
       const profile = await profileFor(u, peer.url, { grant: 'client_credentials', client_id: 'me', ...oauth });
@@ -268,7 +268,7 @@ for (const [how, peerOptions, oauth] of [
 
 test('over HTTP+SSE, too', async () => {
   const behind = await startEverything('sse');
-  const peer = await startHand({ secret: 's', handle: (path, req, body, res) => {
+  const peer = await startScriptedOAuthServer({ secret: 's', handle: (path, req, body, res) => {
     if (!['/mcp', '/message'].includes(path) || !peer.seen.tokens.includes(req.headers.authorization?.replace('Bearer ', ''))) return;
     const to = new URL(path === '/mcp' ? '/sse' : req.url, behind.url);
     const forward = request(to, { method: req.method, headers: { ...req.headers, host: to.host } }, (answer) => {
@@ -295,8 +295,8 @@ test('over HTTP+SSE, too', async () => {
 
 test('a new authorization server gets no credentials of the former one', async () => {
   let moved = false;
-  const other = await startHand({ secret: 's' });
-  const peer = await startHand({ secret: 's', handle: (path, req, body, res) => {
+  const other = await startScriptedOAuthServer({ secret: 's' });
+  const peer = await startScriptedOAuthServer({ secret: 's', handle: (path, req, body, res) => {
     if (moved && path === '/.well-known/oauth-protected-resource/mcp')
       return json(res, 200, { resource: `${peer.origin}/mcp`, authorization_servers: [other.origin] });
   } });
@@ -320,7 +320,7 @@ test('a new authorization server gets no credentials of the former one', async (
 });
 
 test('the client registration of the operator is sent to the configured issuer only', async () => {
-  const peer = await startHand({ secret: 's' });
+  const peer = await startScriptedOAuthServer({ secret: 's' });
   const integration = (issuer) => ({ settings: `
 [mcp_prebuilt.integrations.safe]
 url = "${peer.url}"
@@ -355,7 +355,7 @@ test('the issuer of a profile overrides another one in the metadata, and its sec
     ['http://127.0.0.1:9/tenant', 'http://127.0.0.1:9/tenant', 200],
     ['http://127.0.0.1:9/tenant', 'http://127.0.0.1:9/other', 502, /another issuer/],
     ['http://auth.example.com', 'http://auth.example.com', 502, /not on the host of the issuer/]]) {
-    const peer = await startHand({ secret: 's', facts: { issuer } });
+    const peer = await startScriptedOAuthServer({ secret: 's', facts: { issuer } });
     try {
       const { u, agent } = await someone();
       const profile = await profileFor(u, peer.url, { grant: 'client_credentials', client_id: 'me', client_secret: 's', ...(pinned && { issuer: pinned }) });
@@ -432,7 +432,7 @@ for (const [what, options, message, ms = 5000] of [
   ['wants ever more scope', { handle: (p, q, b, res) => (p === '/mcp' && q.headers.authorization
     ? res.writeHead(403, { 'www-authenticate': `Bearer error="insufficient_scope", scope="s${Math.random()}"` }).end() : undefined) }, /HTTP status 403/]]) {
   test(`an attempt ends if the authorization ${what}`, async () => {
-    const peer = await startHand({ secret: 's', ...options });
+    const peer = await startScriptedOAuthServer({ secret: 's', ...options });
     try {
       const { u, agent } = await someone();
       const profile = await profileFor(u, peer.url, { grant: 'client_credentials', client_id: 'me', client_secret: 's' });
@@ -454,7 +454,7 @@ test('consent is not begun where it could not end', async () => {
     [{ facts: { authorization_endpoint: 'javascript:alert(1)' } }, /authorization endpoint/],
     [{ facts: { registration_endpoint: undefined } }, /client_id is required/],
     [{ handle: (p, q, b, res) => (p === '/register' ? json(res, 403, { error: 'access_denied' }) : undefined) }, /refused the registration: access_denied/]]) {
-    const peer = await startHand(options);
+    const peer = await startScriptedOAuthServer(options);
     try {
       const { u } = await someone();
       const profile = await profileFor(u, peer.url);
@@ -483,7 +483,7 @@ test('the members of a profile are validated', async () => {
 });
 
 test('outside local mode no address of this machine is called, whatever its source', async () => {
-  const peer = await startHand({ secret: 's' });
+  const peer = await startScriptedOAuthServer({ secret: 's' });
   const own = await startServer({ settings: `
 [mcp_prebuilt.integrations.near]
 url = "${peer.url}"

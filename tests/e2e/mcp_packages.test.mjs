@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { startLlm } from './lib/llm.mjs';
 import { callingModel, run } from './lib/mcp.mjs';
-import { below, commandOf } from './lib/processes.mjs';
+import { descendants, commandOf } from './lib/processes.mjs';
 import { Server, makeDatabase, waitFor } from './lib/server.mjs';
 
 // The program of the package: a server of one tool, without dependencies.
@@ -144,7 +144,7 @@ test('packages are downloaded anew when they are older than package_cache_days, 
   // A program that is still running shares its packages with the next one, even if they are old. The server learns of a
   // program's end a moment after its process is gone.
   await waitFor('packages to be downloaded anew', async () => {
-    await waitFor('the program to end', () => !below(server.process.pid).some((p) => commandOf(p).join(' ').includes('pocket-server')), 60000);
+    await waitFor('the program to end', () => !descendants(server.process.pid).some((p) => commandOf(p).join(' ').includes('pocket-server')), 60000);
     used.filter((d) => existsSync(path.join(d, 'filled'))).forEach((d) => set_age(d, 3 * 24 + 1));  // the last call may have replaced them
     await hello(u);
     return registry.seen.tarballs > tarballs;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, result, run, startByHand } from './lib/mcp.mjs';
+import { callingModel, result, run, startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase } from './lib/server.mjs';
 
 let database, llm, server;
@@ -28,7 +28,7 @@ async function agentWith(...servers) {
   const agent = (await u.get('/agents')).json.agents[0].agent_id;
   const custom_mcps = [];
   for (const [name, tools, answers = {}] of servers) {
-    const peer = await startByHand((m, res) =>
+    const peer = await startScriptedServer((m, res) =>
       (m.method === 'tools/call' && m.params.name in answers ? result(res, m, answers[m.params.name]) : undefined), { tools });
     peers.push(peer);
     custom_mcps.push({ name, type: 'http', config: { url: peer.url }, enabledTools: tools.map((t) => t.name) });

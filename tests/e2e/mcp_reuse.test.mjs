@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, json, node, result, run, serverOf, startByHand, startEverything, startModern } from './lib/mcp.mjs';
+import { callingModel, json, node, result, run, serverOf, startScriptedServer, startEverything, startSdkV2Server } from './lib/mcp.mjs';
 import { Server, makeDatabase, sleep, statuses, waitFor } from './lib/server.mjs';
 
 let database, llm, server, admin, dir;
@@ -38,7 +38,7 @@ const answered = (r, text) => { assert.equal(r.status, 200, r.text); if (text) a
 
 const peers = [];
 const peerOf = async (handle) => {
-  peers.push(await startByHand(handle));
+  peers.push(await startScriptedServer(handle));
   return peers.at(-1);
 };
 // A server of sessions, by hand.
@@ -177,7 +177,7 @@ test('http: the connection is reused after an error of the server, but not after
 });
 
 test('2026-07-28, sse and local programs are kept, too', async () => {
-  const [modern, sse] = await Promise.all([startModern(), startEverything('sse')]);
+  const [modern, sse] = await Promise.all([startSdkV2Server(), startEverything('sse')]);
   peers.push(modern, sse);
   const config = { url: modern.url, reuse: true };
   answered(await call(config, 'http', { message: 'a' }), 'Modern: a');

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, json, result, run, startByHand } from './lib/mcp.mjs';
+import { callingModel, json, result, run, startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 
 const modern = '2026-07-28';
@@ -32,7 +32,7 @@ const call = (config, type = 'http') => timed(admin.post('/admin/mcp/call', { js
 const error = (res, status, code, m) => json(res, status, { jsonrpc: '2.0', id: m.id ?? null, error: { code, message: 'no' } });
 let peers = 0;
 const by = async (handle, body) => {
-  const p = await startByHand(handle);
+  const p = await startScriptedServer(handle);
   p.url += `?peer=${++peers}`;  // data about a server is cached by its address, and ports are reused
   p.said = () => p.seen.splice(0).map((s) => s.message.method ?? s.method).filter((m) => m !== 'DELETE' && m !== 'GET');
   try {

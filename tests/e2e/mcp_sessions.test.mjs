@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
-import { json, node, result, startByHand } from './lib/mcp.mjs';
-import { startHand } from './lib/oauth.mjs';
+import { json, node, result, startScriptedServer } from './lib/mcp.mjs';
+import { startScriptedOAuthServer } from './lib/oauth.mjs';
 import { Server, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
 
 let database, llm, server, hasty, bare;
@@ -39,7 +39,7 @@ after(async () => {
 // A server that keeps a value in each session, and takes its time for a call.
 async function keeper(ms = 100, issues = true) {
   const values = new Map();
-  const p = await startByHand((m, res, req) => {
+  const p = await startScriptedServer((m, res, req) => {
     if (m.method === 'initialize') {
       const id = `s${values.size + 1}`;
       values.set(id, 'nothing');
@@ -209,7 +209,7 @@ test('credentials that are renewed during a run do not end its session', async (
   const values = new Map();
   const tools = ['put', 'get'].map((name) => ({ name, inputSchema: { type: 'object' } }));
   let tokens = 0, valid;
-  const peer = await startHand({ secret: 's', handle: (pathname, req, body, res) => {
+  const peer = await startScriptedOAuthServer({ secret: 's', handle: (pathname, req, body, res) => {
     if (pathname === '/token') return json(res, 200, { access_token: valid = `t${++tokens}`, token_type: 'Bearer', expires_in: 3600 }), true;
     if (pathname !== '/mcp' || req.method !== 'POST') return pathname === '/mcp' ? (json(res, 405, {}), true) : undefined;
     if (req.headers.authorization !== `Bearer ${valid}`) {

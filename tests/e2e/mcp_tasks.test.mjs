@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, json, result, startByHand } from './lib/mcp.mjs';
+import { callingModel, json, result, startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase, statuses, textOf, waitFor } from './lib/server.mjs';
 
 let database, llm, server;
@@ -26,7 +26,7 @@ async function worker({ modern = false, polls = 3, how = { result: { content: [{
   const tell = (id, t) => ({ taskId: id, status: t.status, statusMessage: `poll ${t.polls}`, createdAt: '2026-01-01T00:00:00Z', lastUpdatedAt: '2026-01-01T00:00:00Z',
     ...(modern ? { ttlMs: 60000, pollIntervalMs: 700 } : { ttl: 60000, pollInterval: 700 }) });
   const refuse = (res, m, code, message) => json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code, message } });
-  const p = await startByHand((m, res, req) => {
+  const p = await startScriptedServer((m, res, req) => {
     const reply = (value) => result(res, m, modern ? { resultType: 'complete', ...value } : value);
     p.names.push([m.method, req.headers['mcp-name'], req.headers['mcp-session-id']]);
     if (modern && m.method === 'server/discover') return reply({ supportedVersions: ['2026-07-28'], capabilities: { tools: {}, extensions: { [name]: {} } }, serverInfo: { name: 'tasks', version: '1' } });

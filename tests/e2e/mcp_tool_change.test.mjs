@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, run, startByHand } from './lib/mcp.mjs';
+import { callingModel, run, startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase, waitFor } from './lib/server.mjs';
 
 let database, llm, server;
@@ -28,7 +28,7 @@ async function seen(policy) {
   const u = await server.user({ tier: 'pro' });
   const agent = (await u.get('/agents')).json.agents[0].agent_id;
   const tools = [harmless, other];
-  const peer = await startByHand(() => undefined, { tools });
+  const peer = await startScriptedServer(() => undefined, { tools });
   peers.push(peer);
   const config = { url: peer.url, ...(policy && { on_tool_change: policy }) };
   const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'post', type: 'http', config, enabledTools: ['send', 'read'] }] } });

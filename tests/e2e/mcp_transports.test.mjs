@@ -1,8 +1,8 @@
 // What the transports over HTTP make of servers that keep to the standards in unusual ways.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { failed, json, startByHand } from './lib/mcp.mjs';
-import { authorizationOf, startHand } from './lib/oauth.mjs';
+import { assertMcpError, json, startScriptedServer } from './lib/mcp.mjs';
+import { authorizationOf, startScriptedOAuthServer } from './lib/oauth.mjs';
 import { Server, makeDatabase } from './lib/server.mjs';
 
 let database, server, admin;
@@ -24,7 +24,7 @@ const answer = (id) => `data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { c
 async function called(first, more) {
   const asked = [];
   let id;
-  const peer = await startByHand((m, res, req) => {
+  const peer = await startScriptedServer((m, res, req) => {
     if (m.method === 'tools/call') { id = m.id; return events(res, first); }
     if (req.method !== 'GET') return undefined;
     asked.push({ at: performance.now(), after: req.headers['last-event-id'] });
@@ -52,7 +52,7 @@ test('a server may answer in as many streams as it likes, if each brings somethi
 
 test('empty streams are reopened at most ten times, with a pause', async () => {
   const { r, asked } = await called('id: e0\nretry: 0\ndata:\n\n', (n) => (n === 4 ? 'id: e4\ndata:\n\n' : ': nothing\n\n'));
-  failed(r, 'MCP_CONNECT_FAILED', /without an answer/, 5000);
+  assertMcpError(r, 'MCP_CONNECT_FAILED', /without an answer/, 5000);
   assert.equal(asked.length, 14);
   for (let i = 1; i < asked.length; i++) assert.ok(asked[i].at - asked[i - 1].at > 90, `${asked[i].at - asked[i - 1].at} ms`);
 });
@@ -70,7 +70,7 @@ async function someone() {
 }
 // Says where its metadata are in the second of two challenges.
 async function withTwoChallenges(handle = () => undefined) {
-  const peer = await startHand({ secret: 's', handle: (path, req, body, res) => {
+  const peer = await startScriptedOAuthServer({ secret: 's', handle: (path, req, body, res) => {
     if (path.startsWith('/.well-known/oauth-protected-resource')) return json(res, 404, {});
     if (path === '/elsewhere') return json(res, 200, { resource: peer.url, authorization_servers: [peer.origin] });
     const done = handle(path, req, body, res);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, honest, run, startByHand } from './lib/mcp.mjs';
+import { callingModel, respondCorrectly, run, startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase, waitFor } from './lib/server.mjs';
 
 // A discovery at `patient` outlives the test that holds it. A discovery at `hasty` that is held reaches its time limit.
@@ -26,10 +26,10 @@ const tools = [{ name: 'echo', inputSchema: { type: 'object' } }];
 async function holding(method) {
   const held = new Set();
   const state = { most: 0, order: [], open: false };
-  const peer = await startByHand((m, res, req) => {
+  const peer = await startScriptedServer((m, res, req) => {
     if (m.method !== method) return undefined;
     state.order.push(req.url);
-    const answer = () => { held.delete(answer); honest(m, res, req, tools); };
+    const answer = () => { held.delete(answer); respondCorrectly(m, res, req, tools); };
     held.add(answer);
     state.most = Math.max(state.most, held.size);
     res.on('close', () => held.delete(answer));
@@ -50,7 +50,7 @@ const discover = (u, peer, n, options = {}) => u.get(`/agents/${u.agent}/custom-
 test('requests of an account beyond its share wait; those of others do not', async () => {
   const [u, other] = [await someone(), await someone()];
   const [peer, apart] = [await holding('tools/list'), await holding('tools/list')];
-  const known = await startByHand();
+  const known = await startScriptedServer();
   try {
     // The order of the first three is known: each is in progress before the next one is sent.
     const all = [];
@@ -90,7 +90,7 @@ test('requests of an account beyond its share wait; those of others do not', asy
 test('a tool of a run whose turn does not come says so to the model', async () => {
   const u = await someone();
   const peer = await holding('tools/list');
-  const own = await startByHand();
+  const own = await startScriptedServer();
   try {
     const put = await u.request('PUT', `/agents/${u.agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'far', type: 'http', config: { url: own.url }, enabledTools: ['echo'] }] } });
     assert.equal(put.status, 200, put.text);

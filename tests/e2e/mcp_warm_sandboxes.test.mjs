@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
 import { callingModel, node, run } from './lib/mcp.mjs';
-import { below, commandOf, waitingSandboxes } from './lib/processes.mjs';
+import { descendants, commandOf, waitingSandboxes } from './lib/processes.mjs';
 import { Server, makeDatabase, statuses, waitFor } from './lib/server.mjs';
 
 const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
@@ -100,11 +100,11 @@ test('the time of a program begins when it gets its sandbox', async () => {
   const pid = await oneWaits();
   const begun = Date.now();
   const hanging = use(admin, 'no-result');
-  await waitFor('the program in the sandbox that waited', () => below(pid).some((p) => commandOf(p).includes('no-result')), 7500);
+  await waitFor('the program in the sandbox that waited', () => descendants(pid).some((p) => commandOf(p).includes('no-result')), 7500);
   const r = await hanging;
   assert.match(r.json.detail.message, /ended because it exceeded its time limit/, r.text);
   assert.ok(Date.now() - begun >= 8000, `ended after ${Date.now() - begun} ms`);
-  await waitFor('the program to be gone', () => !below(server.process.pid).some((p) => commandOf(p).includes('no-result')));
+  await waitFor('the program to be gone', () => !descendants(server.process.pid).some((p) => commandOf(p).includes('no-result')));
 });
 
 test('a sandbox that was started before a place appeared is not used', async () => {

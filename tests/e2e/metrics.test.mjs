@@ -7,7 +7,7 @@ import { cpSync, copyFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
-import { startModern } from './lib/mcp.mjs';
+import { startSdkV2Server } from './lib/mcp.mjs';
 import { Client, Server, binary, build, makeDatabase, waitFor } from './lib/server.mjs';
 
 let database, llm, server, admin, modules;
@@ -210,7 +210,7 @@ test('errors of the database by kind', async () => {
 });
 
 test('MCP servers: calls, listings, failures, sessions', async () => {
-  const modern = await startModern();
+  const modern = await startSdkV2Server();
   try {
     await grows(one(['mcp_requests_total', { operation: 'list', transport: 'http', outcome: 'ok' }], ['mcp_request_seconds_count', { operation: 'list' }], ['mcp_sessions', {}, 0]),
       () => admin.post('/admin/mcp/tools', { json: { type: 'http', config: { url: modern.url } } }));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
-import { startByHand } from './lib/mcp.mjs';
+import { startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase, statuses, textOf } from './lib/server.mjs';
 
 let database, llm, hand, server, agent, u;
@@ -19,7 +19,7 @@ before(async () => {
     if (command && names(request).includes('shell')) return reply.tools([{ name: 'shell', arguments: { command } }]);
     reply.say('no tool');
   });
-  hand = await startByHand();
+  hand = await startScriptedServer();
   server = await new Server({ database, llm }).start();
   u = await server.user();
   const made = await u.post('/agents', { json: { name: 'Tester', system_prompt: 'Be brief.' } });

@@ -2,7 +2,7 @@
 // as one message, which may come twice under the same Message-ID. RY_KILLS and RY_NOTIFICATIONS make it longer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { flow } from './lib/flow.mjs';
+import { notifyDuringCrashes } from './lib/notification_load.mjs';
 import { startNovu } from './lib/novu.mjs';
 import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 import { startSmtp } from './lib/smtp.mjs';
@@ -20,7 +20,7 @@ test(`${kills} kills while ${many} notifications flow`, { timeout: 60 * 60000 },
   });
   try {
     await server.start();
-    const total = await flow(server, db, { accounts: 50, many, kills });
+    const total = await notifyDuringCrashes(server, db, { accounts: 50, many, kills });
     await waitFor('the last mail', async () => {
       await sleep(300);
       db.sql(`update core.job set run_at = now() where kind like 'mail.send%' and state in (0, 3)`);
@@ -64,7 +64,7 @@ api_key = "${novu.key}"
   try {
     await server.start();
     await other?.start();
-    const total = await flow(server, db, { accounts: 20, many, kills });
+    const total = await notifyDuringCrashes(server, db, { accounts: 20, many, kills });
     assert.equal(novu.accepted.size, total, 'none is lost');
     assert.deepEqual([...novu.accepted.values()].filter((a) => a.times !== 1).map((a) => a.event.transactionId), [], 'each exactly once');
     const repeated = db.sql('select count(*) from notifications.notification where maybe_duplicate');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Document, hold } from './lib/openapi.mjs';
+import { Document, checkContract } from './lib/openapi.mjs';
 import { Client, Server, everything, makeDatabase } from './lib/server.mjs';
 
 let database, server, admin, api;
@@ -136,7 +136,7 @@ test('the document follows the modules', async () => {
 });
 
 test('a difference between document and server is found', async () => {
-  const contract = hold(server.url);
+  const contract = checkContract(server.url);
   const answer = (status, text) => ({ status, headers: new Headers({ 'content-type': 'application/json' }), text });
   const fault = (name, request, ...a) => contract.fault(name.split(' ')[0], new URL(server.url + name.split(' ')[1]), request, answer(...a));
   assert.equal(await fault('GET /healthz', {}, 200, '{"status": "ok"}'), undefined);

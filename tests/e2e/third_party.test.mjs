@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import { bridgeUnix, bridgeWebSocket } from './lib/bridge.mjs';
 import { makeCertificate } from './lib/certificate.mjs';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, failed, node, serverOf, startEverything } from './lib/mcp.mjs';
+import { callingModel, assertMcpError, node, serverOf, startEverything } from './lib/mcp.mjs';
 import { Server, binary, build, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
 
 const names = ['websocket', 'unix_c', 'unix_rust'];
@@ -100,13 +100,13 @@ for (const [way, name, tls] of ways) {
   }
   test(`${way}: a silent server is abandoned after the time limit`, async () => {
     const peer = await startBridge(name, [node, stubborn, 'silent'], [], tls);
-    failed(await ask('tools', name, { url: peer.url }), 'MCP_TIMEOUT', /3 seconds/, 2 * limit);
+    assertMcpError(await ask('tools', name, { url: peer.url }), 'MCP_TIMEOUT', /3 seconds/, 2 * limit);
     await waitFor('the connection to be closed', () => peer.open.size === 0);
     peer.close();
   });
   test(`${way}: a server that goes at once fails at once`, async () => {
     const peer = await startBridge(name, [node, '-e', 'process.exit(3)'], [], tls);
-    failed(await ask('tools', name, { url: peer.url }), 'MCP_CONNECT_FAILED', /closed|broke/, limit);
+    assertMcpError(await ask('tools', name, { url: peer.url }), 'MCP_CONNECT_FAILED', /closed|broke/, limit);
     peer.close();
   });
 }
@@ -128,11 +128,11 @@ test('runyard module check finds nothing to mend in them, nor in our own, with r
 
 for (const name of ['unix_c', 'unix_rust']) {
   test(`${name}: a socket that is not there is named`, async () => {
-    failed(await ask('tools', name, { url: 'unix:///no/such/socket' }), 'MCP_CONNECT_FAILED', /\/no\/such\/socket/, limit);
+    assertMcpError(await ask('tools', name, { url: 'unix:///no/such/socket' }), 'MCP_CONNECT_FAILED', /\/no\/such\/socket/, limit);
   });
   test(`${name}: a line without end is cut`, async () => {
     const peer = await startBridge(name, [node, stubborn, 'endless-line']);
-    failed(await ask('tools', name, { url: peer.url }), 'MCP_PROTOCOL_ERROR', /longer than/, limit);
+    assertMcpError(await ask('tools', name, { url: peer.url }), 'MCP_PROTOCOL_ERROR', /longer than/, limit);
     await waitFor('the connection to be closed', () => peer.open.size === 0);
     peer.close();
   });
@@ -187,7 +187,7 @@ for (const [name, c] of Object.entries(cases)) {
   test(`websocket: ${name}`, async () => {
     const peer = await rawPeer(c.after, c.options);
     try {
-      failed(await ask('tools', 'websocket', { url: peer.url }), c.code, c.cause, c.within);
+      assertMcpError(await ask('tools', 'websocket', { url: peer.url }), c.code, c.cause, c.within);
       await waitFor('the connection to be closed', () => peer.open.size === 0);
     } finally {
       peer.close();
@@ -243,10 +243,10 @@ test('websocket over TLS: only a server that proves its name is talked to', asyn
   try {
     assert.equal((await ask('tools', 'websocket', { url: known.url })).status, 200);
     for (const url of [`wss://127.0.0.1:${known.port}/mcp`, unknown.url]) {
-      failed(await ask('tools', 'websocket', { url, headers: { Authorization: 'Bearer of-the-user' } }), 'MCP_CONNECT_FAILED', /no TLS with .*certificate verify failed/, limit);
+      assertMcpError(await ask('tools', 'websocket', { url, headers: { Authorization: 'Bearer of-the-user' } }), 'MCP_CONNECT_FAILED', /no TLS with .*certificate verify failed/, limit);
     }
-    failed(await ask('tools', 'websocket', { url: `wss://localhost:${plain.port}/mcp` }), 'MCP_CONNECT_FAILED', /no TLS with localhost/, limit);
-    failed(await ask('tools', 'websocket', { url: `ws://localhost:${known.port}/mcp` }), 'MCP_CONNECT_FAILED', /did not open a WebSocket/, limit);
+    assertMcpError(await ask('tools', 'websocket', { url: `wss://localhost:${plain.port}/mcp` }), 'MCP_CONNECT_FAILED', /no TLS with localhost/, limit);
+    assertMcpError(await ask('tools', 'websocket', { url: `ws://localhost:${known.port}/mcp` }), 'MCP_CONNECT_FAILED', /did not open a WebSocket/, limit);
     assert.deepEqual([...unknown.seen, ...plain.seen], [], 'nothing was said to them');
   } finally {
     for (const p of [known, unknown, plain]) p.close();
@@ -257,7 +257,7 @@ test('websocket over TLS: a server that is silent in the handshake is abandoned 
   const open = new Set();
   const tcp = net.createServer((s) => { open.add(s); s.on('error', () => {}).on('close', () => open.delete(s)).resume(); });
   await new Promise((resolve) => tcp.listen(0, '127.0.0.1', resolve));
-  failed(await ask('tools', 'websocket', { url: `wss://localhost:${tcp.address().port}/mcp` }), 'MCP_TIMEOUT', /3 seconds/, 2 * limit);
+  assertMcpError(await ask('tools', 'websocket', { url: `wss://localhost:${tcp.address().port}/mcp` }), 'MCP_TIMEOUT', /3 seconds/, 2 * limit);
   await waitFor('the connection to be closed', () => open.size === 0);
   tcp.close();
 });

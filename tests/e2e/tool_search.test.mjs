@@ -5,7 +5,7 @@ import http from 'node:http';
 import { after, before, test } from 'node:test';
 import { calling, DONE_ANSWER, encode } from '../compat/lib/answers.mjs';
 import { startLlm, turns } from './lib/llm.mjs';
-import { startByHand } from './lib/mcp.mjs';
+import { startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase, statuses, textOf, waitFor } from './lib/server.mjs';
 
 const subjects = ['invoice', 'customer', 'warehouse', 'shipment', 'contract', 'employee', 'vehicle', 'meeting', 'ticket', 'budget'];
@@ -46,8 +46,8 @@ before(async () => {
   database = makeDatabase();
   llm = await startLlm((request, reply) => reply.say('ok'));
   claude = await startClaude();
-  hand = await startByHand(undefined, { tools: many });
-  small = await startByHand(undefined, { tools: few });
+  hand = await startScriptedServer(undefined, { tools: many });
+  small = await startScriptedServer(undefined, { tools: few });
   server = await new Server({ database, llm, settings: `
 [runs]
 max_attempts = 2

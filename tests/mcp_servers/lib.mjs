@@ -6,7 +6,7 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { lastUser, startLlm, turns } from '../e2e/lib/llm.mjs';
-import { startByHand } from '../e2e/lib/mcp.mjs';
+import { startScriptedServer } from '../e2e/lib/mcp.mjs';
 import { Server, freePort, waitFor } from '../e2e/lib/server.mjs';
 
 const here = import.meta.dirname;
@@ -56,7 +56,7 @@ async function startSite() {
 export async function startHost({ database } = {}) {
   const dir = mkdtempSync(path.join(tmpdir(), 'ry-mcp-'));
   chmodSync(dir, 0o755);
-  const llm = await startLlm(scripted), site = await startSite(), mcp = await startByHand();
+  const llm = await startLlm(scripted), site = await startSite(), mcp = await startScriptedServer();
   const server = new Server({ database, llm, settings: `
 [mcp_json]
 readable = ["${here}/node_modules", "${e2e}/node_modules"]

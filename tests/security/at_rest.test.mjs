@@ -111,7 +111,7 @@ const device = async (u, device_token, provider) => {
 };
 const pay = (id) => db.sql(`select core.event_publish('payment.succeeded', '${id}', '${JSON.stringify({ account_id: id, amount: 20, currency: 'usd', plan_name: 'pro' })}')`);
 const mailOf = (to, subject) => waitFor(subject, () => smtp.to(to).find((m) => m.parsed.subject === subject), 20000);
-const linkIn = (mail, name) => new RegExp(`#${name}=([\\w-]+)`).exec(mail.parsed.text)[1];
+const tokenInMail = (mail, name) => new RegExp(`#${name}=([\\w-]+)`).exec(mail.parsed.text)[1];
 const hurry = () => db.sql(`update core.job set run_at = now() where kind like 'mail.send%' and state in (0, 3)`);
 const seldom = (what, fn, ms = 30000) => waitFor(what, async () => { await sleep(100); return fn(); }, ms);
 
@@ -132,7 +132,7 @@ test('no row of the database holds a secret, from the sign-up on', async () => {
     await waiting(1);
     dumps['while the confirmation waits'] = dump();
     back();
-    note({ verify: linkIn(await mailOf(email, 'Confirm your e-mail address'), 'verify') });
+    note({ verify: tokenInMail(await mailOf(email, 'Confirm your e-mail address'), 'verify') });
     dumps['while the link is valid'] = dump();
     const session = (await post('/auth/verify', { token: secrets.verify, proof: secrets.proof })).json;
     note({ access: session.access_token, refresh: session.refresh_token });
@@ -195,7 +195,7 @@ test('no row of the database holds a secret, from the sign-up on', async () => {
     await waiting(1);
     dumps['while the reset waits'] = dump();
     back();
-    note({ reset: linkIn(await mailOf(email, 'Choose a new password'), 'reset') });
+    note({ reset: tokenInMail(await mailOf(email, 'Choose a new password'), 'reset') });
     dumps['while the reset is valid'] = dump();
     assert.equal((await post('/auth/reset/complete', { token: secrets.reset, password: next })).status, 200);
     await mailOf(email, 'Your password was changed');
@@ -294,7 +294,7 @@ test('a lost key stops neither other mail nor other devices, and nothing is lost
     const admin = new Client(server, server.token({ subject: id, role: 'admin' }));
     const message = db.sql(`select id from mail.message where address = 'bob@example.org'`);
     assert.equal((await admin.post(`/admin/mail/${message}/requeue`)).status, 200);
-    const token = linkIn(await mailOf('bob@example.org', 'Confirm your e-mail address'), 'verify');
+    const token = tokenInMail(await mailOf('bob@example.org', 'Confirm your e-mail address'), 'verify');
     assert.equal((await new Client(server).post('/auth/verify', { json: { token, proof } })).status, 200);
     pay(id);
     await waitFor('both devices', () => sent(lost) === 1 && sent(fresh) === 2);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startLlm } from '../e2e/lib/llm.mjs';
-import { callingModel, run as runOnce, startByHand } from '../e2e/lib/mcp.mjs';
+import { callingModel, run as runOnce, startScriptedServer } from '../e2e/lib/mcp.mjs';
 import { attack, regular, setUp, tearDown } from './lib/attack.mjs';
 import { enterNetwork, own, remote, startNames } from './lib/network.mjs';
 import { Server, freePort, makeDatabase, waitFor } from './lib/server.mjs';
@@ -21,7 +21,7 @@ else {
       return /(^|\.)good\.test$/.test(name) ? remote : /(^|\.)own\.test$/.test(name) ? own : /(^|\.)home\.test$/.test(name) ? '127.0.0.1' : undefined;
     });
     llm = await startLlm(callingModel);
-    far = await startByHand(undefined, { host: remote });
+    far = await startScriptedServer(undefined, { host: remote });
     server = await new Server({ database, llm: { url: llm.url.replace('127.0.0.1', 'model.test') }, set: ['deployment.mode=production', 'auth.jwt.hs256_secret=0123456789abcdef0123456789abcdef', 'mcp.discovery_timeout_seconds=15'] }).start();
   });
   tearDown(async () => {
@@ -48,7 +48,7 @@ else {
   });
 
   attack('loopback, private networks and metadata are not reached, by address or by name', ['address_guard'], async () => {
-    const home = await startByHand();
+    const home = await startScriptedServer();
     const u = await server.user();
     try {
       for (const host of ['127.0.0.1', '127.1', '2130706433', '0.0.0.0', '[::1]', '[::ffff:127.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '10.0.0.1',
@@ -61,7 +61,7 @@ else {
   });
 
   attack('the public addresses of this machine are not reached, by address or by name', ['own_addresses'], async () => {
-    const near = await startByHand(undefined, { host: own });
+    const near = await startScriptedServer(undefined, { host: own });
     const u = await server.user();
     try {
       for (const host of [own, `[::ffff:${own}]`, 'a.own.test']) isRefused(await discover(u, `http://${host}:${port(near)}/mcp`), host);

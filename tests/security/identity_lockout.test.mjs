@@ -1,7 +1,7 @@
 // What others do with an address locks its owner out neither of the log-in nor of the reset nor of the sign-up, and one
 // network does not take the whole queue of password checks.
 import assert from 'node:assert/strict';
-import { freshAddress, linkIn, loginSettings, password, signUp } from '../e2e/lib/login.mjs';
+import { freshAddress, tokenInMail, loginSettings, password, signUp } from '../e2e/lib/login.mjs';
 import { startSmtp } from '../e2e/lib/smtp.mjs';
 import { attack, setUp, tearDown } from './lib/attack.mjs';
 import { Server, makeDatabase, waitFor } from './lib/server.mjs';
@@ -43,14 +43,14 @@ attack('resets that others ask for leave the owner a link that works', ['reset_m
   await waitFor('a link', () => links().length >= 3);
   await waitFor('all jobs', () => db.sql("select count(*) from core.job where kind = 'accounts.letter' and state < 2") === '0');
   assert.equal(links().length, 3, 'the mailbox is not flooded');
-  const done = await post('/auth/reset/complete', { token: linkIn(links().at(-1), 'reset'), password: 'a quite new password' });
+  const done = await post('/auth/reset/complete', { token: tokenInMail(links().at(-1), 'reset'), password: 'a quite new password' });
   assert.equal(done.status, 200);
 });
 
 attack('sign-ups of others do not push the owner’s out', ['pending_sign_ups'], async () => {
   const email = freshAddress();
   const { proof } = (await post('/auth/sign-up', { email, password })).json;
-  const token = linkIn(await smtp.mail(email), 'verify');
+  const token = tokenInMail(await smtp.mail(email), 'verify');
   for (const from of attackers) assert.equal((await post('/auth/sign-up', { email, password: 'typed by a stranger' }, from)).status, 202);
   assert.equal((await post('/auth/verify', { token, proof })).status, 200);
 });

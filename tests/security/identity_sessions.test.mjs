@@ -1,6 +1,6 @@
 // What an intruder made must not outlive the password: API keys, tokens for streams and open streams, on all nodes.
 import assert from 'node:assert/strict';
-import { linkIn, loginSettings, password, signUp } from '../e2e/lib/login.mjs';
+import { tokenInMail, loginSettings, password, signUp } from '../e2e/lib/login.mjs';
 import { startSmtp } from '../e2e/lib/smtp.mjs';
 import { attack, setUp, tearDown } from './lib/attack.mjs';
 import { Client, Server, makeDatabase, slow, waitFor } from './lib/server.mjs';
@@ -47,7 +47,7 @@ const mailTo = (email, subject) => waitFor(subject, () => smtp.to(email).find((m
 const gone = (what, streams) => waitFor(`the end of ${what}`, () => streams.every((s) => s.ended), 15000 * slow);
 async function reset(email, next) {
   assert.equal((await post('/auth/reset', { email })).status, 202);
-  const token = linkIn(await mailTo(email, 'Choose a new password'), 'reset');
+  const token = tokenInMail(await mailTo(email, 'Choose a new password'), 'reset');
   const done = await post('/auth/reset/complete', { token, password: next });
   assert.equal(done.status, 200, done.text);
   return done.json.access_token;

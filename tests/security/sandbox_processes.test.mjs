@@ -1,6 +1,6 @@
 // Attacks of a hostile command on the limits of its sandbox, on the init of the sandbox and on other processes.
 import assert from 'node:assert/strict';
-import { below } from '../e2e/lib/processes.mjs';
+import { descendants } from '../e2e/lib/processes.mjs';
 import { attack, regular, setUp, tearDown } from './lib/attack.mjs';
 import { call, perl, run, startCommandLlm } from './lib/commands.mjs';
 import { Server, confinement, makeDatabase, sleep, waitFor } from './lib/server.mjs';
@@ -76,7 +76,7 @@ attack('a fork bomb has its processes and no more, and others are served', ['pro
     const begun = Date.now();
     assert.equal((await other.get('/account')).status, 200);
     slowest = Math.max(slowest, Date.now() - begun);
-    most = Math.max(most, below(server.process.pid).length);
+    most = Math.max(most, descendants(server.process.pid).length);
     await sleep(50);
   }
   await bomb;
@@ -84,7 +84,7 @@ attack('a fork bomb has its processes and no more, and others are served', ['pro
   assert.ok(most <= processes + 40, `${most} processes`);
   assert.ok(most > processes / 2, `${most} processes: no bomb`);
   assert.ok(slowest < 5000, `${slowest} ms`);
-  await waitFor('them to be gone', () => below(server.process.pid).length < 40);
+  await waitFor('them to be gone', () => descendants(server.process.pid).length < 40);
 });
 
 attack('memory of all processes together is limited, also of those that cannot be dumped', ['memory'], async () => {
@@ -106,8 +106,8 @@ regular('the kernel ends a command before the server when memory runs out', asyn
 });
 
 regular('processes that leave their group and ignore signals end with their command', async () => {
-  const before = below(server.process.pid).length;
+  const before = descendants(server.process.pid).length;
   const out = await said(`(setsid perl -e '$SIG{$_} = "IGNORE" for qw(HUP INT TERM); if (!fork) { setpgrp; sleep 300 } sleep 300' >/dev/null 2>&1 &); sleep 0.2; echo left`);
   assert.match(out, /left/);
-  await waitFor('them to be gone', () => below(server.process.pid).length <= before);
+  await waitFor('them to be gone', () => descendants(server.process.pid).length <= before);
 });

@@ -1,6 +1,6 @@
 // MCP servers of the cases: a plain one, and one behind OAuth with its authorization server in the same origin.
 import http from 'node:http';
-import { honest, json, result, startByHand } from '../../e2e/lib/mcp.mjs';
+import { respondCorrectly, json, result, startScriptedServer } from '../../e2e/lib/mcp.mjs';
 
 // `answer(message, req, state)` of a case's `mcp` may answer in the server's place with { status, headers, body };
 // "$id" in the body stands for the id of the last request. What it leaves is answered by `results` or honestly.
@@ -18,7 +18,7 @@ function respond(mcp, state, message, req, res) {
 
 export async function startMcp(mcp) {
   const state = { count: 0 };
-  const peer = await startByHand((message, res, req) => respond(mcp, state, message, req, res),
+  const peer = await startScriptedServer((message, res, req) => respond(mcp, state, message, req, res),
     { tools: mcp.tools ?? [] });
   return { ...peer, messages: peer.seen };
 }
@@ -81,7 +81,7 @@ export async function startSite({ site = {}, metadata = {}, resourceMetadata = t
       return;
     }
     accepted.add(bearer);
-    if (respond(mcp, state, message, req, res) === undefined) honest(message, res, req, mcp.tools ?? []);
+    if (respond(mcp, state, message, req, res) === undefined) respondCorrectly(message, res, req, mcp.tools ?? []);
   }
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${server.address().port}`;

@@ -23,14 +23,14 @@ let addresses = 0;
 export const freshAddress = () => `p${++addresses}.${process.pid}@example.org`;
 
 // The token of the link in a mail; `kind` is verify or reset, either if absent.
-export const linkIn = (mail, kind = 'verify|reset') =>
+export const tokenInMail = (mail, kind = 'verify|reset') =>
   new RegExp(`https://app\\.example\\.org/auth#(?:${kind})=([A-Za-z0-9_-]{43})`).exec(mail.parsed.text)?.[1];
 
 // Signs up and confirms the address; `post(path, body)` resolves to { status, json }. Returns the tokens and the address.
 export async function signUp(post, smtp, email = freshAddress(), more = {}) {
   const asked = await post('/auth/sign-up', { email, password, ...more });
   assert.equal(asked.status, 202);
-  const done = await post('/auth/verify', { token: linkIn(await smtp.mail(email), 'verify'), proof: asked.json.proof });
+  const done = await post('/auth/verify', { token: tokenInMail(await smtp.mail(email), 'verify'), proof: asked.json.proof });
   assert.equal(done.status, 200, JSON.stringify(done.json));
   return { email, ...done.json };
 }

@@ -32,7 +32,7 @@ export async function run(u, prompt) {
 
 // Holds that /admin/mcp/* said in time, with the server's name and the cause, why a server could not be used; r.ms is
 // how long the answer took.
-export function failed(r, code, cause, within) {
+export function assertMcpError(r, code, cause, within) {
   assert.equal(r.json?.detail?.error_code, code, r.text);
   assert.match(r.json.detail.message, /MCP server "/, r.text);
   assert.match(r.json.detail.message, cause);
@@ -65,7 +65,7 @@ export async function startProxy(key) {
 }
 
 // A server of the TypeScript SDK v2, which speaks 2026-07-28 and the revisions before; counts what it is sent.
-export async function startModern() {
+export async function startSdkV2Server() {
   const { createMcpHandler, McpServer } = await import('@modelcontextprotocol/server');
   const { toNodeHandler } = await import('@modelcontextprotocol/node');
   const z = await import('zod/v4');
@@ -86,7 +86,7 @@ export async function startModern() {
 
 // A server of revision 2025-11-25 by hand. `handle(message, res, req)` may answer or misbehave; what it leaves
 // (returns undefined) is answered as an honest server would. Counts open connections.
-export async function startByHand(handle = () => undefined, { tools = [{ name: 'echo', inputSchema: { type: 'object' } }], host = '127.0.0.1', port = 0 } = {}) {
+export async function startScriptedServer(handle = () => undefined, { tools = [{ name: 'echo', inputSchema: { type: 'object' } }], host = '127.0.0.1', port = 0 } = {}) {
   const seen = [];
   const sockets = new Set();
   const server = http.createServer((req, res) => {
@@ -97,7 +97,7 @@ export async function startByHand(handle = () => undefined, { tools = [{ name: '
       seen.push({ method: req.method, url: req.url, headers: req.headers, message });
       res.closed2 = new Promise((resolve) => res.on('close', resolve));
       if (handle(message, res, req) !== undefined) return;
-      honest(message, res, req, tools);
+      respondCorrectly(message, res, req, tools);
     });
   });
   server.on('connection', (s) => { sockets.add(s); s.on('close', () => sockets.delete(s)); });
@@ -113,7 +113,7 @@ export const json = (res, status, value, headers = {}) => {
 };
 export const result = (res, message, value, headers) => json(res, 200, { jsonrpc: '2.0', id: message.id, result: value }, headers);
 
-export function honest(message, res, req, tools) {
+export function respondCorrectly(message, res, req, tools) {
   if (req.method === 'DELETE') { res.writeHead(200).end(); return; }
   if (req.method === 'GET') { res.writeHead(405).end(); return; }
   switch (message.method) {

@@ -2,7 +2,7 @@
 // misbehave; and the browser of a user who agrees.
 import { createHash, createPublicKey, randomUUID, verify } from 'node:crypto';
 import http from 'node:http';
-import { honest, json } from './mcp.mjs';
+import { respondCorrectly, json } from './mcp.mjs';
 
 const listening = (app) => new Promise((resolve) => {
   const server = http.createServer(app).listen(0, '127.0.0.1', () => resolve(server));
@@ -101,7 +101,7 @@ export async function startSdk({ life = () => 3600 } = {}) {
 // A server and its authorization server by hand: client_credentials, and consent. `assertions`: the scopes of the assertions
 // of an identity provider that it takes instead of client_credentials. What `facts` holds stands in the
 // metadata instead; `handle(path, req, body, res)` may answer or misbehave, what it leaves is answered honestly.
-export async function startHand({ handle = () => undefined, facts = {}, resource = {}, scope = '', publicKey, secret, assertions } = {}) {
+export async function startScriptedOAuthServer({ handle = () => undefined, facts = {}, resource = {}, scope = '', publicKey, secret, assertions } = {}) {
   const seen = { paths: [], tokens: [], proofs: [] };
   const granted = new Map();
   const server = await listening((req, res) => {
@@ -132,7 +132,7 @@ export async function startHand({ handle = () => undefined, facts = {}, resource
         res.writeHead(lacks ? 403 : 401, { 'www-authenticate': challenge }).end();
         return;
       }
-      honest(message, res, req, ['echo', 'write'].map((name) => ({ name, inputSchema: { type: 'object' } })));
+      respondCorrectly(message, res, req, ['echo', 'write'].map((name) => ({ name, inputSchema: { type: 'object' } })));
     });
   });
   const origin = `http://127.0.0.1:${server.address().port}`;

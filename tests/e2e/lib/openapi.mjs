@@ -1,5 +1,5 @@
 // Holds what the tests send and get against the server's own /openapi.json. Every fetch() of the process to a
-// server that hold() named is checked:
+// server that checkContract() named is checked:
 // - an answer has a status, a content type and a body that the document describes, without a member that it does not;
 // - a request that was not refused as malformed is one that the document describes.
 // A violation fails the request; if a test swallows that, the process ends with 1 nevertheless.
@@ -201,7 +201,7 @@ process.on('exit', () => {
 });
 
 // From now on, requests to this server and its answers are checked.
-export function hold(url) {
+export function checkContract(url) {
   const contract = new Contract(url);
   servers.set(contract.origin, contract);
   return contract;

@@ -8,6 +8,6 @@ const childrenOf = (pid) => {
   } catch { return []; }
 };
 // Its children, their children and so on.
-export const below = (pid) => childrenOf(pid).flatMap((child) => [child, ...below(child)]);
+export const descendants = (pid) => childrenOf(pid).flatMap((child) => [child, ...descendants(child)]);
 // The inits of the sandboxes that wait for their program below a process; of others it says "--used".
-export const waitingSandboxes = (pid) => below(pid).filter((p) => /^\/\.sandbox-exec enter --wait /.test(commandOf(p).join(' ')));
+export const waitingSandboxes = (pid) => descendants(pid).filter((p) => /^\/\.sandbox-exec enter --wait /.test(commandOf(p).join(' ')));

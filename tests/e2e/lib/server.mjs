@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync, readFileSync, createWriteStream } f
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { checkEvent, hold } from './openapi.mjs';
+import { checkEvent, checkContract } from './openapi.mjs';
 
 export const root = path.resolve(import.meta.dirname, '../../..');
 export const build = process.env.RY_BUILD_DIR ?? path.join(root, 'build');
@@ -104,7 +104,7 @@ ${settings}
       if (gone) throw new Error(`the server ended with ${JSON.stringify(gone)}:\n${this.log}`);
       return (this.url = /^listening on (http\S+)$/m.exec(this.out)?.[1]);
     }, timeout);
-    if (process.env.NODE_TEST_CONTEXT) hold(this.url);  // not in a benchmark
+    if (process.env.NODE_TEST_CONTEXT) checkContract(this.url);  // not in a benchmark
     return this;
   }
 

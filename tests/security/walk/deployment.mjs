@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 import { lastUser, startLlm, turns } from '../../e2e/lib/llm.mjs';
-import { startByHand } from '../../e2e/lib/mcp.mjs';
+import { startScriptedServer } from '../../e2e/lib/mcp.mjs';
 import { UserBrowser, startSdk } from '../../e2e/lib/oauth.mjs';
 import { Client, Server, freePort, makeDatabase, slow, waitFor } from '../../e2e/lib/server.mjs';
 import { startSmtp } from '../../e2e/lib/smtp.mjs';
@@ -139,7 +139,7 @@ export async function startDeployment({ settings = '', set = [] } = {}) {
   try {
     world.smtp = closing(await startSmtp({ starttls: false, faults: { rcpt: ({ to }) => (to.startsWith('refused') ? [550, '5.1.1 no such user'] : null) } }));
     world.llm = closing(await startLlm(model));
-    world.mcp = closing(await startByHand());
+    world.mcp = closing(await startScriptedServer());
     world.oauth = closing(await startSdk());
     world.sink = closing(await startSink());
     world.db = makeDatabase();

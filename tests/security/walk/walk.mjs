@@ -1,7 +1,7 @@
 // The walk: requests of all operations by all actors, each held against the checks.
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { hold } from '../../e2e/lib/openapi.mjs';
+import { checkContract } from '../../e2e/lib/openapi.mjs';
 import { slow, waitFor } from '../../e2e/lib/server.mjs';
 import { Checks } from './checks.mjs';
 import { inventory } from './deployment.mjs';
@@ -32,7 +32,7 @@ export class Walk {
   // `world`: of deployment.mjs. `log(line)` is called for each finding. A response that takes longer than `limitMs` is one.
   constructor(world, { seed, log = () => {}, limitMs = 45000 * slow }) {
     Object.assign(this, { world, seed, log, limitMs, actors: [...users, 'anonymous'] });
-    this.contract = hold(world.server.url);
+    this.contract = checkContract(world.server.url);
     this.wire = new WireClient(world.server.url);
     this.findings = new Map();
     this.sent = 0;

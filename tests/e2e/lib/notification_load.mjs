@@ -2,7 +2,7 @@
 // who are welcomed, too. Returns how many notifications that makes, once each of them is sent.
 import { sleep, waitFor } from './server.mjs';
 
-export async function flow(server, db, { accounts, many, kills }) {
+export async function notifyDuringCrashes(server, db, { accounts, many, kills }) {
   db.sql(`select count(*) from (select n, gen_random_uuid() as id from generate_series(1, ${accounts}) n) u,
     lateral accounts.provision(u.id::text, u.id, 'a' || u.n || '@example.test', 'A ' || u.n, true, '', 'free', 0) p`);
   db.sql(`select count(core.event_publish('payment.succeeded', a.id::text, jsonb_build_object('account_id', a.id, 'amount', n, 'currency', 'EUR', 'plan_name', 'p' || n)))

@@ -1,4 +1,4 @@
-// MCP servers that misbehave in what they say, whatever carries it. As a program: `node talk.mjs NAME` speaks over standard
+// MCP servers that misbehave in what they say, whatever carries it. As a program: `node misbehaving_server.mjs NAME` speaks over standard
 // input and output.
 import http from 'node:http';
 import readline from 'node:readline';
@@ -11,7 +11,7 @@ const said = (say) => listed((m) => [answer(m, say(m))]);
 
 // say(message): the messages to send for it; undefined: the answer of a correct server. Returns the number of
 // tools, or the code of the error and its cause.
-export const talks = {
+export const misbehaviors = {
   'pages that never end stop at a bound': { say: said(({ params }) => ({ ...one(`t${params.cursor ?? 0}`), nextCursor: String(Number(params.cursor ?? 0) + 1) })), tools: 100 },
   'a cursor that repeats ends the list': { say: said(() => ({ ...one('one'), nextCursor: 'again' })), tools: 1 },
   'the empty cursor is a cursor': { say: said(({ params }) => (params.cursor === '' ? one('b') : { ...one('a'), nextCursor: '' })), tools: 2 },
@@ -39,10 +39,10 @@ function honestly(m) {
   if (m.method === 'tools/list') return [answer(m, one('echo'))];
   return m.id === undefined || m.method === undefined ? [] : [{ jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'Method not found' } }];
 }
-const words = (name, m) => (talks[name].say(m) ?? honestly(m)).map((v) => JSON.stringify(v));
+const words = (name, m) => (misbehaviors[name].say(m) ?? honestly(m)).map((v) => JSON.stringify(v));
 
 // Over Streamable HTTP, or as the legacy HTTP+SSE: {url, close}.
-export async function startTalk(name, type) {
+export async function startMisbehavingServer(name, type) {
   let stream;
   const server = http.createServer((req, res) => {
     let body = '';
