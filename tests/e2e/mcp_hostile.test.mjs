@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
 import { callingModel, assertMcpError, json, node, result, serverOf, startScriptedServer } from './lib/mcp.mjs';
-import { startMisbehavingServer, misbehaviors } from './lib/misbehaving_server.mjs';
+import { misbehaviors, startMisbehavingServer } from './lib/misbehaving_server.mjs';
 import { Server, makeDatabase, sleep, textOf, waitFor } from './lib/server.mjs';
 
 // Milliseconds, of a discovery and of a call. What ends before it has another error code than MCP_TIMEOUT; a tighter bound in
@@ -406,7 +406,7 @@ test('nothing is left behind', async () => {
   const memory = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
   const cut = await startScriptedServer((m, res) => toolsList(m) && (events(res).end(), true) || undefined);
   const endless = await startScriptedServer(cases['a body without end is cut'].on);
-  const many = await startMisbehavingServer('tools without number are cut', 'http');
+  const many = await startMisbehavingServer('a huge tool list is truncated', 'http');
   const round = async () => {
     for (const peer of [cut, endless, many]) await list({ url: peer.url });
     await call(program('exit'), 'json');

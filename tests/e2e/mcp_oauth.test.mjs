@@ -355,7 +355,7 @@ test('the issuer of a profile overrides another one in the metadata, and its sec
     ['http://127.0.0.1:9/tenant', 'http://127.0.0.1:9/tenant', 200],
     ['http://127.0.0.1:9/tenant', 'http://127.0.0.1:9/other', 502, /another issuer/],
     ['http://auth.example.com', 'http://auth.example.com', 502, /not on the host of the issuer/]]) {
-    const peer = await startScriptedOAuthServer({ secret: 's', facts: { issuer } });
+    const peer = await startScriptedOAuthServer({ secret: 's', metadata: { issuer } });
     try {
       const { u, agent } = await someone();
       const profile = await profileFor(u, peer.url, { grant: 'client_credentials', client_id: 'me', client_secret: 's', ...(pinned && { issuer: pinned }) });
@@ -406,8 +406,8 @@ for (const [what, options, message, ms = 5000] of [
   ['speaks of another resource', { resource: { resource: 'https://evil.example/mcp' } }, /another resource/],
   ['names no authorization server', { resource: { authorization_servers: [] } }, /no authorization server/],
   ['names a file as authorization server', { resource: { authorization_servers: ['file:///etc/passwd'] } }, /not usable/],
-  ['has another issuer', { facts: { issuer: 'https://evil.example' } }, /another issuer/],
-  ['has a token endpoint that is none', { facts: { token_endpoint: 'javascript:1' } }, /token endpoint/],
+  ['has another issuer', { metadata: { issuer: 'https://evil.example' } }, /another issuer/],
+  ['has a token endpoint that is none', { metadata: { token_endpoint: 'javascript:1' } }, /token endpoint/],
   ['has metadata without end', { handle: (p, q, b, res) => {
     if (!p.includes('authorization-server')) return;
     res.writeHead(200, { 'content-type': 'application/json' });
@@ -450,9 +450,9 @@ for (const [what, options, message, ms = 5000] of [
 
 test('consent is not begun where it could not end', async () => {
   for (const [options, message] of [
-    [{ facts: { code_challenge_methods_supported: ['plain'] } }, /PKCE/],
-    [{ facts: { authorization_endpoint: 'javascript:alert(1)' } }, /authorization endpoint/],
-    [{ facts: { registration_endpoint: undefined } }, /client_id is required/],
+    [{ metadata: { code_challenge_methods_supported: ['plain'] } }, /PKCE/],
+    [{ metadata: { authorization_endpoint: 'javascript:alert(1)' } }, /authorization endpoint/],
+    [{ metadata: { registration_endpoint: undefined } }, /client_id is required/],
     [{ handle: (p, q, b, res) => (p === '/register' ? json(res, 403, { error: 'access_denied' }) : undefined) }, /refused the registration: access_denied/]]) {
     const peer = await startScriptedOAuthServer(options);
     try {

@@ -1,4 +1,4 @@
-// Real MCP servers of the stdio kind behind other channels: each connection gets a child of its own.
+// Bridges from a Unix socket or WebSocket to a real stdio MCP server: each connection starts a separate child process.
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import http from 'node:http';
@@ -7,7 +7,7 @@ import net from 'node:net';
 import readline from 'node:readline';
 import { WebSocketServer } from 'ws';
 
-function child(argv, onEnd) {
+function startChild(argv, onEnd) {
   const c = spawn(argv[0], argv.slice(1), { stdio: ['pipe', 'pipe', 'ignore'] });
   c.on('error', onEnd);
   c.on('exit', onEnd);
@@ -15,12 +15,12 @@ function child(argv, onEnd) {
   return c;
 }
 
-// A Unix socket at `path`, bytes as they are.
+// Listens on a Unix socket at `path` and passes the bytes through unchanged.
 export async function bridgeUnix(path, argv) {
   const open = new Set();
   const server = net.createServer((socket) => {
     open.add(socket);
-    const c = child(argv, () => socket.end());
+    const c = startChild(argv, () => socket.end());
     socket.pipe(c.stdin);
     c.stdout.pipe(socket);
     socket.on('error', () => {});
@@ -31,7 +31,7 @@ export async function bridgeUnix(path, argv) {
     close: () => { for (const s of open) s.destroy(); server.close(); rmSync(path, { force: true }); } };
 }
 
-// A WebSocket, a message for each line; `path` of the address must be /mcp. certificate: {key, cert}, to speak TLS.
+// Listens for WebSockets at /mcp; each line becomes one message. certificate: {key, cert} for TLS.
 export async function bridgeWebSocket(argv, seen = [], certificate = undefined) {
   const listener = certificate ? https.createServer(certificate) : http.createServer();
   const server = new WebSocketServer({ server: listener, path: '/mcp', handleProtocols: (p) => (p.has('mcp') ? 'mcp' : false) });
@@ -39,7 +39,7 @@ export async function bridgeWebSocket(argv, seen = [], certificate = undefined) 
   const open = server.clients;
   server.on('connection', (socket, request) => {
     seen.push(request.headers);
-    const c = child(argv, () => socket.close());
+    const c = startChild(argv, () => socket.close());
     readline.createInterface({ input: c.stdout }).on('line', (line) => socket.send(line));
     socket.on('message', (data, binary) => { if (binary) socket.terminate(); else c.stdin.write(`${data}\n`); });
     socket.on('error', () => {});

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-// A certificate that vouches for itself, for the names of `san`: {key, cert, file, remove}.
+// Creates a self-signed certificate for the names in `san`: {key, cert, file, remove}.
 export function makeCertificate(san = 'DNS:localhost') {
   const dir = mkdtempSync(path.join(tmpdir(), 'ry-cert-'));
   const key = path.join(dir, 'key.pem'), file = path.join(dir, 'cert.pem');

@@ -1,14 +1,13 @@
-// An OpenTelemetry collector as far as OTLP/HTTP with JSON goes. What arrives is read by the protocol's own
-// protobuf definition, as @opentelemetry/otlp-transformer has it: a field that is not in it, or has another type,
-// is a fault.
+// An OpenTelemetry collector that accepts OTLP/HTTP with JSON. It validates requests against the protobuf definition
+// in @opentelemetry/otlp-transformer: an unknown field, or one of another type, is recorded in `faults`.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
 const require = createRequire(import.meta.url);
-const inside = path.dirname(require.resolve('@opentelemetry/otlp-transformer'));
-const definition = require(path.join(inside, 'generated/root.js'));
+const packageDir = path.dirname(require.resolve('@opentelemetry/otlp-transformer'));
+const definition = require(path.join(packageDir, 'generated/root.js'));
 const Request = definition.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 
 const base64 = (hex, bytes) => {
@@ -16,7 +15,7 @@ const base64 = (hex, bytes) => {
   return Buffer.from(hex, 'hex').toString('base64');
 };
 
-// The JSON mapping of OTLP differs from protobuf's in one thing: these two are hexadecimal.
+// The JSON mapping of OTLP differs from protobuf's in one respect: trace ids and span ids are hexadecimal.
 export function read(body) {
   const json = JSON.parse(body);
   const plain = structuredClone(json);
@@ -27,8 +26,8 @@ export function read(body) {
   }
   const message = Request.fromObject(plain);
   assert.equal(Request.verify(message), null);
-  const again = Request.toObject(Request.decode(Request.encode(message).finish()), { bytes: String, longs: String });
-  assert.deepEqual(again, plain);
+  const decoded = Request.toObject(Request.decode(Request.encode(message).finish()), { bytes: String, longs: String });
+  assert.deepEqual(decoded, plain);
   return json;
 }
 

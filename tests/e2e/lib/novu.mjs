@@ -1,16 +1,17 @@
-// A stand-in for Novu that keeps state: subscribers, accepted triggers, answers under idempotency keys. It behaves as
-// a real one was seen to: envelope around every answer, failures repeated under the same idempotency key, a 429 before
-// that, 201 also for what will never be sent, no second sending under a transaction id that is known.
+// A stateful fake of Novu: subscribers, accepted triggers, responses by idempotency key. It imitates the observed
+// behaviour of the real server: every response has an envelope; a response, even an error, is replayed for the same
+// idempotency key, except 429; 201 even for triggers that are never sent; one transaction id is sent only once.
 //
-// script(transactionId or 'subscriberId workflow', [faults]): what happens to the attempts, in their order; then all goes well.
-//   'time-out'    done, but not answered          'lost'   neither done nor answered
-//   'reset'       done, the answer breaks off     409, 422, 429, 500   refused with this status
-//   any other text: 201 with this status instead of "processed"
+// script(transactionId or 'subscriberId workflow', [faults]): faults of the first attempts, in order; later ones
+// succeed.
+//   'time-out'   performed, no response           'lost'               not performed, no response
+//   'reset'      performed, truncated response    409, 422, 429, 500   rejected with this status
+//   any other string: 201 with this status instead of "processed"
 import { createHash } from 'node:crypto';
 import http from 'node:http';
 
 export async function startNovu({ key = 'novu-secret-key', v2 = true, idempotency = true, integrations = ['expo', 'fcm'] } = {}) {
-  const requests = [];          // everything that came
+  const requests = [];
   const answers = new Map();    // idempotency key -> {hash, status, body} or {hash, open}
   const accepted = new Map();   // transaction id -> {event, times}
   const subscribers = new Map();
@@ -22,15 +23,15 @@ export async function startNovu({ key = 'novu-secret-key', v2 = true, idempotenc
     accepted, subscribers, workflows, messages, rate: undefined, key,
     forgetAnswers: () => answers.clear(),
     script: (id, faults) => scripts.set(id, [...faults]),
-    // What went out: one for each transaction id that was taken at least once.
+    // The number of notifications sent for a transaction id: 1 if it was accepted at least once.
     sent: (id) => (accepted.has(id) ? 1 : 0),
-    // Accepted triggers of one workflow for one subscriber, with their counts.
+    // Accepted triggers of one workflow for one subscriber, with the number of times each was received.
     taken: (subscriber, workflow) => [...accepted.values()].filter((a) => a.event.to?.subscriberId === subscriber && a.event.name === workflow),
     of: (id) => requests.filter((r) => r.body?.transactionId === id || r.body?.events?.some((e) => e.transactionId === id)) };
 
-  function upsert(who) {
-    const old = subscribers.get(who.subscriberId) ?? { channels: {} };
-    subscribers.set(who.subscriberId, { ...old, ...who, channels: old.channels });
+  function upsert(subscriber) {
+    const old = subscribers.get(subscriber.subscriberId) ?? { channels: {} };
+    subscribers.set(subscriber.subscriberId, { ...old, ...subscriber, channels: old.channels });
   }
   function trigger(event) {
     if (!workflows.has(event.name)) return { refused: 'workflow_not_found' };
@@ -97,36 +98,36 @@ export async function startNovu({ key = 'novu-secret-key', v2 = true, idempotenc
       let body;
       try { body = text ? JSON.parse(text) : undefined; } catch { body = undefined; }
       requests.push({ method: req.method, path: url.pathname, query: url.searchParams, headers: req.headers, body, at: Date.now() });
-      const say = (r, extra = {}) => {
+      const respond = (r, extra = {}) => {
         const out = r.body === undefined ? '' : JSON.stringify(r.body);
         res.writeHead(r.status, { ...(out ? { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(out) } : {}), ...novu.rate?.(), ...extra });
         return { out, end: () => res.end(out) };
       };
-      if (req.headers.authorization === undefined) return say(bad(401, 'Missing authorization header')).end();
-      if (req.headers.authorization !== `ApiKey ${key}`) return say(bad(401, 'API Key not found')).end();
-      if (text && body === undefined) return say(bad(400, 'Unexpected token in JSON')).end();
+      if (req.headers.authorization === undefined) return respond(bad(401, 'Missing authorization header')).end();
+      if (req.headers.authorization !== `ApiKey ${key}`) return respond(bad(401, 'API Key not found')).end();
+      if (text && body === undefined) return respond(bad(400, 'Unexpected token in JSON')).end();
 
       const first = body?.events?.[0] ?? body;
       const list = scripts.get(first?.transactionId) ?? scripts.get(`${first?.to?.subscriberId} ${first?.name}`);
       const fault = list?.shift();
-      if (fault === 429) return say(bad(429, 'API rate limit exceeded'), { 'retry-after': '1' }).end();
+      if (fault === 429) return respond(bad(429, 'API rate limit exceeded'), { 'retry-after': '1' }).end();
       if (fault === 'lost') return;
       const idem = idempotency && req.method === 'POST' ? req.headers['idempotency-key'] : undefined;
-      if (idem?.length > 255) return say(bad(400, 'idempotencyKey must be shorter than or equal to 255 characters')).end();
+      if (idem?.length > 255) return respond(bad(400, 'idempotencyKey must be shorter than or equal to 255 characters')).end();
       const hash = createHash('sha256').update(text).digest('hex');
       const kept = idem && answers.get(idem);
       if (kept) {
-        if (kept.hash !== hash) return say(bad(422, `Request with key "${idem}" is being reused for a different body`)).end();
-        return say(kept, { 'idempotency-replay': 'true' }).end();
+        if (kept.hash !== hash) return respond(bad(422, `Request with key "${idem}" is being reused for a different body`)).end();
+        return respond(kept, { 'idempotency-replay': 'true' }).end();
       }
-      if (fault === 409) return say(bad(409, `Request with key "${idem}" is currently being processed. Please retry after 1 second`), { 'retry-after': '1' }).end();
+      if (fault === 409) return respond(bad(409, `Request with key "${idem}" is currently being processed. Please retry after 1 second`), { 'retry-after': '1' }).end();
       let answer;
       if (fault === 422) answer = bad(422, 'workflow_not_found');
       else if (fault === 500) answer = bad(500, 'Internal server error', { errorId: 'e1' });
       else answer = serve(req.method, url.pathname, url.searchParams, body, fault);
       if (idem) answers.set(idem, { hash, ...answer });
       if (fault === 'time-out') return;
-      const { out, end } = say(answer);
+      const { out, end } = respond(answer);
       if (fault === 'reset') return res.write(out.slice(0, out.length / 2), () => res.destroy());
       end();
     });

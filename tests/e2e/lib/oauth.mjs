@@ -1,16 +1,17 @@
-// MCP servers that want OAuth: one of the TypeScript SDK with its authorization helpers, one by hand that may
-// misbehave; and the browser of a user who agrees.
+// MCP servers that require OAuth: one built with the TypeScript SDK and its authorization helpers, and a scripted one
+// that may misbehave. Also a simulated browser of a user who consents.
 import { createHash, createPublicKey, randomUUID, verify } from 'node:crypto';
 import http from 'node:http';
-import { respondCorrectly, json } from './mcp.mjs';
+import { json, respondCorrectly } from './mcp.mjs';
 
-const listening = (app) => new Promise((resolve) => {
+const listen = (app) => new Promise((resolve) => {
   const server = http.createServer(app).listen(0, '127.0.0.1', () => resolve(server));
 });
-const end = (server) => { server.closeAllConnections(); server.close(); };
+const closeServer = (server) => { server.closeAllConnections(); server.close(); };
 
-// A server of the SDK v1 with its own authorization server. Every request wants the scope tools:read, the tool
-// "write" tools:write too. Refresh tokens are good once. `life(n)`: seconds of the n-th token, from 1.
+// A server of the SDK v1 with its own authorization server. Every request requires the scope tools:read; the tool
+// "write" also requires tools:write. Refresh tokens are single-use. `life(n)`: lifetime in seconds of the n-th token,
+// from 1.
 export async function startSdk({ life = () => 3600 } = {}) {
   const express = (await import('express')).default;
   const { mcpAuthRouter, getOAuthProtectedResourceMetadataUrl } = await import('@modelcontextprotocol/sdk/server/auth/router.js');
@@ -23,12 +24,12 @@ export async function startSdk({ life = () => 3600 } = {}) {
   const clients = new Map(), codes = new Map(), access = new Map(), refresh = new Map();
   const seen = { authorizations: [], exchanges: 0, refreshes: 0, tokens: [], registrations: [], codes: [], revoked: [] };
   const issue = (scopes, resource) => {
-    const token = `at-${randomUUID()}`, again = `rt-${randomUUID()}`;
-    seen.tokens.push(token, again);
+    const token = `at-${randomUUID()}`, refreshToken = `rt-${randomUUID()}`;
+    seen.tokens.push(token, refreshToken);
     const seconds = life(seen.tokens.length / 2);
     access.set(token, { scopes, resource, until: Date.now() / 1000 + seconds });
-    refresh.set(again, { scopes, resource });
-    return { access_token: token, token_type: 'bearer', expires_in: seconds, refresh_token: again, scope: scopes.join(' ') };
+    refresh.set(refreshToken, { scopes, resource });
+    return { access_token: token, token_type: 'bearer', expires_in: seconds, refresh_token: refreshToken, scope: scopes.join(' ') };
   };
   const provider = {
     clientsStore: {
@@ -49,7 +50,7 @@ export async function startSdk({ life = () => 3600 } = {}) {
     async exchangeAuthorizationCode(client, code, verifier, redirectUri, resource) {
       const params = codes.get(code);
       if (!params || !codes.delete(code)) throw new InvalidGrantError('unknown code');
-      if (redirectUri !== params.redirectUri || resource?.href !== params.resource?.href) throw new InvalidGrantError('not as asked');
+      if (redirectUri !== params.redirectUri || resource?.href !== params.resource?.href) throw new InvalidGrantError('redirect URI or resource does not match the authorization request');
       seen.exchanges++;
       return issue(params.scopes ?? [], resource?.href);
     },
@@ -66,12 +67,12 @@ export async function startSdk({ life = () => 3600 } = {}) {
     },
     async verifyAccessToken(token) {
       const known = access.get(token);
-      if (!known || known.resource !== url.href) throw new InvalidTokenError('not one of mine');
+      if (!known || known.resource !== url.href) throw new InvalidTokenError('not issued by this server');
       return { token, clientId: 'any', scopes: known.scopes, expiresAt: Math.floor(known.until) };
     },
   };
   const app = express();
-  const server = await listening(app);
+  const server = await listen(app);
   const origin = new URL(`http://127.0.0.1:${server.address().port}`);
   const url = new URL('/mcp', origin);
   const metadata = getOAuthProtectedResourceMetadataUrl(url);
@@ -95,16 +96,16 @@ export async function startSdk({ life = () => 3600 } = {}) {
       await transport.handleRequest(req, res, req.body);
     });
   return { url: url.href, origin: origin.origin, seen,
-    revoke: () => { access.clear(); }, forget: () => { access.clear(); refresh.clear(); }, close: () => end(server) };
+    revoke: () => { access.clear(); }, forget: () => { access.clear(); refresh.clear(); }, close: () => closeServer(server) };
 }
 
-// A server and its authorization server by hand: client_credentials, and consent. `assertions`: the scopes of the assertions
-// of an identity provider that it takes instead of client_credentials. What `facts` holds stands in the
-// metadata instead; `handle(path, req, body, res)` may answer or misbehave, what it leaves is answered honestly.
-export async function startScriptedOAuthServer({ handle = () => undefined, facts = {}, resource = {}, scope = '', publicKey, secret, assertions } = {}) {
+// A mock server with its authorization server: client_credentials and consent. `assertions`: map of the accepted
+// identity assertions to their scopes, used instead of client_credentials. `metadata` and `resource` override the
+// metadata documents.
+export async function startScriptedOAuthServer({ handle = () => undefined, metadata = {}, resource = {}, scope = '', publicKey, secret, assertions } = {}) {
   const seen = { paths: [], tokens: [], proofs: [] };
   const granted = new Map();
-  const server = await listening((req, res) => {
+  const server = await listen((req, res) => {
     let body = '';
     req.on('data', (d) => (body += d));
     req.on('end', () => {
@@ -117,18 +118,18 @@ export async function startScriptedOAuthServer({ handle = () => undefined, facts
       if (pathname === '/.well-known/oauth-authorization-server') {
         return json(res, 200, { issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token`,
           registration_endpoint: `${origin}/register`, code_challenge_methods_supported: ['S256'], response_types_supported: ['code'],
-          token_endpoint_auth_methods_supported: [publicKey ? 'private_key_jwt' : 'client_secret_basic'], ...facts });
+          token_endpoint_auth_methods_supported: [publicKey ? 'private_key_jwt' : 'client_secret_basic'], ...metadata });
       }
       if (pathname === '/register') return json(res, 201, { client_id: 'registered' });
       if (pathname === '/token') return token(req, new URLSearchParams(body), res);
       if (pathname !== '/mcp') return json(res, 404, {});
       const message = body ? JSON.parse(body) : {};
-      const held = granted.get(req.headers.authorization?.replace('Bearer ', ''));
-      const wanted = message.params?.name === 'write' ? `${scope} more`.trim() : scope;
-      const lacks = held !== undefined && !wanted.split(' ').filter(Boolean).every((s) => held.split(' ').includes(s));
-      if (held === undefined || lacks) {
+      const grantedScopes = granted.get(req.headers.authorization?.replace('Bearer ', ''));
+      const required = message.params?.name === 'write' ? `${scope} more`.trim() : scope;
+      const lacks = grantedScopes !== undefined && !required.split(' ').filter(Boolean).every((s) => grantedScopes.split(' ').includes(s));
+      if (grantedScopes === undefined || lacks) {
         const challenge = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`
-          + (wanted ? `, scope="${wanted}"` : '') + (lacks ? ', error="insufficient_scope"' : '');
+          + (required ? `, scope="${required}"` : '') + (lacks ? ', error="insufficient_scope"' : '');
         res.writeHead(lacks ? 403 : 401, { 'www-authenticate': challenge }).end();
         return;
       }
@@ -137,32 +138,32 @@ export async function startScriptedOAuthServer({ handle = () => undefined, facts
   });
   const origin = `http://127.0.0.1:${server.address().port}`;
 
-  function proven(req, form) {
+  function isAuthenticated(req, form) {
     if (!publicKey) return req.headers.authorization === `Basic ${Buffer.from(`me:${encodeURIComponent(secret)}`).toString('base64')}`;
     const [head, claims, signature] = form.get('client_assertion').split('.');
     const key = { key: createPublicKey(publicKey), dsaEncoding: 'ieee-p1363' };
-    const said = JSON.parse(Buffer.from(claims, 'base64url'));
-    seen.proofs.push(said);
+    const assertion = JSON.parse(Buffer.from(claims, 'base64url'));
+    seen.proofs.push(assertion);
     return verify('sha256', Buffer.from(`${head}.${claims}`), key, Buffer.from(signature, 'base64url'))
-      && said.iss === 'me' && said.aud === origin && said.exp > Date.now() / 1000;
+      && assertion.iss === 'me' && assertion.aud === origin && assertion.exp > Date.now() / 1000;
   }
   function token(req, form, res) {
     const grant = assertions ? 'urn:ietf:params:oauth:grant-type:jwt-bearer' : 'client_credentials';
-    if (form.get('grant_type') !== grant || !proven(req, form)) return json(res, 401, { error: 'invalid_client' });
+    if (form.get('grant_type') !== grant || !isAuthenticated(req, form)) return json(res, 401, { error: 'invalid_client' });
     const allowed = assertions ? assertions.get(form.get('assertion')) : form.get('scope') ?? '';
     if (allowed === undefined) return json(res, 400, { error: 'invalid_grant' });
-    const made = `cc-${randomUUID()}`;
-    seen.tokens.push(made);
-    granted.set(made, allowed);
-    json(res, 200, { access_token: made, token_type: 'Bearer', expires_in: 3600, scope: allowed });
+    const issued = `cc-${randomUUID()}`;
+    seen.tokens.push(issued);
+    granted.set(issued, allowed);
+    json(res, 200, { access_token: issued, token_type: 'Bearer', expires_in: 3600, scope: allowed });
   }
-  return { url: `${origin}/mcp`, origin, seen, revoke: () => granted.clear(), close: () => end(server) };
+  return { url: `${origin}/mcp`, origin, seen, revoke: () => granted.clear(), close: () => closeServer(server) };
 }
 
-// An identity provider that exchanges the identity of "subject" for assertions, which it puts into `assertions`.
+// An identity provider that exchanges the token that subject() returns for an assertion, and adds it to `assertions`.
 export async function startIdentityProvider({ assertions, subject, audience, answer = {} }) {
   const seen = { exchanges: [] };
-  const server = await listening((req, res) => {
+  const server = await listen((req, res) => {
     let body = '';
     req.on('data', (d) => (body += d));
     req.on('end', () => {
@@ -175,16 +176,16 @@ export async function startIdentityProvider({ assertions, subject, audience, ans
       seen.exchanges.push(form);
       if (req.headers.authorization !== `Basic ${Buffer.from('runyard:idp-secret').toString('base64')}`) return json(res, 401, { error: 'invalid_client' });
       if (form.subject_token !== subject() || form.audience !== audience) return json(res, 400, { error: 'invalid_grant', error_description: 'policy' });
-      const made = `jag-${randomUUID()}`;
-      assertions.set(made, form.scope ?? '');
-      json(res, 200, { issued_token_type: 'urn:ietf:params:oauth:token-type:id-jag', access_token: made, token_type: 'N_A', expires_in: 300, ...answer });
+      const issued = `jag-${randomUUID()}`;
+      assertions.set(issued, form.scope ?? '');
+      json(res, 200, { issued_token_type: 'urn:ietf:params:oauth:token-type:id-jag', access_token: issued, token_type: 'N_A', expires_in: 300, ...answer });
     });
   });
   const origin = `http://127.0.0.1:${server.address().port}`;
-  return { origin, seen, close: () => end(server) };
+  return { origin, seen, close: () => closeServer(server) };
 }
 
-// The browser of a user who confirms and agrees to everything. It keeps cookies by host, like a browser.
+// Simulates the browser of a user who confirms everything. Cookies are stored by host.
 export class UserBrowser {
   #cookies = new Map();
   cookies(url) { return [...(this.#cookies.get(new URL(url).host) ?? new Map())].map(([name, value]) => `${name}=${value}`); }
@@ -200,7 +201,8 @@ export class UserBrowser {
     }
     return { url, status: r.status, headers: r.headers, text: await r.text() };
   }
-  // Follows redirects and sends the form of the confirmation page, until `end(url)`. The last answer, and where it came from.
+  // Follows redirects and submits the form of the confirmation page until `end(url)`. Returns the last response and its
+  // URL.
   async browse(url, end = () => false) {
     let method = 'GET';
     for (let hops = 0; ; hops++) {
@@ -215,11 +217,11 @@ export class UserBrowser {
   }
 }
 export const browse = (url) => new UserBrowser().browse(url);
-// The authorization request to which a link leads.
+// The URL of the authorization request to which a link leads.
 export async function authorizationOf(url, browser = new UserBrowser()) {
   return (await browser.browse(url, (at) => new URL(at).searchParams.has('code_challenge'))).url;
 }
-// Where the authorization server sends the browser back to.
+// The URL to which the authorization server redirects the browser with its response.
 export async function answerOf(url, browser = new UserBrowser()) {
   const r = await browser.request(await authorizationOf(url, browser));
   return new URL(r.headers.get('location'), r.url);

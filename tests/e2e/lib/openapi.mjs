@@ -1,22 +1,22 @@
-// Holds what the tests send and get against the server's own /openapi.json. Every fetch() of the process to a
-// server that checkContract() named is checked:
-// - an answer has a status, a content type and a body that the document describes, without a member that it does not;
-// - a request that was not refused as malformed is one that the document describes.
-// A violation fails the request; if a test swallows that, the process ends with 1 nevertheless.
+// Checks the requests and responses of the tests against the server's own /openapi.json. It covers every fetch() of
+// this process to a server that was passed to checkContract():
+// - the status, content type and body of a response are described, and the body has no undescribed members;
+// - a request that was not rejected as malformed matches the document.
+// A violation fails the request; even if a test swallows the error, the process exits with 1.
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { createHash } from 'node:crypto';
 
-const plainFetch = globalThis.fetch;
+const originalFetch = globalThis.fetch;
 const documents = new Map();  // digest of the text -> Document
 const servers = new Map();    // origin -> Contract
 const violations = new Set();
 
 // Statuses of requests that are invalid or were not examined.
 const malformed = new Set([400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 416, 417, 422, 431]);
-// What the server answers before there is a route; also when the module that has it is just away.
+// Statuses that the server returns before it finds a route, or while the route's module is being replaced.
 const beforeRoutes = new Set([400, 408, 413, 414, 417, 431, 503]);
-const refusedPage = /"error_code":"(HOST|ORIGIN)_NOT_ALLOWED"/;
+const forbiddenHostOrOrigin = /"error_code":"(HOST|ORIGIN)_NOT_ALLOWED"/;
 const noRoute = '{"detail":"Not Found"}';
 
 const escaped = (key) => encodeURIComponent(String(key).replaceAll('~', '~0').replaceAll('/', '~1'));
@@ -26,7 +26,7 @@ function decoded(segment) {
   try { return decodeURIComponent(segment); } catch { return segment; }
 }
 
-// Objects whose members are named have no others.
+// Disallows members that the schema does not name.
 function closed(node) {
   if (Array.isArray(node)) return node.map(closed);
   if (node === null || typeof node !== 'object') return node;
@@ -58,7 +58,7 @@ export class Document {
     }
     return { node, at };
   }
-  // The described operation of a path as it was sent; undefined: none.
+  // The operation that describes a requested path; undefined if there is none.
   find(method, pathname) {
     const within = pathname.startsWith(this.base + '/') ? pathname.slice(this.base.length) : undefined;
     for (const { path, item, parts } of this.routes) {
@@ -77,7 +77,7 @@ export class Document {
     // A trailing slash is the same route.
     return /[^/]\/$/.test(pathname) ? this.find(method, pathname.slice(0, -1)) : undefined;
   }
-  // The first violation in a value, or undefined.
+  // Returns the first violation in a value, or undefined.
   fault(ajv, at, value) {
     const check = ajv.getSchema('doc' + pointerOf(...at));
     if (!check) return `no schema at ${at.join('/')}`;
@@ -113,18 +113,18 @@ function bodyOf(body, headers) {
 class Contract {
   constructor(url) { this.origin = new URL(url).origin; }
   async read() {
-    const r = await plainFetch(`${this.origin}/openapi.json`);
+    const r = await originalFetch(`${this.origin}/openapi.json`);
     if (r.status !== 200) return undefined;
     const text = await r.text();
     const digest = createHash('sha256').update(text).digest('hex');
     if (!documents.has(digest)) documents.set(digest, new Document(text));
     return (this.document = documents.get(digest));
   }
-  // Modules come and go while a server runs.
+  // Reads the document again for unknown routes, because modules can be enabled while the server runs.
   async find(method, pathname) {
     const known = this.document?.find(method, pathname);
     if (known) return known;
-    try { await this.read(); } catch { return undefined; }  // the server has gone
+    try { await this.read(); } catch { return undefined; }  // the server is down
     return this.document?.find(method, pathname);
   }
 
@@ -160,7 +160,7 @@ class Contract {
     const { operation, path, method } = found;
     const d = this.document;
     const key = [String(status), 'default'].find((k) => k in operation.responses);
-    const before = beforeRoutes.has(status) || (status === 404 && text === noRoute) || (status === 403 && refusedPage.test(text));
+    const before = beforeRoutes.has(status) || (status === 404 && text === noRoute) || (status === 403 && forbiddenHostOrOrigin.test(text));
     if (!key) return before ? undefined : `the status ${status} is not described`;
     const { node, at } = d.resolve(operation.responses[key], ['paths', path, method, 'responses', key]);
     if (text === undefined) return undefined;  // HEAD, a stream
@@ -171,8 +171,8 @@ class Contract {
     return d.fault(d.answers, [...at, 'content', media, 'schema'], JSON.parse(text));
   }
 
-  // The first violation in a request and its answer, or undefined. `text`: the answer's body, undefined when
-  // it is not to be checked.
+  // Returns the first violation in a request and its response, or undefined. answer.text: the body of the response, or
+  // undefined to skip its check.
   async fault(method, url, { headers = {}, body } = {}, answer) {
     const sent = new Headers(headers);
     const found = await this.find(method, url.pathname);
@@ -180,8 +180,8 @@ class Contract {
     const name = `${method} ${url.pathname}${url.search}`;
     const { status } = answer;
     if (!found) return status < 500 && ![204, 400, 403, 404, 405].includes(status) ? `${name}: answers ${status}, but is not there` : undefined;
-    const wrong = this.answerFault(found, status, answer.headers, answer.text);
-    if (wrong) return `${name}: the answer (${status}) is not as described: ${wrong}: ${answer.text?.slice(0, 400)}`;
+    const answerFault = this.answerFault(found, status, answer.headers, answer.text);
+    if (answerFault) return `${name}: the response (${status}) is not as described: ${answerFault}: ${answer.text?.slice(0, 400)}`;
     if (malformed.has(status) || status >= 500) return undefined;
     const given = bodyOf(body, sent);
     const fault = this.requestFault(found, url, sent, given);
@@ -189,25 +189,25 @@ class Contract {
   }
 }
 
-function report(what) {
-  if (!what) return;
-  violations.add(what);
-  throw new Error(`/openapi.json: ${what}`);
+function report(violation) {
+  if (!violation) return;
+  violations.add(violation);
+  throw new Error(`/openapi.json: ${violation}`);
 }
 process.on('exit', () => {
   if (violations.size === 0) return;
-  console.error(`not as /openapi.json says:\n${[...violations].join('\n')}`);
+  console.error(`violations of /openapi.json:\n${[...violations].join('\n')}`);
   process.exitCode = 1;
 });
 
-// From now on, requests to this server and its answers are checked.
+// From now on, requests to this server and its responses are checked.
 export function checkContract(url) {
   const contract = new Contract(url);
   servers.set(contract.origin, contract);
   return contract;
 }
 
-// One event of a run's stream.
+// Checks one event of a run's stream.
 export async function checkEvent(url, event) {
   const contract = servers.get(new URL(url).origin);
   const d = contract && (contract.document ?? (await contract.read().catch(() => undefined)));
@@ -215,7 +215,7 @@ export async function checkEvent(url, event) {
   const fault = d.fault(d.answers, ['components', 'schemas', 'runs.' + (eventNames(d)[event.type] ?? 'Event')], event);
   if (fault) report(`an event is not as described: ${fault}: ${JSON.stringify(event).slice(0, 400)}`);
 }
-// The schema of each type: its errors say more than those of all of them.
+// The schema of each event type: its error messages are more specific than those of the union.
 function eventNames(d) {
   return (d.events ??= Object.fromEntries(d.json.components.schemas['runs.Event'].oneOf.map(({ $ref }) => {
     const name = $ref.split('/').at(-1);
@@ -232,7 +232,7 @@ export async function checkExchange(method, url, { headers, body }, answer) {
 
 globalThis.fetch = async (input, init = {}) => {
   const contract = servers.get(new URL(input instanceof Request ? input.url : input).origin);
-  const r = await plainFetch(input, init);
+  const r = await originalFetch(input, init);
   if (!contract || input instanceof Request || r.redirected) return r;
   const method = (init.method ?? 'GET').toUpperCase();
   const media = mediaOf(r.headers.get('content-type'));

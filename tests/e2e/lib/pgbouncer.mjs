@@ -1,5 +1,5 @@
-// A real pgbouncer in transaction mode in front of a test's database, with few sessions, and handing
-// them out in turn, so that what one transaction left behind meets another one.
+// A real pgbouncer in transaction mode in front of a test's database. It has few sessions and uses them round-robin, so
+// that session state left behind by one transaction becomes visible to others.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,18 +35,18 @@ ${this.settings}
 `);
     this.url = `postgresql://${user}@127.0.0.1:${this.port}/${name}`;
     this.log = '';
-    const asOther = process.getuid() === 0 ? ['-u', 'postgres'] : [];  // it refuses to run as root
-    this.process = spawn('/usr/sbin/pgbouncer', [...asOther, ini], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const userArgs = process.getuid() === 0 ? ['-u', 'postgres'] : [];  // pgbouncer refuses to run as root
+    this.process = spawn('/usr/sbin/pgbouncer', [...userArgs, ini], { stdio: ['ignore', 'ignore', 'pipe'] });
     this.process.stderr.on('data', (d) => (this.log += d));
     this.exited = new Promise((r) => this.process.on('exit', r));
     await waitFor('pgbouncer', () => {
-      if (this.process.exitCode !== null) throw new Error(`pgbouncer ended:\n${this.log}`);
+      if (this.process.exitCode !== null) throw new Error(`pgbouncer exited:\n${this.log}`);
       try { return this.sql('select 1'); } catch { return false; }
     });
     return this;
   }
 
-  // One transaction, in whichever session comes next.
+  // Runs one transaction in the next session of the rotation.
   sql(text) {
     return execFileSync('psql', ['-XqAt', '-v', 'ON_ERROR_STOP=1', this.url, '-c', text],
       { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();

@@ -1,4 +1,4 @@
-// Processes of this machine, by what /proc says of them. Numbers of processes are texts.
+// Queries processes through /proc. Process ids are strings.
 import { readFileSync, readdirSync } from 'node:fs';
 
 export const commandOf = (pid) => { try { return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean); } catch { return []; } };
@@ -7,7 +7,7 @@ const childrenOf = (pid) => {
     return readdirSync(`/proc/${pid}/task`).flatMap((t) => readFileSync(`/proc/${pid}/task/${t}/children`, 'utf8').split(' ').filter(Boolean));
   } catch { return []; }
 };
-// Its children, their children and so on.
+// The children of a process, their children and so on.
 export const descendants = (pid) => childrenOf(pid).flatMap((child) => [child, ...descendants(child)]);
-// The inits of the sandboxes that wait for their program below a process; of others it says "--used".
+// The init processes of unused sandboxes below `pid`; used ones have "--used" on their command line.
 export const waitingSandboxes = (pid) => descendants(pid).filter((p) => /^\/\.sandbox-exec enter --wait /.test(commandOf(p).join(' ')));

@@ -1,15 +1,15 @@
-// Starts the real binary on a data directory and a database of its own, and speaks to it.
+// Starts the real binary with a separate data directory and a given database, and sends requests to it.
 import { spawn, execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync, readFileSync, createWriteStream } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { checkEvent, checkContract } from './openapi.mjs';
+import { checkContract, checkEvent } from './openapi.mjs';
 
 export const root = path.resolve(import.meta.dirname, '../../..');
 export const build = process.env.RY_BUILD_DIR ?? path.join(root, 'build');
-// How many times as long things take in a sanitizer's build.
+// Factor by which sanitizer builds are slower.
 export const slow = process.env.RY_SANITIZE ? 4 : 1;
 export const binary = path.join(build, 'bin/runyard');
 export const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
@@ -33,7 +33,8 @@ let databases = 0;
 export function makeDatabase() {
   const base = process.env.RY_TEST_DATABASE_URL;
   if (!base) throw new Error('RY_TEST_DATABASE_URL is not set');
-  // Process ids are reused, and a database that an ended test could not drop must not stop the next one.
+  // Includes the time: process ids are reused, and a database that an earlier test could not drop must not block this
+  // one.
   const name = `ry_e2e_${process.pid}_${++databases}_${Date.now().toString(36)}`;
   const psql = (url, sql) => execFileSync('psql', ['-XqAt', '-v', 'ON_ERROR_STOP=1', url, '-c', sql], { encoding: 'utf8' }).trim();
   psql(base, `create database ${name}`);
@@ -43,7 +44,7 @@ export function makeDatabase() {
 
 export const modulesOn = ['accounts', 'agents', 'mail', 'referrals', 'notifications', 'notify_builtin', 'webhooks', 'runs', 'llm_openai', 'llm_anthropic', 'llm_offline', 'sandbox_bubblewrap', 'mcp', 'mcp_http', 'mcp_sse', 'mcp_json', 'mcp_prebuilt', 'console'];
 
-// Settings under which every module registers all it has.
+// Settings under which every module registers all of its routes.
 export const everything = `
 [accounts]
 local_login = true
@@ -53,16 +54,17 @@ verify = "none"
 secrets = ["whsec_${Buffer.from('thirty-two bytes for a secret...').toString('base64')}"]
 `;
 
-// settings: TOML text appended to the test's configuration. wrap: the command that the server is started by.
-// programs: 'any' local MCP server may be started where the test says nothing of it, or those that are 'listed'.
+// settings: TOML text appended to the test's configuration. wrap: command that starts the server. programs: with 'any',
+// all local MCP servers may be started unless the test configures this; with 'listed', only those that the settings
+// allow.
 export class Server {
   constructor({ database, settings = '', dir, llm, set = [], wrap = [], programs = 'any' } = {}) {
     this.ownDir = !dir;
     this.dir = dir ?? mkdtempSync(path.join(tmpdir(), 'ry-e2e-'));
     this.database = database;
-    const said = [settings, ...set].join('\n');
-    const local = !/^(deployment\.mode=(?!local)|modules\.mcp_json\.enabled=false)/m.test(said) && !/allowed_commands|allow_any_command/.test(said);
-    this.set = programs === 'any' && local ? [...set, 'mcp_json.allow_any_command=true'] : set;
+    const configured = [settings, ...set].join('\n');
+    const allowAny = !/^(deployment\.mode=(?!local)|modules\.mcp_json\.enabled=false)/m.test(configured) && !/allowed_commands|allow_any_command/.test(configured);
+    this.set = programs === 'any' && allowAny ? [...set, 'mcp_json.allow_any_command=true'] : set;
     this.wrap = wrap;
     this.config = path.join(this.dir, 'runyard.toml');
     writeFileSync(this.config, `
@@ -93,22 +95,22 @@ ${settings}
     const args = ['serve', '--config', this.config, '--set', `data_dir=${path.join(this.dir, 'data')}`];
     for (const s of this.set) args.push('--set', s);
     const file = createWriteStream(path.join(this.dir, 'server.log'), { flags: 'a' });
-    const [command, ...before] = [...this.wrap, binary];
-    this.process = spawn(command, [...before, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const [command, ...wrapArgs] = [...this.wrap, binary];
+    this.process = spawn(command, [...wrapArgs, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.exited = new Promise((resolve) => this.process.on('exit', (code, signal) => resolve({ code, signal })));
     this.process.stdout.on('data', (d) => (this.out += d));
     this.process.stderr.on('data', (d) => { this.log += d; file.write(d); });
-    let gone;
-    this.exited.then((e) => (gone = e));
+    let exit;
+    this.exited.then((e) => (exit = e));
     await waitFor('the listening line', () => {
-      if (gone) throw new Error(`the server ended with ${JSON.stringify(gone)}:\n${this.log}`);
+      if (exit) throw new Error(`the server exited with ${JSON.stringify(exit)}:\n${this.log}`);
       return (this.url = /^listening on (http\S+)$/m.exec(this.out)?.[1]);
     }, timeout);
-    if (process.env.NODE_TEST_CONTEXT) checkContract(this.url);  // not in a benchmark
+    if (process.env.NODE_TEST_CONTEXT) checkContract(this.url);  // not in benchmarks
     return this;
   }
 
-  // SIGTERM and its exit code.
+  // Sends SIGTERM and returns the exit code and signal.
   async stop() {
     if (!this.process || this.process.exitCode !== null || this.process.signalCode) return;
     this.process.kill('SIGTERM');
@@ -132,7 +134,7 @@ ${settings}
     return execFileSync(binary, args, { encoding: 'utf8' }).trim();
   }
 
-  // A caller with an account of its own; `tier` is set by an admin.
+  // A client with a new account; an admin assigns `tier`.
   async user({ tier, ...options } = {}) {
     const id = options.subject ?? randomUUID();
     const user = new Client(this, this.token({ ...options, subject: id }), id);
@@ -174,7 +176,7 @@ export class Client {
   post(pathname, options) { return this.request('POST', pathname, options); }
   start(form, headers) { return this.post('/agent/start', { form, headers }); }
 
-  // Reads a run's stream to its end (or until `until(event)` is true): events in order, raw text beside.
+  // Reads a run's stream to its end, or until `until(event)` is true. Returns the events in order, and the raw text.
   async stream(runId, { headers = {}, query = '', until, onEvent, timeout = 60000 } = {}) {
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(new Error(`stream of ${runId} did not end within ${timeout} ms`)), timeout);
@@ -220,14 +222,14 @@ export class Client {
 
 export const textOf = (events) => {
   // The text that a client shows, without aborted attempts.
-  let done = '', now = '';
+  let text = '', current = '';
   for (const e of events) {
-    if (e.type === 'llm_response_start') now = '';
-    if (e.type === 'llm_response_chunk') now += e.content;
-    if (e.type === 'turn_aborted') now = '';
-    if (e.type === 'llm_response_end') { done += now; now = ''; }
+    if (e.type === 'llm_response_start') current = '';
+    if (e.type === 'llm_response_chunk') current += e.content;
+    if (e.type === 'turn_aborted') current = '';
+    if (e.type === 'llm_response_end') { text += current; current = ''; }
   }
-  return done + now;
+  return text + current;
 };
 export const statuses = (events) => events.filter((e) => e.type === 'status').map((e) => e.status);
 export const gapless = (events, from = 1) => events.every((e, i) => e.sequence === from + i && e.$id === e.sequence);

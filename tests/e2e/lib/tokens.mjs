@@ -1,4 +1,4 @@
-// What an identity provider sends: signed tokens, key sets, webhooks.
+// Creates what an identity provider sends: signed tokens, key sets, webhooks.
 import { constants, createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-const part = (o) => Buffer.from(JSON.stringify(o)).toString('base64url');
+const base64urlJson = (o) => Buffer.from(JSON.stringify(o)).toString('base64url');
 const now = () => Math.floor(Date.now() / 1000);
 
 export function makeKey(alg) {
@@ -16,18 +16,18 @@ export function makeKey(alg) {
   return { private: pair.privateKey, jwk: pair.publicKey.export({ format: 'jwk' }) };
 }
 
-// A compact token; `exp` is an hour from now unless the claims say otherwise.
+// Creates a JWT. `exp` is an hour from now unless the claims contain it.
 export function signToken(alg, key, claims, header = {}) {
-  const name = alg === 'Ed448' ? 'EdDSA' : alg;
-  const text = `${part({ alg: name, typ: 'JWT', ...header })}.${part({ exp: now() + 3600, ...claims })}`;
+  const algName = alg === 'Ed448' ? 'EdDSA' : alg;
+  const text = `${base64urlJson({ alg: algName, typ: 'JWT', ...header })}.${base64urlJson({ exp: now() + 3600, ...claims })}`;
   const hash = /^Ed/.test(alg) ? null : `sha${alg.slice(2)}`;
   if (alg.startsWith('HS')) return `${text}.${createHmac(hash, key).update(text).digest('base64url')}`;
-  const how = alg.startsWith('ES') ? { dsaEncoding: 'ieee-p1363' }
+  const options = alg.startsWith('ES') ? { dsaEncoding: 'ieee-p1363' }
     : alg.startsWith('PS') ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST } : {};
-  return `${text}.${sign(hash, Buffer.from(text), { key, ...how }).toString('base64url')}`;
+  return `${text}.${sign(hash, Buffer.from(text), { key, ...options }).toString('base64url')}`;
 }
 
-// A certificate of the key that vouches for itself, as PEM.
+// Creates a self-signed certificate for the key, as PEM.
 export function certificateOf(key) {
   const dir = mkdtempSync(path.join(tmpdir(), 'ry-key-')), file = path.join(dir, 'key.pem');
   try {
@@ -38,7 +38,7 @@ export function certificateOf(key) {
   }
 }
 
-// {url, document, seen, close}; `document` may be replaced.
+// Serves a JWKS document: {url, document, seen, close}. `document` may be replaced; `seen` counts requests.
 export async function startKeySet(document) {
   const state = { document, seen: 0 };
   const server = http.createServer((_, res) => {
@@ -52,7 +52,8 @@ export async function startKeySet(document) {
   return state;
 }
 
-// Headers of Standard Webhooks ('webhook') or Svix ('svix'). `secret`: whsec_..., as Supabase writes it also v1,whsec_...
+// Headers of Standard Webhooks ('webhook') or Svix ('svix'). `secret`: whsec_..., or v1,whsec_... as Supabase writes
+// it.
 export function webhookHeaders(body, secret, { id = `msg_${randomUUID()}`, family = 'webhook', at = now() } = {}) {
   const key = Buffer.from(secret.replace(/^v1,/, '').replace(/^whsec_/, ''), 'base64');
   const mac = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64');
