@@ -1,5 +1,5 @@
-// `runyard check` against `runyard serve`: what serve would refuse of a configuration, check refuses too, all of it at
-// once, each fault with its file and line. Needs no database: a configuration with a fault gets none.
+// `runyard check` reports all errors of a configuration that `runyard serve` would reject, each with its file and line.
+// Needs no database, because an invalid configuration is rejected before the server connects.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ after(() => rmSync(dir, { recursive: true, force: true }));
 const modules = (...names) => names.map((n) => `[modules.${n}]\nenabled = true\n`).join('');
 const needed = modules('accounts', 'agents', 'runs', 'llm_openai', 'llm_offline');
 
-// Runs a command with this text as its file; answers its exit code and what it says, with lines of the file counted.
+// Runs a command with `text` appended to three lines of configuration. Returns its exit code and output.
 function run(command, text, { env = {}, args = [] } = {}) {
   const file = path.join(dir, 'a.toml');
   writeFileSync(file, `modules.path = "${build}/modules"\ndata_dir = "${dir}/data"\ndatabase.url = "postgresql://nobody@127.0.0.1:1/none"\n${text}`);
@@ -23,15 +23,15 @@ function run(command, text, { env = {}, args = [] } = {}) {
     { encoding: 'utf8', cwd: dir, env: { PATH: process.env.PATH, ...env }, timeout: 120_000 });
   return { status, stdout, stderr: stderr.replaceAll(`${file}:`, 'a.toml:') };
 }
-// The faults by line of `text`; the three lines before it do not count.
-function faults(command, text, more) {
+// Returns the reported errors with line numbers relative to `text`.
+function errors(command, text, more) {
   const { status, stderr } = run(command, text, more);
   assert.equal(status, 2, `${command}: ${stderr}`);
   return stderr.split('\n').filter((l) => l.startsWith('a.toml:'))
     .map((l) => l.replace(/^a\.toml:(\d+)/, (_, n) => `${n - 3}`));
 }
 
-test('an option that a provider of a model does not know is refused by check as by serve', () => {
+test('check and serve reject unknown options of a model provider', () => {
   const text = `[runs.providers.main]
 kind = "openai"
 [runs.providers.main.options]
@@ -47,7 +47,7 @@ kind = "openai"
 timeout_seconds = 100000
 ${needed}`;
   for (const command of ['check', 'serve'])
-    assert.deepEqual(faults(command, text), [
+    assert.deepEqual(errors(command, text), [
       `6:17: runs.providers."to/o": must have a name without '/': models are called <provider>/<model>`,
       '5:1: runs.providers.main.options.max_token_field: is not known to the driver; its options are wire, max_tokens_field, stream_usage, send_reasoning, encrypted_reasoning, extra_body, dialect, alternate_roles, max_tools, max_tool_description',
       '10:13: runs.providers.slow.options.delay_ms: must be a whole number from 0 to 60000',
@@ -56,7 +56,7 @@ ${needed}`;
   assert.equal(run('check', needed).status, 0);
 });
 
-test('the faults of all modules are reported together, each with its line', () => {
+test('the errors of all modules are reported together with their lines', () => {
   const text = `[runs]
 default_model = "nobody/x"
 event_retention = "1s"
@@ -79,7 +79,7 @@ ${needed}${modules('notifications', 'notify_novu', 'mail')}`;
   for (const command of ['check', 'serve']) {
     const { status, stderr } = run(command, text);
     assert.equal(status, 2, stderr);
-    for (const wanted of [
+    for (const expected of [
       'a.toml:5:1: runs.default_model: "nobody/x" is not a known model',
       'a.toml:6:1: runs.event_retention: must be from 60 to ',
       'a.toml:8:1: runs.webhooks.a.url: must begin with https:// or http://',
@@ -91,8 +91,8 @@ ${needed}${modules('notifications', 'notify_novu', 'mail')}`;
       'a.toml:16:1: notifications.templates_dir: /nowhere cannot be read',
       'a.toml:19:1: mail.from: is not a bare e-mail address',
       'a.toml:21:1: notify_novu.base_url must not end in /v1',
-    ]) assert.ok(stderr.includes(wanted), `${command} does not say: ${wanted}\n${stderr}`);
-    assert.ok(!stderr.includes('"short"'), 'a secret is told');
+    ]) assert.ok(stderr.includes(expected), `${command} does not report: ${expected}\n${stderr}`);
+    assert.ok(!stderr.includes('"short"'), 'a secret is printed');
   }
 });
 

@@ -1,5 +1,5 @@
-// clients/typescript: the committed code is generated from /openapi.json, its types are correct, and it works in Node and in a browser,
-// also when its streams are cut again and again.
+// clients/typescript: the committed code is generated from /openapi.json, its types are correct, and it works in Node
+// and in a browser, even if its streams are disconnected repeatedly.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,29 +19,29 @@ const packages = path.join(import.meta.dirname, 'node_modules');
 const words = Array.from({ length: 60 }, (_, i) => `w${i} `);
 let dir, database, llm, server, site, bundle, client, token;
 
-// Speaks to the server, and cuts the first six streams in the middle of something after `most` bytes.
-async function startCutter(port, most) {
+// A relay to the server that disconnects the first six streams in the middle of a chunk after `limit` bytes.
+async function startDisconnectingRelay(port, limit) {
   const open = new Set();
   const listener = net.createServer((socket) => {
-    const up = net.connect(port, '127.0.0.1');
+    const upstream = net.connect(port, '127.0.0.1');
     let streaming = false;
     let passed = 0;
     open.add(socket);
-    socket.pipe(up);
-    up.on('data', (d) => {
+    socket.pipe(upstream);
+    upstream.on('data', (d) => {
       streaming ||= d.includes('text/event-stream');
       if (streaming) passed += d.length;
-      if (passed <= most || cutter.cuts === 6) return socket.write(d);
-      cutter.cuts++;
+      if (passed <= limit || relay.disconnects === 6) return socket.write(d);
+      relay.disconnects++;
       return socket.write(d.subarray(0, Math.ceil(d.length / 2)), () => socket.destroy());
     });
-    for (const s of [socket, up]) s.on('error', () => {});
-    up.on('close', () => socket.destroy());
-    socket.on('close', () => { open.delete(socket); up.destroy(); });
+    for (const s of [socket, upstream]) s.on('error', () => {});
+    upstream.on('close', () => socket.destroy());
+    socket.on('close', () => { open.delete(socket); upstream.destroy(); });
   });
   await new Promise((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const cutter = { cuts: 0, url: `http://127.0.0.1:${listener.address().port}`, close: () => { for (const s of open) s.destroy(); listener.close(); } };
-  return cutter;
+  const relay = { disconnects: 0, url: `http://127.0.0.1:${listener.address().port}`, close: () => { for (const s of open) s.destroy(); listener.close(); } };
+  return relay;
 }
 
 before(async () => {
@@ -83,7 +83,7 @@ test('the committed types match the API document', async () => {
     'start a server with all modules and run node clients/typescript/generate.mjs URL/openapi.json');
 });
 
-test('the types hold: right uses compile, wrong ones do not', () => {
+test('the types accept correct uses and reject incorrect ones', () => {
   const config = path.join(dir, 'tsconfig.json');
   writeFileSync(config, JSON.stringify({
     extends: path.join(sources, 'tsconfig.json'),
@@ -97,7 +97,7 @@ test('the types hold: right uses compile, wrong ones do not', () => {
   }
 });
 
-test('operations are typed calls', async () => {
+test('operations are available as typed calls', async () => {
   const { api } = connect();
   const made = await api.POST('/agents', { body: { name: 'Made by the client' } });
   assert.equal(made.response.status, 201);
@@ -107,18 +107,18 @@ test('operations are typed calls', async () => {
   assert.deepEqual([response.status, error], [404, { detail: 'Worker not found' }]);
 });
 
-function whole(events, from = 1) {
+function assertComplete(events, from = 1) {
   assert.deepEqual(events.map((e) => e.sequence), events.map((_, i) => from + i), 'each event once, in order');
   assert.equal(events.at(-1).type, 'status');
   assert.equal(events.at(-1).status, 'completed');
   assert.equal(events.filter((e) => e.type === 'status' && e.status !== 'running').length, 1);
 }
-const said = (events) => events.filter((e) => e.type === 'llm_response_chunk').map((e) => e.content).join('');
+const textOf = (events) => events.filter((e) => e.type === 'llm_response_chunk').map((e) => e.content).join('');
 
-test('Node: a start with files, and its stream through a line that breaks', async () => {
-  const cutter = await startCutter(new URL(server.url).port, 900);
+test('Node: start a run with files and follow it over a connection that breaks repeatedly', async () => {
+  const relay = await startDisconnectingRelay(new URL(server.url).port, 900);
   try {
-    const runyard = connect({ baseUrl: cutter.url });
+    const runyard = connect({ baseUrl: relay.url });
     const key = crypto.randomUUID();
     const fields = { prompt: 'go', files: [{ name: 'notes.txt', data: new Blob(['one line']) }] };
     const run = await runyard.start(fields, { idempotencyKey: key });
@@ -127,26 +127,26 @@ test('Node: a start with files, and its stream through a line that breaks', asyn
     const events = [];
     const states = [];
     for await (const e of runyard.follow(run.agent_run_id, { onState: (s) => states.push(s) })) events.push(e);
-    whole(events);
-    assert.equal(said(events), words.join(''));
-    assert.ok(cutter.cuts > 2, `only ${cutter.cuts} cuts`);
-    assert.ok(states.filter((s) => s === 'lost').length >= cutter.cuts);
+    assertComplete(events);
+    assert.equal(textOf(events), words.join(''));
+    assert.ok(relay.disconnects > 2, `only ${relay.disconnects} disconnects`);
+    assert.ok(states.filter((s) => s === 'lost').length >= relay.disconnects);
 
-    // Once more from the middle, and after the end.
+    // Follow the run again from the middle, and after its last event.
     const rest = [];
     for await (const e of runyard.follow(run.agent_run_id, { after: 20 })) rest.push(e);
-    whole(rest, 21);
+    assertComplete(rest, 21);
     for await (const e of runyard.follow(run.agent_run_id, { after: events.length })) assert.fail(`an event after the last one: ${e.type}`);
     const short = [];
     for await (const e of connect().follow(run.agent_run_id, { mode: 'snapshot' })) short.push(e);
     assert.deepEqual(short.map((e) => e.type), ['snapshot', 'status']);
     assert.equal(short[0].content, words.join(''));
   } finally {
-    cutter.close();
+    relay.close();
   }
 });
 
-test('Node: the server is killed and started again while a run is followed', async () => {
+test('Node: the server is killed and restarted while a run is followed', async () => {
   const port = new URL(server.url).port;
   const runyard = connect();
   const run = await runyard.start({ prompt: 'go' });
@@ -162,21 +162,21 @@ test('Node: the server is killed and started again while a run is followed', asy
     }
   }
   assert.ok(killed);
-  whole(events);
+  assertComplete(events);
 });
 
 test('Node: permanent errors are thrown; an abort ends the stream; a token is renewed', async () => {
   const unknown = connect().follow('0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11');
   await assert.rejects(unknown.next(), (e) => e instanceof client.RequestFailed && e.status === 404 && e.message === 'Run not found' && e.requestId !== null);
   await assert.rejects(connect({ token: 'nonsense' }).start({ prompt: 'x' }), (e) => e.status === 401 && e.detail === 'Not authenticated');
-  const gone = new client.Runyard({ baseUrl: 'http://127.0.0.1:9', token: 'x' });
-  await assert.rejects(gone.follow('0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11', { attempts: 2 }).next());
+  const unreachable = new client.Runyard({ baseUrl: 'http://127.0.0.1:9', token: 'x' });
+  await assert.rejects(unreachable.follow('0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11', { attempts: 2 }).next());
 
   const run = await connect().start({ prompt: 'go' });
   const tokens = ['nonsense'];
   const events = [];
   for await (const e of connect({ token: () => tokens.shift() ?? token }).follow(run.agent_run_id)) events.push(e);
-  whole(events);
+  assertComplete(events);
 
   const stop = new AbortController();
   let n = 0;
@@ -187,23 +187,23 @@ test('Node: permanent errors are thrown; an abort ends the stream; a token is re
   assert.equal(data.status, 'stopped');
 });
 
-test('a silent connection is closed and opened again', async () => {
+test('a silent connection is closed and reopened', async () => {
   const run = await connect().start({ prompt: 'go' });
-  let asked = 0;
+  let requests = 0;
   const runyard = connect({ fetch: (url, init) => {
-    if (++asked > 1) return fetch(url, init);
-    // Opens and says nothing, until it is cut.
-    const body = new ReadableStream({ start: (c) => init.signal.addEventListener('abort', () => c.error(new Error('cut'))) });
+    if (++requests > 1) return fetch(url, init);
+    // Opens the stream and sends nothing until it is aborted.
+    const body = new ReadableStream({ start: (c) => init.signal.addEventListener('abort', () => c.error(new Error('aborted'))) });
     return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }));
   } });
   const events = [];
   for await (const e of runyard.follow(run.agent_run_id, { silenceMs: 1500 })) events.push(e);
-  whole(events);
-  assert.equal(asked, 2);
+  assertComplete(events);
+  assert.equal(requests, 2);
 });
 
-test('Chromium: a start with a file and its stream through a line that breaks, from a page of another origin', async () => {
-  const cutter = await startCutter(new URL(server.url).port, 900);
+test('Chromium: start a run with a file and follow it over a breaking connection, from a page of another origin', async () => {
+  const relay = await startDisconnectingRelay(new URL(server.url).port, 900);
   const browser = await startBrowser();
   try {
     const page = await browser.person();
@@ -217,14 +217,14 @@ test('Chromium: a start with a file and its stream through a line that breaks, f
       const { data } = await runyard.api.GET('/agent-run/{id}', { params: { path: { id: run.agent_run_id } } });
       const failed = await runyard.follow('0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11').next().catch((e) => e);
       return { events, run: data, failed: [failed instanceof RequestFailed, failed.status, failed.message] };
-    }, cutter.url, token);
-    whole(got.events);
-    assert.equal(said(got.events), words.join(''));
+    }, relay.url, token);
+    assertComplete(got.events);
+    assert.equal(textOf(got.events), words.join(''));
     assert.equal(got.run.status, 'completed');
     assert.deepEqual(got.failed, [true, 404, 'Run not found']);
-    assert.ok(cutter.cuts > 2, `only ${cutter.cuts} cuts`);
+    assert.ok(relay.disconnects > 2, `only ${relay.disconnects} disconnects`);
   } finally {
     await browser.close();
-    cutter.close();
+    relay.close();
   }
 });

@@ -1,5 +1,5 @@
-// The page in a real browser: an invitation from the mail to the credits, runs with files, stopping, what a hostile
-// model says, and whether everybody can use it. RY_SCREENSHOTS=DIR keeps pictures.
+// The web console in a real browser: an invitation from the e-mail to the credits, runs with files, stopping, hostile
+// model output, and accessibility. RY_SCREENSHOTS=DIR saves screenshots.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,11 +33,11 @@ The harvest has **three** months. The best was *September*:
 total = sum([120, 310, 95])
 \`\`\``;
 
-// One answer in parts, the first two ended by the output limit.
+// One answer in three parts; the first two are truncated at the output limit.
 const limited = ['The **harv', 'est** is larg', 'er than last year.'];
 
 async function answer(request, reply) {
-  const said = turns(request);
+  const messages = turns(request);
   const prompt = lastUser(request);
   if (prompt.includes('[hostile]')) return reply.say(hostile);
   if (prompt.includes('[nested]')) return reply.say(`${'- '.repeat(400)}x\n\nThe end of it.`);
@@ -57,7 +57,7 @@ async function answer(request, reply) {
     reply.text(rest[0]);
     return rest.length > 1 ? reply.truncate() : reply.end();
   }
-  if (said.length === 0) {
+  if (messages.length === 0) {
     reply.text('I will read the file first.');
     return reply.tools([{ name: 'shell', arguments: { command: 'cat uploads/harvest.csv' } }]);
   }
@@ -100,9 +100,9 @@ after(async () => {
 
 const linkInMail = (mail) => /(http:\/\/\S+\/auth\S*)/.exec(mail.parsed.text)[1];
 const balance = (email) => db.sql(`select accounts.credits(balance_micro) from accounts.account where email = '${email}'`);
-async function usable(page, what) {
-  assert.deepEqual(await page.faults(), [], what);
-  assert.ok(await page.overflow() <= 0, `${what} is wider than the window`);
+async function assertUsable(page, label) {
+  assert.deepEqual(await page.faults(), [], label);
+  assert.ok(await page.overflow() <= 0, `${label} is wider than the window`);
 }
 async function signUp(page, email, name) {
   await page.fill('E-mail address', email);
@@ -110,7 +110,7 @@ async function signUp(page, email, name) {
   if (name) await page.fill('Name (optional)', name);
   await page.press('Sign up');
   await page.sees('Check your inbox');
-  const mail = await waitFor('the mail', () => smtp.to(email).find((m) => m.parsed.subject.startsWith('Confirm')));
+  const mail = await waitFor('the e-mail', () => smtp.to(email).find((m) => m.parsed.subject.startsWith('Confirm')));
   await page.goto(linkInMail(mail));
   await page.sees('What should the agent do?');
 }
@@ -119,21 +119,21 @@ async function attach(page, file) {
   await input.uploadFile(file);
 }
 
-describe('a person at the desktop', () => {
+describe('a user at a desktop', () => {
   let ann;
   before(async () => { ann = await browser.person(); });
   after(() => ann.leave());
 
-  test('signs up and is in', async () => {
+  test('signs up and is logged in', async () => {
     await ann.goto(`${server.url}/auth`);
     await ann.sees('Log in');
-    await usable(ann, 'log in');
+    await assertUsable(ann, 'log in');
     await ann.shot('desktop-log-in');
     await ann.press('Create an account');
-    await usable(ann, 'sign up');
+    await assertUsable(ann, 'sign up');
     await signUp(ann, 'ann@example.org', 'Ann Bee');
-    assert.equal(new URL(ann.url()).hash, '#/', 'the token of the link does not stay in the address');
-    await usable(ann, 'new run');
+    assert.equal(new URL(ann.url()).hash, '#/', 'the token of the link is removed from the URL');
+    await assertUsable(ann, 'new run');
     await ann.shot('desktop-new-run');
   });
 
@@ -150,13 +150,13 @@ describe('a person at the desktop', () => {
     await details.$eval('summary', (s) => s.click());
     await ann.sees('September,310');
     assert.equal(await ann.$$eval('.prose table td', (all) => all.length), 6);
-    await usable(ann, 'a run that is over');
+    await assertUsable(ann, 'a completed run');
     await ann.shot('desktop-run');
     await ann.evaluate(() => scrollTo(0, 0));
     await ann.shot('desktop-run-top');
   });
 
-  test('goes on in the same thread, and finds all again after a reload', async () => {
+  test('continues in the same thread and sees everything after a reload', async () => {
     await ann.fill('Next prompt', 'And once more?');
     await ann.press('Start');
     await ann.waitForFunction(() => document.querySelectorAll('.status.completed').length === 2);
@@ -171,14 +171,14 @@ describe('a person at the desktop', () => {
     await ann.fill('Task', '[slow] Count.');
     await ann.press('Start');
     await ann.sees('word12');
-    await usable(ann, 'a run that goes on');
+    await assertUsable(ann, 'a running run');
     await ann.shot('desktop-running');
     await ann.press('Stop');
     await ann.sees('Stopped');
     assert.equal(db.sql(`select status from runs.runs order by id desc limit 1`), 'stopped');
   });
 
-  test('an answer that is continued after the output limit is one text, live and after a reload', async () => {
+  test('an answer continued after the output limit is shown as one text, live and after a reload', async () => {
     await ann.goto(`${server.url}/console#/`);
     await ann.fill('Task', '[limit] How large is the harvest?');
     await ann.press('Start');
@@ -191,7 +191,7 @@ describe('a person at the desktop', () => {
     }
   });
 
-  test('a lost connection: the stream goes on where it was, nothing twice', async () => {
+  test('after a lost connection the stream resumes without duplicates', async () => {
     await ann.goto(`${server.url}/console#/`);
     await ann.fill('Task', '[wait] Tell.');
     await ann.press('Start');
@@ -207,17 +207,17 @@ describe('a person at the desktop', () => {
     assert.equal(text.split('The first half.').length, 2, text);
   });
 
-  test('a start whose answer gets lost, sent again, is one run; another one is another', async () => {
+  test('retrying a start whose response was lost creates one run; starting again creates another', async () => {
     await ann.goto(`${server.url}/console#/`);
-    const wire = await ann.createCDPSession();
-    await wire.send('Fetch.enable', { patterns: [{ urlPattern: '*/agent/start', requestStage: 'Response' }] });
-    const lost = new Promise((resolve) => wire.once('Fetch.requestPaused', (e) => wire.send('Fetch.failRequest', { requestId: e.requestId, errorReason: 'ConnectionReset' }).then(resolve)));
+    const cdp = await ann.createCDPSession();
+    await cdp.send('Fetch.enable', { patterns: [{ urlPattern: '*/agent/start', requestStage: 'Response' }] });
+    const responseLost = new Promise((resolve) => cdp.once('Fetch.requestPaused', (e) => cdp.send('Fetch.failRequest', { requestId: e.requestId, errorReason: 'ConnectionReset' }).then(resolve)));
     await ann.fill('Task', 'Only once, please.');
     await ann.press('Start');
-    await lost;
+    await responseLost;
     await ann.sees('The server cannot be reached');
-    await usable(ann, 'a start that was lost');
-    await wire.send('Fetch.disable');
+    await assertUsable(ann, 'a start whose response was lost');
+    await cdp.send('Fetch.disable');
     await ann.press('Start');
     await ann.sees('Completed');
     const runs = () => db.sql(`select count(*) from runs.messages where role = 'user' and body like '%Only once%'`);
@@ -245,7 +245,7 @@ describe('a person at the desktop', () => {
     }
   });
 
-  test('an answer that is nested deeply is shown', async () => {
+  test('a deeply nested answer is shown', async () => {
     await ann.goto(`${server.url}/console#/`);
     await ann.fill('Task', '[nested] Write.');
     await ann.press('Start');
@@ -256,7 +256,7 @@ describe('a person at the desktop', () => {
     await ann.sees('Next prompt');
   });
 
-  test('a part that cannot be drawn leaves the rest of the page', async () => {
+  test('a rendering error of one part does not affect the rest of the page', async () => {
     const broken = await ann.evaluateOnNewDocument(() => {
       const all = String.prototype.matchAll;
       String.prototype.matchAll = function (pattern) {
@@ -278,33 +278,33 @@ describe('a person at the desktop', () => {
   test('threads, account, sessions', async () => {
     await ann.press('Threads', 'link');
     await ann.sees('Read the attached harvest');
-    await usable(ann, 'threads');
+    await assertUsable(ann, 'threads');
     await ann.shot('desktop-threads');
     await ann.press('Account', 'link');
     await ann.sees('this session');
-    await usable(ann, 'account');
+    await assertUsable(ann, 'account');
     await ann.shot('desktop-account');
   });
 
-  test('a limit on refreshes does not end the session', async () => {
-    const limited = (request) => (new URL(request.url()).pathname.endsWith('/auth/refresh')
+  test('a rate-limited token refresh does not end the session', async () => {
+    const rateLimit = (request) => (new URL(request.url()).pathname.endsWith('/auth/refresh')
       ? request.respond({ status: 429, contentType: 'application/json', headers: { 'retry-after': '1' }, body: '{"detail":"Too many requests, try again later"}' })
       : request.continue());
     await ann.setRequestInterception(true);
-    ann.on('request', limited);
+    ann.on('request', rateLimit);
     await ann.goto(`${server.url}/console#/`);
     await ann.reload();
     await ann.sees('Too many requests, try again later');
-    ann.off('request', limited);
+    ann.off('request', rateLimit);
     await ann.setRequestInterception(false);
     await ann.reload();
     await ann.sees('What should the agent do?');
   });
 
-  test('everything by the keyboard', async () => {
+  test('works with the keyboard alone', async () => {
     await ann.goto(`${server.url}/console#/`);
     await ann.sees('What should the agent do?');
-    // The focus follows the page.
+    // Navigation moves the focus to the heading of the new page.
     const focused = (tag) => waitFor(`the focus on ${tag}`, () => ann.evaluate((t) => document.activeElement.tagName === t, tag), 5000);
     await focused('H1');
     await ann.keyboard.press('Tab');
@@ -325,7 +325,7 @@ describe('a person at the desktop', () => {
     await focused('H1');
   });
 
-  test('logs out, and in again', async () => {
+  test('logs out and logs in again', async () => {
     await ann.press('Account', 'link');
     await ann.press('Log out');
     await ann.sees('Log in');
@@ -335,21 +335,21 @@ describe('a person at the desktop', () => {
     await ann.fill('Password', 'a wrong password');
     await ann.press('Log in');
     await ann.sees('Wrong e-mail address or password');
-    await usable(ann, 'a refused log in');
+    await assertUsable(ann, 'a rejected login');
     await ann.shot('desktop-refused');
     await ann.fill('Password', password);
     await ann.press('Log in');
     await ann.sees('What should the agent do?');
   });
 
-  test('a forgotten password', async () => {
+  test('resets a forgotten password', async () => {
     const page = await browser.person();
     await page.goto(`${server.url}/auth`);
     await page.press('Forgot your password?');
     await page.fill('E-mail address', 'ann@example.org');
     await page.press('Send the link');
     await page.sees('Check your inbox');
-    const mail = await waitFor('the mail', () => smtp.to('ann@example.org').find((m) => m.parsed.subject === 'Choose a new password'));
+    const mail = await waitFor('the e-mail', () => smtp.to('ann@example.org').find((m) => m.parsed.subject === 'Choose a new password'));
     await page.goto(linkInMail(mail));
     await page.fill('New password', 'the next password');
     await page.press('Save and log in');
@@ -361,11 +361,11 @@ describe('a person at the desktop', () => {
     await ann.sees('Log in');
   });
 
-  test('the browser had nothing to complain about', () => assert.deepEqual(ann.complaints, []));
+  test('the browser reported no errors', () => assert.deepEqual(ann.complaints, []));
 });
 
 describe('an invitation', () => {
-  test('A invites B; B opens its link, signs up, verifies; both have 100 credits; A sees it', async () => {
+  test('A invites B; B opens the link, signs up and verifies; both get 100 credits; A sees the referral', async () => {
     const a = await browser.person();
     await a.goto(`${server.url}/auth`);
     await a.press('Create an account');
@@ -376,12 +376,12 @@ describe('an invitation', () => {
     await a.press('Send invitations');
     const mail = await waitFor('the invitation', () => smtp.to('bob@example.org')[0]);
     await a.sees('Sent 1 of 1 invitations');
-    await usable(a, 'referrals');
+    await assertUsable(a, 'referrals');
     await a.shot('desktop-invited');
     const link = linkInMail(mail);
     assert.match(link, /\/auth\?ref=[A-Z2-9]{8}$/);
     assert.equal(await a.$eval('#link', (i) => i.value), link, 'the page shows the same link');
-    assert.equal(await a.$eval('#emails', (t) => t.value), '', 'nothing is left to correct');
+    assert.equal(await a.$eval('#emails', (t) => t.value), '', 'no rejected addresses remain');
     await a.fill('E-mail addresses', 'carl@example.org, no address');
     await a.press('Send invitations');
     await a.sees('Sent 1 of 3 invitations');
@@ -391,30 +391,30 @@ describe('an invitation', () => {
     await b.goto(link);
     await b.sees('You were invited');
     await b.sees(new URL(link).searchParams.get('ref'));
-    await usable(b, 'an invitation on a phone');
+    await assertUsable(b, 'an invitation on a phone');
     await b.shot('phone-invited');
     await signUp(b, 'bob@example.org', 'Bob');
-    await waitFor('both have their credits', () => Number(balance('alice@example.org')) === before + 100 && Number(balance('bob@example.org')) === before + 100);
+    await waitFor('both accounts to get their credits', () => Number(balance('alice@example.org')) === before + 100 && Number(balance('bob@example.org')) === before + 100);
     await b.press('Referrals', 'link');
     await b.sees('Your link');
     await b.sees('You received 100 credits for signing up with a referral code.');
-    await usable(b, 'referrals of a referee');
+    await assertUsable(b, 'referrals of a referee');
     await b.shot('phone-referrals');
-    const was = db.sql(`select status, settled_at, credits_awarded, referee_credits from referrals.referral`).split('|');
+    const original = db.sql(`select status, settled_at, credits_awarded, referee_credits from referrals.referral`).split('|');
     db.sql(`update referrals.referral set review = 'flagged', status = 'pending', settled_at = null, credits_awarded = 0, referee_credits = 0`);
     await b.reload();
     await b.sees('Your 100 credits are pending.');
     await b.sees('Your referral is being reviewed.');
-    db.sql(`update referrals.referral set review = null, status = '${was[0]}', settled_at = '${was[1]}', credits_awarded = ${was[2]}, referee_credits = ${was[3]}`);
+    db.sql(`update referrals.referral set review = null, status = '${original[0]}', settled_at = '${original[1]}', credits_awarded = ${original[2]}, referee_credits = ${original[3]}`);
 
     await a.reload();
     await a.sees('Successful');
     await a.sees('1 of 1');
     assert.equal(await a.$eval('td.number', (td) => td.innerText), '100');
-    await usable(a, 'history of referrals');
+    await assertUsable(a, 'history of referrals');
     await a.shot('desktop-referrals');
 
-    // Others who came with the old link, more than a page of them.
+    // More than one page of referrals through the old link.
     db.sql(`insert into referrals.referral (referrer_id, referred_account_id, code_id, void_reason, voided_at, referred_at)
       select r.referrer_id, gen_random_uuid(), r.code_id, 'code_refreshed', now(), now() - interval '1 day' - n * interval '1 minute' from referrals.referral r, generate_series(1, 60) n`);
     await a.reload();
@@ -423,8 +423,8 @@ describe('an invitation', () => {
     assert.equal((await a.$$('tbody tr')).length, 50);
     await a.press('More');
     await a.waitForFunction(() => document.querySelectorAll('tbody tr').length === 61);
-    assert.equal(await a.$('section > button'), null, 'that is all');
-    await usable(a, 'a long history');
+    assert.equal(await a.$('section > button'), null, 'there are no more pages');
+    await assertUsable(a, 'a long history');
     await a.evaluate(() => scrollTo(0, 0));
     await a.shot('desktop-reasons');
     db.sql(`delete from referrals.referral where void_reason = 'code_refreshed'`);
@@ -436,7 +436,7 @@ describe('an invitation', () => {
     await a.sees('This referral was revoked.');
     await a.sees('0 of 1');
     assert.equal(await a.$eval('td.number', (td) => td.innerText), '0');
-    await usable(a, 'why a referral does not count');
+    await assertUsable(a, 'why a referral does not count');
     await a.shot('desktop-revoked');
     await b.reload();
     await b.sees('it brings you no credits');
@@ -447,54 +447,54 @@ describe('an invitation', () => {
   });
 });
 
-describe('on a phone, in the dark', () => {
-  test('sign-up on another device than the mail, a run, all pages', async () => {
-    const asked = await browser.person({ viewport: desktop });
-    await asked.goto(`${server.url}/auth?ref=NOSUCH22`);
-    await asked.sees('is no longer valid');
-    await asked.fill('E-mail address', 'cleo@example.org');
-    await asked.fill('Password', password);
-    await asked.press('Sign up');
-    await asked.sees('Check your inbox');
-    await asked.leave();
+describe('on a phone in dark mode', () => {
+  test('signs up on another device than the one that reads the e-mail, runs an agent, and opens all pages', async () => {
+    const signUpPage = await browser.person({ viewport: desktop });
+    await signUpPage.goto(`${server.url}/auth?ref=NOSUCH22`);
+    await signUpPage.sees('is no longer valid');
+    await signUpPage.fill('E-mail address', 'cleo@example.org');
+    await signUpPage.fill('Password', password);
+    await signUpPage.press('Sign up');
+    await signUpPage.sees('Check your inbox');
+    await signUpPage.leave();
 
     const page = await browser.person({ viewport: phone, scheme: 'dark' });
-    const mail = await waitFor('the mail', () => smtp.to('cleo@example.org')[0]);
+    const mail = await waitFor('the e-mail', () => smtp.to('cleo@example.org')[0]);
     await page.goto(linkInMail(mail));
     await page.sees('enter the password that you chose');
-    await usable(page, 'confirm');
+    await assertUsable(page, 'confirm');
     await page.shot('phone-confirm');
     await page.fill('Password', password);
     await page.press('Confirm and log in');
     await page.sees('What should the agent do?');
-    await usable(page, 'new run');
+    await assertUsable(page, 'new run');
     await page.shot('phone-new-run');
     await page.fill('Task', 'Read the attached harvest and tell me what is in it.');
     await attach(page, path.join(dir, 'harvest.csv'));
     await page.press('Start');
     await page.sees('Completed');
-    await usable(page, 'run');
+    await assertUsable(page, 'run');
     await page.shot('phone-run');
-    for (const place of ['Threads', 'Referrals', 'Account']) {
-      await page.press(place, 'link');
-      await page.waitForFunction((t) => document.querySelector('h1')?.innerText === t && !document.body.innerText.includes('Loading'), {}, place);
-      await usable(page, place);
-      await page.shot(`phone-${place.toLowerCase()}`);
+    for (const section of ['Threads', 'Referrals', 'Account']) {
+      await page.press(section, 'link');
+      await page.waitForFunction((t) => document.querySelector('h1')?.innerText === t && !document.body.innerText.includes('Loading'), {}, section);
+      await assertUsable(page, section);
+      await page.shot(`phone-${section.toLowerCase()}`);
     }
     assert.deepEqual(page.complaints, []);
     await page.leave();
   });
 });
 
-describe('without a log-in of its own', () => {
-  test('the page takes a token', async () => {
+describe('without local login', () => {
+  test('the page accepts a token', async () => {
     const database = makeDatabase();
     const plain = await new Server({ database, llm }).start();
     const page = await browser.person();
     try {
       await page.goto(plain.url);
       await page.sees('identity provider');
-      await usable(page, 'token');
+      await assertUsable(page, 'token');
       await page.fill('Access token or API key', 'nonsense');
       await page.press('Log in');
       await page.sees('not accepted');
