@@ -1,4 +1,4 @@
-// What modules/console serves is what its sources give.
+// The committed build output of the web console must match its sources.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { root } from './lib/server.mjs';
 
-test('the committed files of the page match their sources', () => {
+test('the committed console files match their sources', () => {
   const web = path.join(root, 'modules/console/web');
   const out = mkdtempSync(path.join(tmpdir(), 'ry-console-'));
   try {
@@ -23,7 +23,7 @@ test('the committed files of the page match their sources', () => {
   }
 });
 
-test('nothing of the page can become HTML or code', () => {
+test('the console does not use unsafe HTML or code evaluation', () => {
   const web = path.join(root, 'modules/console/web');
   for (const name of readdirSync(path.join(web, 'src'))) {
     const text = readFileSync(path.join(web, 'src', name), 'utf8');

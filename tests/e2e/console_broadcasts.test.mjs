@@ -1,12 +1,12 @@
-// Broadcasts on the page in a real browser: check, test to oneself, send, schedule, pause, resume and cancel, with the progress.
-// RY_SCREENSHOTS=DIR keeps pictures.
+// Broadcasts in the web console in a real browser: preview, test, send, schedule, pause, resume, cancel, and progress.
+// RY_SCREENSHOTS=DIR saves screenshots.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { phone, startBrowser } from './lib/console.mjs';
 import { Server, makeDatabase, waitFor } from './lib/server.mjs';
 import { startSmtp } from './lib/smtp.mjs';
 
-let db, smtp, server, browser, boss, page;
+let db, smtp, server, browser, admin, page;
 
 before(async () => {
   smtp = await startSmtp({ starttls: false });
@@ -17,10 +17,10 @@ before(async () => {
       `mail.port=${smtp.port}`, 'mail.security=none', 'mail.from=no-reply@runyard.test'],
   }).start();
   browser = await startBrowser();
-  boss = await server.user({ role: 'admin', email: 'boss@example.test' });
+  admin = await server.user({ role: 'admin', email: 'alice@example.test' });
   for (const name of ['ann', 'bob', 'cat']) await (await server.user({ email: `${name}@example.test` })).get('/account');
-  await boss.get('/account');
-  page = await browser.of(server, boss);
+  await admin.get('/account');
+  page = await browser.of(server, admin);
 });
 after(async () => {
   await browser?.close();
@@ -29,8 +29,8 @@ after(async () => {
   db?.drop();
 });
 
-const broadcasts = async () => (await boss.get('/admin/notifications/broadcasts')).json.broadcasts;
-// Fields of the first form by their names; a value is set as a script of the page would not: by the keyboard.
+const broadcasts = async () => (await admin.get('/admin/notifications/broadcasts')).json.broadcasts;
+// Types into fields of the form by their names.
 async function write(p, fields) {
   for (const [name, text] of Object.entries(fields)) {
     const field = await p.waitForSelector(`form [name=${name}]`);
@@ -45,9 +45,9 @@ const setTime = (p, date) => p.evaluate((ms) => {
   field.dispatchEvent(new Event('input', { bubbles: true }));
 }, date.getTime());
 const buttons = (p) => p.evaluate(() => [...document.querySelectorAll('main button')].map((b) => b.getAttribute('aria-label') ?? b.innerText));
-const letters = (subject) => ['ann', 'bob', 'cat', 'boss'].filter((n) => smtp.to(`${n}@example.test`).some((m) => m.parsed.subject === subject));
+const recipientsOf = (subject) => ['ann', 'bob', 'cat', 'alice'].filter((n) => smtp.to(`${n}@example.test`).some((m) => m.parsed.subject === subject));
 
-test('nothing is sent before a preview of exactly this text', async () => {
+test('a broadcast can only be sent after a preview of exactly this text', async () => {
   await page.press('Notifications', 'link');
   await page.sees('No broadcasts yet.');
   assert.ok(!(await buttons(page)).some((b) => /^Send to|^Schedule/.test(b)));
@@ -55,7 +55,7 @@ test('nothing is sent before a preview of exactly this text', async () => {
   await page.press('Preview');
   await page.sees('There are 4 accounts.');
   await page.sees('4 get it by e-mail, 0 by push and 4 in the inbox');
-  await page.sees('Hello boss');
+  await page.sees('Hello alice');
   await (await page.waitForSelector('summary')).click();
   await page.sees('You received this e-mail because');
   assert.ok(!(await page.text()).includes('{{unsubscribe_url}}'));
@@ -64,38 +64,38 @@ test('nothing is sent before a preview of exactly this text', async () => {
   await page.shot('broadcast-check');
   assert.ok((await buttons(page)).includes('Send to 4 accounts'));
   await write(page, { message: 'Another text.' });
-  assert.ok(!(await buttons(page)).includes('Send to 4 accounts'), 'what was checked is not what is there');
+  assert.ok(!(await buttons(page)).includes('Send to 4 accounts'), 'editing the text invalidates the preview');
   assert.equal((await broadcasts()).length, 0);
 });
 
-test('a test goes to oneself only', async () => {
+test('a test is sent only to the admin', async () => {
   await page.press('Send a test to me');
   await page.sees('The test message is on its way to you.');
-  await waitFor('the mail', () => letters('Hello boss').length === 1);
+  await waitFor('the e-mail', () => recipientsOf('Hello alice').length === 1);
   assert.equal((await broadcasts()).length, 0);
 });
 
-test('sent to all, with its progress', async () => {
+test('a broadcast to all accounts shows its progress', async () => {
   await page.press('Preview');
   await page.press('Send to 4 accounts');
   await page.sees('The broadcast has started.');
   await page.sees('4 of 4 accounts done.', 30000);
-  await waitFor('the mails', () => ['ann', 'bob', 'cat'].every((n) => letters(`Hello ${n}`).length === 1));
+  await waitFor('the e-mails', () => ['ann', 'bob', 'cat'].every((n) => recipientsOf(`Hello ${n}`).length === 1));
   assert.equal(await page.evaluate(() => document.querySelector('progress').value), 4);
-  assert.equal(await page.evaluate(() => document.querySelector('form [name=title]').value), '', 'the form is empty again');
+  assert.equal(await page.evaluate(() => document.querySelector('form [name=title]').value), '', 'the form is cleared');
   const [b] = await broadcasts();
   assert.deepEqual([b.status, b.written], ['completed', 4]);
-  assert.ok(!(await buttons(page)).some((x) => /^(Pause|Cancel|Resume): Hello/.test(x)), 'there is nothing left to steer');
+  assert.ok(!(await buttons(page)).some((x) => /^(Pause|Cancel|Resume): Hello/.test(x)), 'a completed broadcast has no controls');
   assert.deepEqual(await page.faults(), []);
 });
 
-test('errors of the server are shown', async () => {
+test('errors from the server are shown', async () => {
   await write(page, { title: ' ' });
   await page.press('Preview');
   await page.sees('produces an empty title');
 });
 
-test('scheduled, paused, resumed and cancelled', async () => {
+test('a broadcast can be scheduled, paused, resumed and cancelled', async () => {
   await write(page, { title: 'Later', message: 'At night.' });
   await setTime(page, new Date(Date.now() + 3600000));
   await page.press('Preview');
@@ -109,17 +109,17 @@ test('scheduled, paused, resumed and cancelled', async () => {
   await page.sees('Paused');
   assert.equal(await state(), 'paused');
   await page.press('Resume: Later');
-  await waitFor('it waits again', async () => (await state()) === 'scheduled');
+  await waitFor('it to be scheduled again', async () => (await state()) === 'scheduled');
   await page.press('Cancel: Later');
   await page.press('Keep it');
-  assert.equal(await state(), 'scheduled', 'the question was answered with no');
+  assert.equal(await state(), 'scheduled', 'declining the confirmation keeps the broadcast');
   await page.press('Cancel: Later');
   await page.shot('broadcast-cancel');
   assert.deepEqual(await page.faults(), []);
   await page.press('Cancel the broadcast');
   await page.sees('Cancelled');
   assert.equal(await state(), 'cancelled');
-  assert.deepEqual(letters('Later'), []);
+  assert.deepEqual(recipientsOf('Later'), []);
 });
 
 test('a broadcast that waits in the outbox can still be cancelled', async () => {
@@ -133,17 +133,17 @@ test('a broadcast that waits in the outbox can still be cancelled', async () => 
   await page.sees('Waiting: 4');
   await page.press('Cancel: Held');
   await page.press('Cancel the broadcast');
-  await waitFor('its end', async () => (await broadcasts())[0].status === 'cancelled');
+  await waitFor('the cancellation', async () => (await broadcasts())[0].status === 'cancelled');
   db.sql(`update notifications.preference set quiet_from = null, quiet_to = null`);
   db.sql(`update core.job set run_at = now() where kind = 'notifications.deliver' and state = 3`);
   await page.sees('Cancelled: 4');
   delete smtp.faults.rcpt;
-  assert.deepEqual(letters('Held'), []);
+  assert.deepEqual(recipientsOf('Held'), []);
   assert.deepEqual(page.complaints, []);
 });
 
-test('on a phone, in the dark', async () => {
-  const small = await browser.of(server, boss, { viewport: phone, scheme: 'dark' });
+test('on a phone in dark mode', async () => {
+  const small = await browser.of(server, admin, { viewport: phone, scheme: 'dark' });
   await small.goto(`${server.url}/console#/notifications`);
   await small.sees('Held');
   await write(small, { title: 'Small', message: 'Screen' });
@@ -156,7 +156,7 @@ test('on a phone, in the dark', async () => {
   await small.leave();
 });
 
-test('others do not find it', async () => {
+test('users who are not admins do not see the page', async () => {
   const user = await server.user({ email: 'dan@example.test' });
   const other = await browser.of(server, user);
   await other.waitForSelector('.bell');

@@ -1,16 +1,16 @@
-// The operator's part of the page in a real browser: queues, nodes, live runs, dead-lettered jobs, and modules that
-// are reloaded by a button. RY_SCREENSHOTS=DIR keeps pictures.
+// The server page of the web console in a real browser: queues, nodes, live runs, dead-lettered jobs, and reloading of
+// modules. RY_SCREENSHOTS=DIR saves screenshots.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { phone, startBrowser } from './lib/console.mjs';
 import { startHeldLlm } from './lib/llm.mjs';
 import { Server, makeDatabase, waitFor } from './lib/server.mjs';
 
-let database, llm, server, browser, boss, page;
+let database, llm, server, browser, admin, page;
 
 const cells = (p, label) => p.evaluate((l) => [...document.querySelectorAll(`[aria-label="${l}"] tbody tr`)].map((tr) =>
   [...tr.children].map((td) => td.innerText.trim())), label);
-const giveUp = (kind) => database.sql(`insert into core.job (kind, queue, state, attempt, max_attempts, args, last_error)
+const addDeadLetter = (kind) => database.sql(`insert into core.job (kind, queue, state, attempt, max_attempts, args, last_error)
   values ('${kind}', 'mail', 2, 20, 20, '{}', 'mail.relay: the relay does not answer') returning id`).split('\n')[0];
 
 before(async () => {
@@ -18,7 +18,7 @@ before(async () => {
   llm = await startHeldLlm();
   server = await new Server({ database, llm, set: ['accounts.local_login=false'] }).start();
   browser = await startBrowser();
-  boss = await server.user({ role: 'admin', email: 'boss@example.test' });
+  admin = await server.user({ role: 'admin', email: 'alice@example.test' });
 });
 after(async () => {
   llm?.letGo();
@@ -28,7 +28,7 @@ after(async () => {
   database?.drop();
 });
 
-test('an admin finds the server, others do not', async () => {
+test('only admins see the server page', async () => {
   const user = await server.user({ email: 'ann@example.test' });
   const other = await browser.of(server, user);
   await other.sees('credits');
@@ -39,8 +39,8 @@ test('an admin finds the server, others do not', async () => {
 
   const run = await user.start({ prompt: 'Count the apples' });
   assert.equal(run.status, 200, run.text);
-  giveUp('test.lost');  // no node has this kind, so retried jobs stay ready
-  page = await browser.of(server, boss);
+  addDeadLetter('test.lost');  // no node handles this kind, so retried jobs stay ready
+  page = await browser.of(server, admin);
   await page.press('Server', 'link');
   await page.sees('Dead-lettered jobs');
   await page.sees('the relay does not answer');
@@ -55,17 +55,17 @@ test('an admin finds the server, others do not', async () => {
     return rows.length > 0 && rows;
   });
   assert.equal(node[0], `${live[4]} (this one)`);
-  assert.ok((await cells(page, 'Queues')).some((q) => q[0] === 'mail' && q.at(-1) === '1'), 'the job that was given up is counted');
+  assert.ok((await cells(page, 'Queues')).some((q) => q[0] === 'mail' && q.at(-1) === '1'), 'the dead-lettered job is counted');
   assert.deepEqual(await page.faults(), []);
   assert.ok(await page.overflow() <= 0);
   await page.shot('operator');
 });
 
 test('changes appear without a reload of the page', async () => {
-  const late = giveUp('webhooks.deliver');
+  const newJob = addDeadLetter('webhooks.deliver');
   await page.sees('webhooks.deliver', 15000);
-  await page.press(`Discard job ${late}`);
-  await waitFor('it to be gone', () => database.sql(`select count(*) from core.dead_job where id = ${late}`) === '0');
+  await page.press(`Discard job ${newJob}`);
+  await waitFor('the job to be discarded', () => database.sql(`select count(*) from core.dead_job where id = ${newJob}`) === '0');
   await page.waitForFunction(() => !document.body.innerText.includes('webhooks.deliver'));
 });
 
@@ -73,12 +73,12 @@ test('a dead letter is retried', async () => {
   const [row] = await cells(page, 'Dead-lettered jobs');
   const id = row[0].split(/\s+/)[1];
   await page.press(`Try again: job ${id}`);
-  await waitFor('another try', () => database.sql(`select count(*) from core.dead_job where id = ${id}`) === '0');
+  await waitFor('the retry', () => database.sql(`select count(*) from core.dead_job where id = ${id}`) === '0');
   await page.sees('No dead-lettered jobs.');
 });
 
-test('a module is reloaded by its button, taken out and put back', async () => {
-  const generation = async () => (await boss.get('/admin/modules')).json.find((m) => m.name === 'mcp_prebuilt').generation;
+test('a module is reloaded, disabled and enabled with its buttons', async () => {
+  const generation = async () => (await admin.get('/admin/modules')).json.find((m) => m.name === 'mcp_prebuilt').generation;
   const before = await generation();
   await page.press('Reload mcp_prebuilt');
   await page.sees('mcp_prebuilt was reloaded');
@@ -87,21 +87,21 @@ test('a module is reloaded by its button, taken out and put back', async () => {
   assert.match((await row())[1], /Running/);
   await page.press('Disable mcp_prebuilt');
   await page.sees('mcp_prebuilt was disabled');
-  await waitFor('its state', async () => /Disabled/.test((await row())[1]));
+  await waitFor('the new state', async () => /Disabled/.test((await row())[1]));
   assert.equal(await generation(), 0);
   await page.press('Enable mcp_prebuilt');
   await page.sees('mcp_prebuilt was enabled');
-  await waitFor('its state', async () => /Running/.test((await row())[1]));
+  await waitFor('the new state', async () => /Running/.test((await row())[1]));
   assert.deepEqual(await page.faults(), []);
-  // The page shows a refusal.
-  await page.evaluate(() => { window.fetch = ((old) => (u, o) => old(String(u).replace('mcp_json/reload', 'nobody/reload'), o))(window.fetch); });
+  // The page shows an error from the server.
+  await page.evaluate(() => { window.fetch = ((old) => (u, o) => old(String(u).replace('mcp_json/reload', 'unknown/reload'), o))(window.fetch); });
   await page.press('Reload mcp_json');
   await page.sees('not running');
   assert.deepEqual(page.complaints, []);
 });
 
-test('on a telephone, in the dark', async () => {
-  const small = await browser.of(server, boss, { viewport: phone, scheme: 'dark' });
+test('on a phone in dark mode', async () => {
+  const small = await browser.of(server, admin, { viewport: phone, scheme: 'dark' });
   await small.goto(`${server.url}/console#/server`);
   await small.sees('Modules of this node');
   await small.sees('mcp_prebuilt');

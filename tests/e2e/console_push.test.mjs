@@ -1,6 +1,6 @@
-// Web Push on the page: the button, the device that the server then lists, and the message that the service worker shows. Chromium without
-// its maker's push service cannot subscribe, so that one call is stood in for; the message goes through the real server,
-// is decrypted by http_ece and handed to the real worker as Chromium would.
+// Web Push in the web console: the button, the registered device, and the notification that the service worker shows.
+// Chromium cannot subscribe without Google's push service, so PushManager is mocked. The real server sends the message;
+// the test decrypts it with http_ece and delivers it to the real service worker.
 import assert from 'node:assert/strict';
 import { createECDH, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -19,10 +19,10 @@ keys.generateKeys();
 const auth = randomBytes(16);
 
 before(async () => {
-  service = { got: [] };
+  service = { messages: [] };
   const s = http.createServer((req, res) => {
     const parts = [];
-    req.on('data', (c) => parts.push(c)).on('end', () => { service.got.push({ path: req.url, body: Buffer.concat(parts) }); res.writeHead(201).end(); });
+    req.on('data', (c) => parts.push(c)).on('end', () => { service.messages.push({ path: req.url, body: Buffer.concat(parts) }); res.writeHead(201).end(); });
   });
   await new Promise((r) => s.listen(0, '127.0.0.1', r));
   service.url = `http://127.0.0.1:${s.address().port}`;
@@ -40,21 +40,21 @@ after(async () => {
   db?.drop();
 });
 
-// What a browser with a push service would do.
-function stand(endpoint, p256dh, auth) {
+// Replaces PushManager as a browser with a push service would implement it.
+function mockPushManager(endpoint, p256dh, auth) {
   let current = null;
-  window.asked = [];
+  window.subscriptionOptions = [];
   PushManager.prototype.getSubscription = async () => current;
   PushManager.prototype.subscribe = async (options) => {
-    window.asked.push(options);
+    window.subscriptionOptions.push(options);
     const json = { endpoint, expirationTime: null, keys: { p256dh, auth } };
     current = { endpoint, toJSON: () => json, unsubscribe: async () => { current = null; return true; } };
     return current;
   };
 }
-// Hands a message to the service worker as a push service would, and resolves when the worker has handled it.
-// Do not call getNotifications() before that: when Chromium reads the list between storing and displaying a notification,
-// it takes the notification for a closed one, deletes it, and never lists it.
+// Hands a message to the service worker as a push service would, and resolves when the worker has handled it. Do not
+// call getNotifications() before that: when Chromium reads the list between storing and displaying a notification, it
+// takes the notification for a closed one, deletes it, and never lists it.
 async function deliver(cdp, message) {
   await cdp.send('BackgroundService.startObserving', { service: 'pushMessaging' });
   await cdp.send('BackgroundService.setRecording', { service: 'pushMessaging', shouldRecord: true });
@@ -71,14 +71,14 @@ test('subscribe with the button, get a push message while another page is open, 
   const ann = await server.user({ email: 'ann@example.test', tier: 'pro' });
   const page = await browser.person();
   await page.context.overridePermissions(server.url, ['notifications']);
-  await page.evaluateOnNewDocument(stand, `${service.url}/push/ann`, keys.getPublicKey('base64url'), auth.toString('base64url'));
+  await page.evaluateOnNewDocument(mockPushManager, `${service.url}/push/ann`, keys.getPublicKey('base64url'), auth.toString('base64url'));
   await browser.logIn(page, server, ann);
   await page.goto(`${server.url}/console#/inbox`);
   await page.press('Turn on push messages');
   await waitFor('the device', () => devices(ann) === '1');
   await page.sees('Turn off push messages');
   const { public_key } = (await ann.get('/notifications/web-push-key')).json;
-  assert.deepEqual(await page.evaluate(() => window.asked), [{ userVisibleOnly: true, applicationServerKey: public_key }]);
+  assert.deepEqual(await page.evaluate(() => window.subscriptionOptions), [{ userVisibleOnly: true, applicationServerKey: public_key }]);
   assert.deepEqual(await page.faults(), []);
 
   const cdp = await page.createCDPSession();
@@ -89,19 +89,19 @@ test('subscribe with the button, get a push message while another page is open, 
 
   const r = await ann.start({ prompt: 'Count <the> apples' });
   assert.equal(r.status, 200);
-  const pushed = await waitFor('the message', () => service.got.find((m) => m.path === '/push/ann'));
+  const pushed = await waitFor('the message', () => service.messages.find((m) => m.path === '/push/ann'));
   const text = ece.decrypt(pushed.body, { version: 'aes128gcm', privateKey: keys, authSecret: auth }).toString('utf8');
-  const reported = JSON.parse(text);
+  const message = JSON.parse(text);
   await deliver(cdp, { origin: server.url, registrationId, data: text });
-  const notes = await page.evaluate(async () => {
+  const shown = await page.evaluate(async () => {
     const r = await navigator.serviceWorker.getRegistration('/console/');
     return (await r.getNotifications()).map((n) => ({ title: n.title, body: n.body, tag: n.tag, url: n.data?.url }));
   });
-  assert.deepEqual(notes, [{ title: reported.title, body: reported.body, tag: reported.tag, url: reported.url }]);
-  assert.equal(reported.title, 'Your task "Count <the> apples" is done');
-  assert.match(reported.url, new RegExp(`/#/threads/${r.json.thread_id}$`));
+  assert.deepEqual(shown, [{ title: message.title, body: message.body, tag: message.tag, url: message.url }]);
+  assert.equal(message.title, 'Your task "Count <the> apples" is done');
+  assert.match(message.url, new RegExp(`/#/threads/${r.json.thread_id}$`));
 
-  // Registered again after a reload, and listed once.
+  // After a reload the browser is registered again, but listed only once.
   await page.reload();
   await page.press('Turn on push messages');
   await waitFor('the device', () => devices(ann) === '1');
@@ -109,7 +109,7 @@ test('subscribe with the button, get a push message while another page is open, 
   await waitFor('no device', () => devices(ann) === '0');
   await page.sees('Turn on push messages');
 
-  // A log-out unregisters the browser.
+  // Logging out unregisters the browser.
   await page.press('Turn on push messages');
   await waitFor('the device', () => devices(ann) === '1');
   await page.goto(`${server.url}/console#/account`);
@@ -118,7 +118,7 @@ test('subscribe with the button, get a push message while another page is open, 
   assert.deepEqual(page.complaints, []);
 });
 
-test('a browser that forbids it is not asked again and again', async () => {
+test('a browser that denies the permission is not asked again', async () => {
   const bob = await server.user({ email: 'bob@example.test' });
   const page = await browser.person();
   await page.context.overridePermissions(server.url, []);
@@ -149,14 +149,14 @@ test('a failing server is distinguished from one without Web Push', async () => 
   assert.ok(!(await page.text()).includes('The key cannot be read.'));
 
   status = 404;
-  const asked = page.waitForResponse((r) => r.url().endsWith('/web-push-key'));
+  const keyResponse = page.waitForResponse((r) => r.url().endsWith('/web-push-key'));
   await page.reload();
-  await asked;
+  await keyResponse;
   await page.sees('Quiet hours');
   assert.doesNotMatch(await page.text(), /This browser|The key cannot be read/);
 });
 
-// The worker as it is served, with what it is given recorded.
+// Runs the service worker as it is served, and records what it shows and opens.
 async function worker({ tabs = [] } = {}) {
   const on = {}, shown = [], opened = [], focused = [];
   const self = {
@@ -171,11 +171,11 @@ async function worker({ tabs = [] } = {}) {
     click: (url) => { let closed = 0; return fire('notificationclick', { notification: { data: { url }, close: () => { closed++; } } }).then(() => closed); } };
 }
 
-test('whatever is pushed is shown, and leads to web addresses only', async () => {
+test('every push message is shown, and links only to web addresses', async () => {
   const w = await worker({ tabs: ['https://x.test/console#/a'] });
   await w.push(JSON.stringify({ title: 'T', body: 'B', tag: 'k', url: 'https://x.test/#/t' }));
   await w.push(JSON.stringify({ title: 'T', url: 'javascript:alert(1)' }));
-  await w.push('no JSON');
+  await w.push('not JSON');
   await w.push();
   await w.push('null');
   await w.push(JSON.stringify({ title: { a: 1 }, body: 7 }));
@@ -188,11 +188,11 @@ test('whatever is pushed is shown, and leads to web addresses only', async () =>
   assert.deepEqual([w.opened, w.focused], [['https://x.test/#/t'], ['https://x.test/console#/a']]);
 });
 
-test('a place that is asked for while the page comes up is shown', async () => {
+test('navigation during the first rendering of the page is not lost', async () => {
   const fay = await server.user({ email: 'fay@example.test' });
   const page = await browser.person();
   await page.evaluateOnNewDocument(() => {
-    // As soon as the first view is there: before anything that comes after it.
+    // Navigates as soon as the first view is rendered, before anything that follows it.
     new MutationObserver((_, self) => {
       if (!document.querySelector('main h1')) return;
       self.disconnect();
