@@ -1,5 +1,5 @@
-// conf/ against the program: conf/modules.d/NAME.toml contains each key of a module's settings, each key
-// there is known, and the shown defaults are the real ones. Needs no database.
+// Compares conf/ with the program: conf/modules.d/NAME.toml lists exactly the settings of the module, with their real
+// defaults. Needs no database.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,15 +14,15 @@ const env = { ...process.env, OPENAI_API_KEY: 'k1-of-the-test', ANTHROPIC_API_KE
 const setting = /^# ((?:"[^"]*"|[A-Za-z0-9_-]+)(?:\.(?:"[^"]*"|[A-Za-z0-9_-]+))*) = /;
 const heading = /^# (\[[A-Za-z0-9_."/-]+\])$/;
 // Modules that are disabled by default.
-const off = names.filter((n) => /^enabled = false$/m.test(readFileSync(path.join(root, `conf/modules.d/${n}.toml`), 'utf8')));
+const disabledByDefault = names.filter((n) => /^enabled = false$/m.test(readFileSync(path.join(root, `conf/modules.d/${n}.toml`), 'utf8')));
 let dir, schemas, shown;
 
 const runyard = (...args) => execFileSync(binary, args, { encoding: 'utf8', env, cwd: dir });
-// Every commented setting taken for real.
+// Uncomments every setting.
 const uncommented = (text) => text.split('\n').map((l) => (setting.test(l) || heading.test(l) ? l.slice(2) : l)).join('\n');
 const parts = (key) => [...key.matchAll(/"([^"]*)"|([^.]+)/g)].map((m) => m[1] ?? m[2]);
 
-// Paths of the settings in a file's text, with "*" left to matching.
+// Returns the paths of the settings in a file's text.
 function keysOf(text) {
   const out = [];
   let table = [];
@@ -35,13 +35,13 @@ function keysOf(text) {
   return out.filter((k) => k[0] !== 'modules');
 }
 
-// {path: default} of a schema; a table of free names is "*".
+// Returns {path: default} of a schema; "*" stands for an arbitrary name in a table.
 function keysOfSchema(schema, at, out = new Map()) {
   for (const [name, s] of Object.entries(schema.properties ?? {})) {
-    const here = [...at, name];
+    const keyPath = [...at, name];
     const isTable = s.type === 'object' && (s.properties || s.additionalProperties);
-    if (isTable) keysOfSchema(s, here, out);
-    else out.set(here.join('\0'), s.default);
+    if (isTable) keysOfSchema(s, keyPath, out);
+    else out.set(keyPath.join('\0'), s.default);
   }
   const free = schema.additionalProperties;
   if (free && typeof free === 'object') {
@@ -52,9 +52,9 @@ function keysOfSchema(schema, at, out = new Map()) {
   return out;
 }
 
-const fits = (pattern, key) => {
+const matches = (pattern, key) => {
   const p = pattern.split('\0');
-  // A table written in one line ends before its "*".
+  // The path of an inline table ends before the "*".
   return (p.length === key.length || (p.at(-1) === '*' && p.length === key.length + 1)) && key.every((k, i) => p[i] === '*' || p[i] === k);
 };
 
@@ -74,22 +74,22 @@ before(() => {
 });
 after(() => rmSync(dir, { recursive: true, force: true }));
 
-test('every module that is built has a file, and every file a module', () => {
+test('every built module has a file, and every file has a module', () => {
   const built = Object.values(schemas).filter((m) => !m.name.startsWith('bench_') && m.state !== 'disabled').map((m) => m.name);
   assert.deepEqual([...names].sort(), built.sort());
-  const left = Object.values(schemas).filter((m) => m.state === 'disabled' && !/^(bench|abi)_/.test(m.name));
-  assert.deepEqual(left.map((m) => m.name), [], 'modules without a file in conf/modules.d');
+  const withoutFile = Object.values(schemas).filter((m) => m.state === 'disabled' && !/^(bench|abi)_/.test(m.name));
+  assert.deepEqual(withoutFile.map((m) => m.name), [], 'modules without a file in conf/modules.d');
 });
 
 for (const name of names) {
-  test(`conf/modules.d/${name}.toml tells all settings of the module, and no other`, () => {
+  test(`conf/modules.d/${name}.toml lists exactly the settings of the module`, () => {
     const schema = schemas[name].settings_schema;
     const given = keysOf(readFileSync(path.join(root, `conf/modules.d/${name}.toml`), 'utf8'));
     const known = schema ? keysOfSchema(schema, [name]) : new Map();
     for (const pattern of known.keys())
-      assert.ok(given.some((k) => fits(pattern, k)), `${pattern.replaceAll('\0', '.')} is missing`);
+      assert.ok(given.some((k) => matches(pattern, k)), `${pattern.replaceAll('\0', '.')} is missing`);
     for (const k of given)
-      assert.ok([...known.keys()].some((p) => fits(p, k)), `${k.join('.')} is no setting of the module`);
+      assert.ok([...known.keys()].some((p) => matches(p, k)), `${k.join('.')} is not a setting of the module`);
     for (const [pattern, value] of known) {
       if (value === undefined || pattern.includes('*')) continue;
       const s = shown.get(pattern);
@@ -101,5 +101,5 @@ for (const name of names) {
 
 test('the committed conf/ is valid', () => {
   const out = runyard('check', '--config', path.join(root, 'conf/runyard.toml'), '--set', `modules.path=${build}/modules`);
-  assert.match(out, new RegExp(`configuration and ${names.length - off.length} modules: ok`));
+  assert.match(out, new RegExp(`configuration and ${names.length - disabledByDefault.length} modules: ok`));
 });

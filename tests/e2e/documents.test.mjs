@@ -1,4 +1,5 @@
-// Documents as programs other than Microsoft Office write them, texts in many encodings, and files that are not what they look like.
+// Text extraction from documents of programs other than Microsoft Office, texts in many encodings, and misleading
+// files.
 import assert from 'node:assert/strict';
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -26,7 +27,7 @@ const upload = async (files) => uploadTo(llm, await server.user(), Object.entrie
 // The text of a sheet without its heading, as rows of cells.
 const cells = async (run, name) => (await run.text(name))?.trimEnd().split('\n').slice(1).map((line) => line.split('\t'));
 
-test('the main part of an office document is the one that the package names', async () => {
+test('the main part of an Office document is taken from the package relationships', async () => {
   const plan = paragraph('Quarterly plan');
   const files = {
     'second.docx': wordDocument(plan, { main: 'word/document2.xml' }),
@@ -41,7 +42,7 @@ test('the main part of an office document is the one that the package names', as
   for (const name of Object.keys(files)) assert.match(await run.text(name) ?? run.prompt, /^(--- .*\n)?Quarterly plan\n$/, name);
 });
 
-test('cells of a workbook show dates, percentages, formulas, and texts of any part', async () => {
+test('cells of a workbook show dates, percentages, formulas and shared strings', async () => {
   const styles = '<numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy hh:mm"/><numFmt numFmtId="165" formatCode="#,##0.00 &quot;days&quot;"/></numFmts>'
     + `<cellXfs>${[0, 14, 9, 164, 165].map((n) => `<xf numFmtId="${n}"/>`).join('')}</cellXfs>`;
   const cell = (at, style, value) => `<c r="${at}" s="${style}"><v>${value}</v></c>`;
@@ -62,14 +63,14 @@ test('cells of a workbook show dates, percentages, formulas, and texts of any pa
   assert.deepEqual(await cells(run, 'escaped.xlsx'), [['first  second', '0.55']]);
 });
 
-test('repeated cells and rows of an OpenDocument spreadsheet are all there', async () => {
+test('repeated cells and rows of an OpenDocument spreadsheet are expanded', async () => {
   const cell = (text, repeated = 1) => `<table:table-cell table:number-columns-repeated="${repeated}">${text && `<text:p>${text}</text:p>`}</table:table-cell>`;
   const row = (inside, repeated = 1) => `<table:table-row table:number-rows-repeated="${repeated}">${inside}</table:table-row>`;
   const run = await upload({ 'book.ods': openDocument('spreadsheet', `<table:table table:name="T">${row(cell('Q1') + cell('Q2') + cell('Q3') + cell('Q4'))}${row(cell('0', 3) + cell('5'))}${row(cell('a') + cell('b'), 3)}${row(cell('', 2) + cell('c'))}${row(cell('', 1000), 1000000)}</table:table>`) });
   assert.deepEqual(await cells(run, 'book.ods'), [['Q1', 'Q2', 'Q3', 'Q4'], ['0', '0', '0', '5'], ['a', 'b'], ['a', 'b'], ['a', 'b'], ['', '', 'c']]);
 });
 
-test('slides come in the order of the presentation, with their own notes', async () => {
+test('slides appear in the order of the presentation, with their notes', async () => {
   const slide = (text) => `<p:sld xmlns:p="p" xmlns:a="a"><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:sld>`;
   const run = await upload({ 'talk.pptx': zip([
     ['_rels/.rels', relationships([['rId1', 'officeDocument', 'ppt/presentation.xml']])],
@@ -81,7 +82,7 @@ test('slides come in the order of the presentation, with their own notes', async
   assert.equal(await run.text('talk.pptx'), '--- Slide 1 ---\nfirst\nNotes:\nof the first\n--- Slide 2 ---\nsecond\n');
 });
 
-// The bytes of a text in an encoding that TextDecoder knows: its table, reversed.
+// Encodes a text by inverting the decoding table of TextDecoder.
 function encode(text, label) {
   const decoder = new TextDecoder(label), table = new Map();
   for (let a = 255; a >= 0; --a) {
@@ -96,7 +97,7 @@ function encode(text, label) {
   return Buffer.from([...text].flatMap((c) => table.get(c) ?? [0x3f]));
 }
 
-test('texts in the encodings of their countries are read, and the encoding is named', async () => {
+test('texts in regional encodings are converted, and the prompt names the encoding', async () => {
   const texts = {
     shift_jis: '日付,商品,数量\n一月,りんごとみかん,十二\n今日はとても良い天気なので、みんなで公園へ行きました。\n',
     'euc-jp': '日付,商品,数量\n一月,りんごとみかん,十二\n今日はとても良い天気なので、みんなで公園へ行きました。\n',
@@ -115,7 +116,7 @@ test('texts in the encodings of their countries are read, and the encoding is na
   }
 });
 
-test('marks and declarations of encodings count, and an unknown encoding is reported', async () => {
+test('byte order marks and charset declarations are respected, and an unknown encoding is reported', async () => {
   const run = await upload({
     'utf16.csv': Buffer.from('name;city\nЖук;Köln\n', 'utf16le'),
     'marked.csv': '\ufeffname;city\nMüller;Köln\n',
@@ -149,7 +150,7 @@ test('a file is classified by its content, not by names that it mentions', async
   for (const name of ['attached.docx', 'junk.pdf', 'tail.pdf']) assert.match(await run.text(name), /^Quarterly plan/, name);
 });
 
-test('documents of Word, Excel and PowerPoint before 2007 and Rich Text are read', async () => {
+test('text is extracted from Rich Text and documents of Word, Excel and PowerPoint before 2007', async () => {
   const run = await upload({
     'plan.doc': oldWordDocument('Quarterly plan\r議事録 Café\r'),
     'plan.xls': oldWorkbook([['Zahl', 'Größe'], [{ day: 46024 }, 0.55]]),
@@ -175,7 +176,7 @@ function encryptedPackage() {
   return out;
 }
 
-// A PDF that needs a password: the standard security handler, whose keys do not fit an empty one.
+// A PDF that requires a password: it uses the standard security handler, and its keys do not match an empty password.
 function lockedPdf() {
   const cipher = createCipheriv('aes-128-ctr', randomBytes(16), randomBytes(16));
   const bytes = Buffer.from(pdfWith('secret').toString('latin1').replace('trailer\n<<', `trailer\n<</Encrypt<</Filter/Standard/V 1/R 2/Length 40/P -64/O<${cipher.update(Buffer.alloc(32)).toString('hex')}>/U<${cipher.update(Buffer.alloc(32)).toString('hex')}>>>/ID[<${'07'.repeat(16)}><${'07'.repeat(16)}>]`), 'latin1');
@@ -198,11 +199,11 @@ test('encrypted documents and scans are reported as such', async () => {
   assert.match(run.prompt, /\[No text of scan\.pdf: it has no text layer: it is probably a scan/);
 });
 
-test('Japanese and Chinese PDF files are read, or poppler-data is named', async () => {
+test('text is extracted from Japanese and Chinese PDF files; without poppler-data the prompt names it', async () => {
   const font = (map, ordering) => `<</Type/Font/Subtype/Type0/BaseFont/HeiseiMin-W3/Encoding/${map}/DescendantFonts[<</Type/Font/Subtype/CIDFontType0/BaseFont/HeiseiMin-W3/CIDSystemInfo<</Registry(Adobe)/Ordering(${ordering})/Supplement 2>>/FontDescriptor 6 0 R>>]>>`;
   const extra = ['<</Type/FontDescriptor/FontName/HeiseiMin-W3/Flags 4/FontBBox[0 0 1000 1000]/ItalicAngle 0/Ascent 800/Descent -200/CapHeight 700/StemV 80>>'];
-  const made = (map, ordering, hex) => pdf(`BT /F1 18 Tf 72 700 Td <${hex}> Tj ET`, { font: font(map, ordering), extra });
-  const run = await upload({ 'japanese.pdf': made('90ms-RKSJ-H', 'Japan1', '93fa967b8cea'), 'chinese.pdf': made('GBK-EUC-H', 'GB1', 'd6d0cec4') });
+  const cidPdf = (map, ordering, hex) => pdf(`BT /F1 18 Tf 72 700 Td <${hex}> Tj ET`, { font: font(map, ordering), extra });
+  const run = await upload({ 'japanese.pdf': cidPdf('90ms-RKSJ-H', 'Japan1', '93fa967b8cea'), 'chinese.pdf': cidPdf('GBK-EUC-H', 'GB1', 'd6d0cec4') });
   for (const [name, text] of [['japanese.pdf', '日本語'], ['chinese.pdf', '中文']])
     if (existsSync('/usr/share/poppler/cMap')) assert.match(await run.text(name) ?? run.prompt, new RegExp(`^${text}`), name);
     else assert.match(run.prompt, new RegExp(`No text of ${name.replace('.', '\\.')}: .*poppler-data`));

@@ -1,4 +1,4 @@
-// A deployment loses nothing: readers reconnect by id, new starts get a Retry-After, runs continue.
+// A restart loses nothing: streams are resumed by event id, new starts get a Retry-After, and runs continue.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { after, before, test } from 'node:test';
@@ -8,7 +8,7 @@ import { Client, Server, freePort, makeDatabase, sleep, waitFor } from './lib/se
 
 const shared = 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test';
 let database, llm, server, port;
-let mayEnd = Promise.resolve();  // no answer ends before
+let mayEnd = Promise.resolve();  // the model's responses do not end before this resolves
 
 before(async () => {
   database = makeDatabase();
@@ -22,21 +22,21 @@ after(async () => {
   database?.drop();
 });
 
-test('the streams of many runs announce the restart, resume by id and miss or repeat nothing', async () => {
+test('streams announce the restart and resume by event id without gaps or duplicates', async () => {
   const users = await Promise.all(Array.from({ length: 12 }, () => server.user()));
-  let goOn;
-  mayEnd = new Promise((resolve) => (goOn = resolve));
+  let allowEnd;
+  mayEnd = new Promise((resolve) => (allowEnd = resolve));
   const runs = await Promise.all(users.map(async (u) => {
     const r = await u.start({ prompt: '[words 100]' });
     assert.equal(r.status, 200, r.text);
     return watch(`${server.url}/agent-run/${r.json.agent_run_id}/stream`, u.token);
   }));
-  await waitFor('all run', () => runs.every((r) => r.events.length > 10));
+  await waitFor('all runs to progress', () => runs.every((r) => r.events.length > 10));
   const exit = await server.stop();
   assert.equal(exit.code, 0, server.log.slice(-1000));
   assert.ok(runs.every((r) => r.draining === 1), JSON.stringify(runs.map((r) => r.draining)));
   await server.start();
-  goOn();
+  allowEnd();
   await Promise.all(runs.map((r) => r.ended));
   for (const r of runs) {
     assert.deepEqual(r.events.map((e) => e.sequence), r.events.map((_, i) => i + 1));
@@ -46,28 +46,28 @@ test('the streams of many runs announce the restart, resume by id and miss or re
   }
 });
 
-test('while it stops, a start is answered 503 with Retry-After, and probes are still answered', async () => {
+test('while the server stops, a start gets a 503 with Retry-After, and probes are still answered', async () => {
   const u = await server.user();
   await u.get('/account');
-  // An upload in progress delays the end of the server.
+  // An upload in progress delays the exit of the server.
   const socket = net.connect({ host: '127.0.0.1', port });
   socket.write(`POST /agent/start HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${u.token}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 200\r\n\r\n--b\r\n`);
   socket.on('error', () => {});
   await sleep(100);
   const ended = server.stop();
-  let taken = 0;  // before the signal was heard
+  let accepted = 0;  // starts accepted before the server handled the signal
   const r = await waitFor('the drain', async () => {
     const r = await u.start({ prompt: 'x' }).catch(() => undefined);
-    if (r?.status === 200) taken++;
+    if (r?.status === 200) accepted++;
     if (r?.status === 503) return r;
   });
   assert.equal(r.headers.get('retry-after'), '1');
   assert.deepEqual(r.json, { detail: 'The server is stopping' });
-  // A kept connection may be closed just when it is used; the client then retries.
+  // Retried, because the server may close a keep-alive connection just when it is used.
   const probe = (path) => waitFor(path, () => new Client(server).get(path).catch(() => undefined));
   assert.equal((await probe('/readyz')).status, 503);
   assert.equal((await probe('/healthz')).status, 200);
-  assert.equal(database.sql(`select count(*) from runs.runs where account_id = '${u.id}'`), String(taken));
+  assert.equal(database.sql(`select count(*) from runs.runs where account_id = '${u.id}'`), String(accepted));
   socket.destroy();
   assert.equal((await ended).code, 0);
   await server.start();
@@ -76,27 +76,27 @@ test('while it stops, a start is answered 503 with Retry-After, and probes are s
 test('while runs are released, requests get a 503 instead of a refused connection', async () => {
   const u = await server.user();
   const id = (await u.start({ prompt: '[words 400]' })).json.agent_run_id;
-  await waitFor('the run', async () => (await u.get(`/agent-run/${id}`)).status === 200);
+  await waitFor('the run to exist', async () => (await u.get(`/agent-run/${id}`)).status === 200);
   const before = Date.now();
-  let gone = false, reported = 0;
-  const refused = [];
-  const ended = server.stop().then(() => (gone = true));
+  let exited = false, last503 = 0;
+  const connectionErrors = [];
+  const ended = server.stop().then(() => (exited = true));
   await waitFor('the drain', async () => (await u.start({ prompt: 'x' }).catch(() => ({}))).status === 503);
-  while (!gone) {
+  while (!exited) {
     const r = await u.start({ prompt: 'x' }).catch((e) => e);
-    if (r.status === 503) reported = Date.now();
-    else refused.push(Date.now());
+    if (r.status === 503) last503 = Date.now();
+    else connectionErrors.push(Date.now());
     await sleep(20);
   }
   await ended;
-  // runs.drain_seconds is one second; only the very end of the process is without an answer.
-  assert.ok(reported - before > 700, `${reported - before} ms`);
-  assert.ok(refused.every((at) => at >= reported), JSON.stringify({ reported, refused }));
+  // runs.drain_seconds is 1; connections may fail only at the very end of the process.
+  assert.ok(last503 - before > 700, `${last503 - before} ms`);
+  assert.ok(connectionErrors.every((at) => at >= last503), JSON.stringify({ last503, connectionErrors }));
   await server.start();
   assert.equal((await u.stream(id, { timeout: 60000 })).events.at(-1).status, 'completed');
 });
 
-test('with two nodes, readers go on from the other while one stops', async () => {
+test('with two nodes, streams are resumed on the other node while one stops', async () => {
   const b = new Server({ database, llm, set: [shared] });
   try {
     await b.start();

@@ -1,4 +1,5 @@
-// Extraction from uploaded files before the first model request: text next to the files, images for models that accept them.
+// Extraction from uploaded files before the first model request: text is stored next to the files, and images are sent
+// to models that accept them.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -22,7 +23,7 @@ after(async () => {
 
 const upload = (u, files, form) => uploadTo(llm, u, files, form);
 
-test('text is taken from texts, PDF, office and OpenDocument files', async () => {
+test('text is extracted from text, PDF, Office and OpenDocument files', async () => {
   const u = await server.user();
   const r = await upload(u, [
     { name: 'plain.txt', data: 'plain text, ü' },
@@ -47,11 +48,11 @@ test('text is taken from texts, PDF, office and OpenDocument files', async () =>
   assert.equal(database.sql(`select count(*) from runs.uploads where run_id = '${r.agent_run_id}' and found = 'text'`), '8');
 });
 
-test('hostile files are stored without text, and the run goes on', { timeout: 90000 }, async () => {
+test('hostile files are stored without text, and the run continues', { timeout: 90000 }, async () => {
   const u = await server.user();
-  // Four times what a fast machine reads within the limit.
+  // Four times as much as a fast machine can read within the limit.
   const slow = pdf('BT /F1 1 Tf ' + '1 0 0 1 0 0 Tm (word) Tj '.repeat(12000000) + 'ET');
-  const began = Date.now();
+  const startedAt = Date.now();
   const r = await upload(u, [
     { name: 'bomb.docx', data: zip([['word/document.xml', Buffer.alloc(100 << 20, 32)]]) },
     { name: 'broken.pdf', data: pdfWith('x').subarray(0, 60) },
@@ -62,52 +63,52 @@ test('hostile files are stored without text, and the run goes on', { timeout: 90
     { name: '../../-evil;rm *.txt', data: 'harmless' },
     { name: 'names.zip', data: zip([['../../etc/passwd', 'x']]) },
     { name: 'z-slow.pdf', data: slow }]);
-  assert.ok(Date.now() - began < 45000, 'within its limits');
-  for (const [name, why] of [['bomb.docx', 'grows too large'], ['broken.pdf', 'damaged'], ['program', 'cannot be read as text'],
+  assert.ok(Date.now() - startedAt < 45000, 'extraction respects its time limits');
+  for (const [name, reason] of [['bomb.docx', 'grows too large'], ['broken.pdf', 'damaged'], ['program', 'cannot be read as text'],
     ['empty.txt', 'empty'], ['names.zip', 'not a document'], ['z-slow.pdf', 'took too long|failed'], ['cut.docx', '.'], ['dtd.odt', 'damaged']]) {
-    assert.match(r.prompt, new RegExp(`\\[No text of ${name.replace('.', '\\.')}: .*(${why})`), r.prompt);
+    assert.match(r.prompt, new RegExp(`\\[No text of ${name.replace('.', '\\.')}: .*(${reason})`), r.prompt);
     assert.equal(await r.text(name), null);
   }
   const stored = await u.get(`/projects/${r.project_id}/files?path=uploads`);
   assert.equal(stored.json.files.filter((f) => f.kind === 'file').length, 9);
   assert.ok(stored.json.files.every((f) => /^[\w. -]+$/.test(f.name)), stored.text);
-  const control = await u.post('/agent/start', { headers: { 'content-type': 'multipart/form-data; boundary=B' },
+  const nulInName = await u.post('/agent/start', { headers: { 'content-type': 'multipart/form-data; boundary=B' },
     body: '--B\r\nContent-Disposition: form-data; name="files"; filename="a\0b.txt"\r\n\r\nx\r\n--B--\r\n' });
-  assert.equal(control.status, 400, control.text);
-  assert.match(control.json.detail, /control characters/);
+  assert.equal(nulInName.status, 400, nulInName.text);
+  assert.match(nulInName.json.detail, /control characters/);
   const long = await upload(u, [{ name: 'long.docx', data: docx('word '.repeat(50000)) }], { thread_id: r.thread_id });
   assert.match(long.prompt, /Text of long\.docx, its beginning/);
   assert.match(await long.text('long.docx'), /\[The text goes on: this is its beginning\.\]\n$/);
 });
 
-test('images are shown to models that see; others get format and dimensions', async () => {
+test('images are sent to models with vision; other models get format and dimensions', async () => {
   const u = await server.user({ tier: 'pro' });
   const image = png(640, 480);
-  const blind = await upload(u, [{ name: 'a.png', data: image }], { model_name: 'runyard/basic' });
-  assert.match(blind.prompt, /\[Image a\.png: PNG, 640 x 480 pixels\]/);
-  assert.equal(typeof blind.request.messages.at(-1).content, 'string');
-  const sees = await upload(u, [{ name: 'a.png', data: image }, { name: 'b.gif', data: Buffer.from('GIF89a\x40\x01\xC8\0\0\0\0,\0\0\0\0\x40\x01\xC8\0\0\x02\x02\x44\x01\0;', 'latin1') }],
+  const withoutVision = await upload(u, [{ name: 'a.png', data: image }], { model_name: 'runyard/basic' });
+  assert.match(withoutVision.prompt, /\[Image a\.png: PNG, 640 x 480 pixels\]/);
+  assert.equal(typeof withoutVision.request.messages.at(-1).content, 'string');
+  const withVision = await upload(u, [{ name: 'a.png', data: image }, { name: 'b.gif', data: Buffer.from('GIF89a\x40\x01\xC8\0\0\0\0,\0\0\0\0\x40\x01\xC8\0\0\x02\x02\x44\x01\0;', 'latin1') }],
     { model_name: 'runyard/power' });
-  assert.match(sees.prompt, /\[Image b\.gif: GIF, 320 x 200 pixels\]/);
-  const urls = sees.request.messages.at(-1).content.filter((p) => p.type === 'image_url').map((p) => p.image_url.url);
+  assert.match(withVision.prompt, /\[Image b\.gif: GIF, 320 x 200 pixels\]/);
+  const urls = withVision.request.messages.at(-1).content.filter((p) => p.type === 'image_url').map((p) => p.image_url.url);
   assert.equal(urls.length, 2);
   assert.equal(urls[0], `data:image/png;base64,${image.toString('base64')}`);
   assert.match(urls[1], /^data:image\/gif;base64,/);
-  // The thread keeps paths, not bytes; the next turn shows them again.
-  assert.equal(database.sql(`select count(*) from runs.messages where thread_id = '${sees.thread_id}' and length(body) > 2000`), '0');
-  const next = await upload(u, [], { thread_id: sees.thread_id, model_name: 'runyard/power' });
+  // The thread stores paths, not bytes; the next turn sends the images again.
+  assert.equal(database.sql(`select count(*) from runs.messages where thread_id = '${withVision.thread_id}' and length(body) > 2000`), '0');
+  const next = await upload(u, [], { thread_id: withVision.thread_id, model_name: 'runyard/power' });
   assert.equal(JSON.stringify(next.request).split('data:image/').length, 3);
 });
 
-test('large images arrive whole, and a run that is being asked with them can be stopped', async () => {
+test('large images are sent completely, and a run can be stopped while they are being sent', async () => {
   const u = await server.user({ tier: 'pro' });
   const images = Array.from({ length: 3 }, (_, i) => ({ name: `${i}.png`, data: Buffer.concat([png(640, 480), randomBytes(4_000_000)]) }));
-  const sees = await upload(u, images, { model_name: 'runyard/power' });
-  const urls = sees.request.messages.at(-1).content.filter((p) => p.type === 'image_url').map((p) => p.image_url.url);
+  const withVision = await upload(u, images, { model_name: 'runyard/power' });
+  const urls = withVision.request.messages.at(-1).content.filter((p) => p.type === 'image_url').map((p) => p.image_url.url);
   assert.deepEqual(urls.map((url) => url.length), images.map((i) => `data:image/png;base64,${i.data.toString('base64')}`.length));
   for (const [i, url] of urls.entries()) assert.ok(url === `data:image/png;base64,${images[i].data.toString('base64')}`, `image ${i}`);
   for (const wait of [0, 20, 60]) {
-    const again = await u.start({ prompt: 'stop me', thread_id: sees.thread_id, model_name: 'runyard/power' });
+    const again = await u.start({ prompt: 'stop me', thread_id: withVision.thread_id, model_name: 'runyard/power' });
     await sleep(wait);
     const stopped = await u.post(`/agent-run/${again.json.agent_run_id}/stop`);
     assert.equal(stopped.status, 200, stopped.text);
@@ -116,7 +117,7 @@ test('large images arrive whole, and a run that is being asked with them can be 
   }
 });
 
-test('a server that dies while it looks at the files does it again', { timeout: 60000 }, async () => {
+test('extraction is repeated after the server is killed during it', { timeout: 60000 }, async () => {
   const u = await server.user();
   const slow = pdf('BT /F1 1 Tf ' + '1 0 0 1 0 0 Tm (word) Tj '.repeat(3000000) + 'ET');
   const r = await u.start({ prompt: 'again please', files: [{ name: 'a.docx', data: docx('first words') }, { name: 'b.pdf', data: slow }] });
@@ -133,36 +134,36 @@ test('a server that dies while it looks at the files does it again', { timeout: 
 });
 
 test('without a sandbox driver files are stored without their text', async () => {
-  const bare = new Server({ database, llm });
+  const unsandboxed = new Server({ database, llm });
   const { readFileSync, writeFileSync } = await import('node:fs');
-  writeFileSync(bare.config, readFileSync(bare.config, 'utf8').replace('sandbox_bubblewrap = { enabled = true }', ''));
-  await bare.start();
+  writeFileSync(unsandboxed.config, readFileSync(unsandboxed.config, 'utf8').replace('sandbox_bubblewrap = { enabled = true }', ''));
+  await unsandboxed.start();
   try {
-    const u = await bare.user();
-    const r = await u.start({ prompt: 'nothing to run it with', files: [{ name: 'a.txt', data: 'kept' }] });
+    const u = await unsandboxed.user();
+    const r = await u.start({ prompt: 'nothing to run it with', files: [{ name: 'a.txt', data: 'content' }] });
     assert.equal(r.status, 200, r.text);
     assert.ok(r.json.sandbox_id);
     const s = await u.stream(r.json.agent_run_id);
     assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
     const list = await u.get(`/projects/${r.json.project_id}/files?path=uploads`);
     assert.deepEqual(list.json?.files.map((f) => f.name), ['a.txt'], list.text);
-    assert.equal((await u.get(`/projects/${r.json.project_id}/files/content?path=/workspace/uploads/a.txt`)).text, 'kept');
-    assert.match(bare.log, /no sandbox driver is loaded: uploaded files are stored without their text/);
+    assert.equal((await u.get(`/projects/${r.json.project_id}/files/content?path=/workspace/uploads/a.txt`)).text, 'content');
+    assert.match(unsandboxed.log, /no sandbox driver is loaded: uploaded files are stored without their text/);
   } finally {
-    await bare.close();
+    await unsandboxed.close();
   }
 });
 
-test('a start that fails after its files were read leaves nothing', async () => {
+test('a start that fails after its files were received leaves nothing behind', async () => {
   const u = await server.user();
-  const busy = await u.start({ prompt: 'one', files: [{ name: 'a.txt', data: '1' }] });
-  await u.stream(busy.json.agent_run_id);
-  const files = async () => (await u.get(`/projects/${busy.json.project_id}/files?path=uploads`)).json.files.map((f) => f.name);
+  const first = await u.start({ prompt: 'one', files: [{ name: 'a.txt', data: '1' }] });
+  await u.stream(first.json.agent_run_id);
+  const files = async () => (await u.get(`/projects/${first.json.project_id}/files?path=uploads`)).json.files.map((f) => f.name);
   const before = await files();
   database.sql('alter table runs.uploads rename to away');
   try {
     for (const data of ['2', Buffer.alloc(3 << 20, 7)]) {
-      const failed = await u.start({ thread_id: busy.json.thread_id, prompt: 'two', files: [{ name: 'b.txt', data }] });
+      const failed = await u.start({ thread_id: first.json.thread_id, prompt: 'two', files: [{ name: 'b.txt', data }] });
       assert.equal(failed.status, 500, failed.text);
       assert.match(failed.json.detail, /^Failed to start agent: /);
     }
@@ -171,5 +172,5 @@ test('a start that fails after its files were read leaves nothing', async () => 
   }
   assert.deepEqual(await files(), before);
   assert.equal(database.sql(`select count(*) from runs.runs where account_id = '${u.id}'`), '1');
-  assert.equal(database.sql(`select count(*) from runs.workspace_files where project_id = '${busy.json.project_id}' and path like '%b.txt'`), '0');
+  assert.equal(database.sql(`select count(*) from runs.workspace_files where project_id = '${first.json.project_id}' and path like '%b.txt'`), '0');
 });
