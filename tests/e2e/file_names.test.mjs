@@ -1,4 +1,5 @@
-// Files whose names have special blanks or another Unicode normalisation are found by the names that models and people type.
+// File names with special spaces or another Unicode normalisation are found by the spellings that models and users
+// type.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
@@ -20,7 +21,7 @@ after(async () => {
   database?.drop();
 });
 
-// Runs the tools with these files: the results in order.
+// Uploads the files, runs the tools and returns their results in order.
 async function useTools(u, files, tools, form = {}) {
   calls = tools.map(([name, args], i) => ({ id: `call-${i}`, name, arguments: args }));
   const r = await u.start({ prompt: 'use the tools', files: files.map(([name, data]) => ({ name, data })), ...form });
@@ -37,21 +38,21 @@ const spellings = [
   ['U+3000', 'a\u3000b.txt', 'a b.txt'],
   ['U+2019', 'Ann\u2019s list.txt', "Ann's list.txt"]];
 
-test('read_file finds a name in every spelling', async () => {
+test('read_file finds a file by any equivalent spelling of its name', async () => {
   const u = await server.user();
-  const files = spellings.map(([what, name]) => [name, `content of ${what}`]);
+  const files = spellings.map(([label, name]) => [name, `content of ${label}`]);
   const r = await useTools(u, files, spellings.map(([, , typed]) => ['read_file', { path: `uploads/${typed}` }]));
-  for (const [i, [what]] of spellings.entries()) assert.equal(r.results[i], `content of ${what}`, what);
-  // The routes of files find them as well.
-  for (const [what, , typed] of spellings) {
+  for (const [i, [label]] of spellings.entries()) assert.equal(r.results[i], `content of ${label}`, label);
+  // The file routes find them as well.
+  for (const [label, , typed] of spellings) {
     const got = await u.get(`/projects/${r.project_id}/files/content?path=${encodeURIComponent(`uploads/${typed}`)}`);
-    assert.equal(got.text, `content of ${what}`, what);
+    assert.equal(got.text, `content of ${label}`, label);
   }
   const missing = await u.get(`/projects/${r.project_id}/files/content?path=uploads/none.txt`);
   assert.equal(missing.status, 404, missing.text);
 });
 
-test('a new content goes into the file that is meant, and directories are found', async () => {
+test('write_file replaces the file with an equivalent name, and directories are found the same way', async () => {
   const u = await server.user();
   const r = await useTools(u, [], [
     ['write_file', { path: 'mes\u00a0re\u0301sume\u0301s/note.txt', content: 'first' }],
@@ -69,7 +70,7 @@ test('a new content goes into the file that is meant, and directories are found'
   assert.deepEqual(list.json.files.map((f) => f.name).sort(), ['note.txt', 'sub']);
 });
 
-test('the exact name comes first, and several that look alike are reported', async () => {
+test('an exact match takes precedence, and ambiguous names are reported', async () => {
   const u = await server.user();
   const r = await useTools(u, [['a\u00a0b.txt', 'no-break'], ['a\u3000b.txt', 'ideographic']],
     [['read_file', { path: 'uploads/a\u00a0b.txt' }], ['read_file', { path: 'uploads/a b.txt' }], ['write_file', { path: 'uploads/a b.txt', content: 'x' }]]);

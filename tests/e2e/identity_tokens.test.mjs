@@ -1,4 +1,5 @@
-// Tokens of identity providers: algorithms, key sets, roles, several issuers, sizes, and what the log says of refused ones.
+// Tokens of identity providers: algorithms, key sets, roles, several issuers, sizes, and the log lines about rejected
+// ones.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -14,8 +15,8 @@ let db, server, provider, partnerProvider;
 const jwk = (alg, more = {}) => ({ ...keys[alg].jwk, kid: alg, use: 'sig', alg: alg === 'Ed448' ? 'EdDSA' : alg, ...more });
 const token = (claims, alg = 'ES256', header = {}) =>
   signToken(alg, keys[alg].private, { iss: main, aud: 'runyard', sub: randomUUID(), ...claims }, { kid: alg, ...header });
-const as = (text) => new Client(server, text);
-const status = async (text, path = '/account') => (await as(text).get(path)).status;
+const clientWith = (text) => new Client(server, text);
+const status = async (text, path = '/account') => (await clientWith(text).get(path)).status;
 
 before(async () => {
   provider = await startKeySet({ keys: algorithms.map((a) => jwk(a)) });
@@ -47,24 +48,24 @@ after(async () => {
   db?.drop();
 });
 
-// First, while there is room for lines.
-test('refused tokens are logged with the reason, and never with the token', async () => {
+// This test runs first, before the rate limit of these log lines is used up.
+test('rejected tokens are logged with the reason, but without the token', async () => {
   const expired = token({ exp: Math.floor(Date.now() / 1000) - 100 });
   const foreign = token({ aud: 'account' });
   const unknown = `${Buffer.from('{"alg":"ES256K","kid":"k9"}').toString('base64url')}.${expired.split('.')[1]}.AAAA`;
   const before = server.log.length;
-  await waitFor('lines about each', async () => {
+  await waitFor('log lines about each token', async () => {
     for (const t of [expired, foreign, unknown]) {
-      const r = await as(t).get('/account');
+      const r = await clientWith(t).get('/account');
       assert.equal(r.status, 401);
       assert.deepEqual(r.json, { detail: 'Not authenticated' });
     }
     await sleep(500);
     const lines = server.log.slice(before).split('\n').filter((l) => l.includes('a token was refused'));
     return [/expired.*expired_seconds_ago="?1\d\d/, /another audience.*account.*expected_audience/, /not supported.*ES256K.*k9/]
-      .every((wanted) => lines.some((l) => wanted.test(l)));
+      .every((expected) => lines.some((l) => expected.test(l)));
   }, 60000);
-  for (let i = 0; i < 200; i++) await as(foreign).get('/account');
+  for (let i = 0; i < 200; i++) await clientWith(foreign).get('/account');
   const lines = server.log.slice(before).split('\n').filter((l) => l.includes('a token was refused'));
   assert.ok(lines.length < 100, `${lines.length} lines`);
   for (const t of [expired, foreign, unknown]) for (const segment of t.split('.')) if (segment.length > 8) assert.ok(!server.log.includes(segment));
@@ -72,7 +73,7 @@ test('refused tokens are logged with the reason, and never with the token', asyn
 
 describe('algorithms and key sets', () => {
   for (const alg of algorithms) {
-    test(`${alg} is taken, and a changed token is not`, async () => {
+    test(`${alg} tokens are accepted, and modified ones are rejected`, async () => {
       const good = token({}, alg);
       assert.equal(await status(good), 200);
       const [head, body, signature] = good.split('.');
@@ -82,12 +83,12 @@ describe('algorithms and key sets', () => {
     });
   }
   for (const alg of ['HS256', 'HS384', 'HS512']) {
-    test(`${alg} with the shared secret`, async () => {
+    test(`${alg} tokens must be signed with the shared secret`, async () => {
       assert.equal(await status(signToken(alg, secret, { iss: main, aud: 'runyard', sub: randomUUID() })), 200);
       assert.equal(await status(signToken(alg, `${secret}x`, { iss: main, aud: 'runyard', sub: randomUUID() })), 401);
     });
   }
-  test('a key is good for its own algorithm only, and none for "none"', async () => {
+  test('a key is valid only for its own algorithm, and "none" is rejected', async () => {
     const crossed = signToken('RS512', keys.RS256.private, { iss: main, aud: 'runyard', sub: randomUUID() }, { kid: 'RS256' });
     assert.equal(await status(crossed), 401);
     const [, body] = token({}).split('.');
@@ -95,10 +96,10 @@ describe('algorithms and key sets', () => {
   });
 });
 
-test('keys without alg, with certificates only, and maps of certificates', async () => {
+test('key sets may omit alg, contain only certificates, or be a map of certificates', async () => {
   const rsa = makeKey('RS256'), ec = makeKey('ES384');
   const der = (key) => certificateOf(key).replace(/-----[A-Z ]+-----|\s/g, '');
-  const ask = async (document, alg, key, kid) => {
+  const statusesWith = async (document, alg, key, kid) => {
     const set = await startKeySet(document);
     const database = makeDatabase();
     const one = await new Server({ database, settings: `[auth.jwt]\njwks_url = "${set.url}"` }).start({ timeout: 90000 });
@@ -113,13 +114,13 @@ test('keys without alg, with certificates only, and maps of certificates', async
     }
   };
   const { kty, n, e } = rsa.jwk;
-  assert.deepEqual(await ask({ keys: [{ kty, n, e, kid: 'a' }] }, ['RS256', 'PS512'], rsa, 'a'), [200, 200], 'no alg: any of RSA');
-  assert.deepEqual(await ask({ keys: [{ kty: 'RSA', kid: 'b', x5c: [der(rsa)] }, { kty: 'EC', kid: 'c', x5c: [der(ec)] }] }, 'ES384', ec, 'c'), [200]);
-  assert.deepEqual(await ask({ keys: [{ kty: 'RSA', x5c: [der(rsa)] }] }, 'RS256', rsa, 'unnamed'), [200], 'a key without a name');
-  assert.deepEqual(await ask({ d: certificateOf(rsa), e: certificateOf(ec) }, 'RS256', rsa, 'd'), [200]);
+  assert.deepEqual(await statusesWith({ keys: [{ kty, n, e, kid: 'a' }] }, ['RS256', 'PS512'], rsa, 'a'), [200, 200], 'without alg, any RSA algorithm');
+  assert.deepEqual(await statusesWith({ keys: [{ kty: 'RSA', kid: 'b', x5c: [der(rsa)] }, { kty: 'EC', kid: 'c', x5c: [der(ec)] }] }, 'ES384', ec, 'c'), [200]);
+  assert.deepEqual(await statusesWith({ keys: [{ kty: 'RSA', x5c: [der(rsa)] }] }, 'RS256', rsa, 'unnamed'), [200], 'a key without a kid');
+  assert.deepEqual(await statusesWith({ d: certificateOf(rsa), e: certificateOf(ec) }, 'RS256', rsa, 'd'), [200]);
 });
 
-test('a key set without a usable key names the algorithms', async () => {
+test('for a key set without a usable key, the log names the algorithms', async () => {
   const set = await startKeySet({ keys: [{ kty: 'EC', crv: 'secp256k1', alg: 'ES256K', kid: 'x', x: 'AA', y: 'AA' }] });
   const one = new Server({ settings: `[auth.jwt]\njwks_url = "${set.url}"`, database: db });
   await one.start({ timeout: 90000 });
@@ -133,7 +134,7 @@ test('a key set without a usable key names the algorithms', async () => {
 });
 
 describe('claims', () => {
-  test('roles where the settings say, and nowhere else', async () => {
+  test('roles are read from the configured claims and nowhere else', async () => {
     const admin = async (claims) => (await status(token(claims), '/admin/audit')) === 200;
     for (const claims of [{ roles: ['admin'] }, { role: 'owner' }, { realm_access: { roles: ['x', 'App.Admin'] } },
       { resource_access: { 'my.client': { roles: ['admin'] } } }, { 'https://runs.example.org/roles': 'admin' },
@@ -144,18 +145,18 @@ describe('claims', () => {
       { unsafe_metadata: { role: 'admin' } }, { roles: { admin: false } }])
       assert.equal(await admin(claims), false, JSON.stringify(claims));
   });
-  test('email_verified is true or "true"', async () => {
-    const verified = async (email_verified) => (await as(token({ email: `${randomUUID()}@example.org`, email_verified })).get('/account')).json.email_verified;
+  test('email_verified is accepted as true or "true"', async () => {
+    const verified = async (email_verified) => (await clientWith(token({ email: `${randomUUID()}@example.org`, email_verified })).get('/account')).json.email_verified;
     for (const yes of [true, 'true', 'True']) assert.equal(await verified(yes), true, JSON.stringify(yes));
     for (const no of [false, 'false', '0', '1', 0, 1, {}, [], null, '']) assert.equal(await verified(no), false, JSON.stringify(no));
   });
-  test('an audience is required; a token without aud names its client', async () => {
+  test('an audience is required; client_id replaces a missing aud', async () => {
     assert.equal(await status(token({ aud: ['x', 'client-1'] })), 200);
     assert.equal(await status(token({ aud: undefined, client_id: 'client-1' })), 200);
     assert.equal(await status(token({ aud: 'x', client_id: 'client-1' })), 401);
     assert.equal(await status(token({ aud: undefined })), 401);
   });
-  test('tokens up to 32 KiB', async () => {
+  test('tokens of up to 32 KiB are accepted', async () => {
     const sized = (n) => token({ groups: Array.from({ length: n }, (_, i) => `team-${i}`.padEnd(25, 'x')) });
     for (const n of [150, 300, 800, 840]) {
       const text = sized(n);
@@ -164,32 +165,32 @@ describe('claims', () => {
     }
     const long = sized(900);
     assert.ok(long.length > 32768 && long.length < 40000);
-    assert.equal(await status(long), 401, 'longer ones are refused, not answered 431');
+    assert.equal(await status(long), 401, 'longer tokens get a 401, not a 431');
   });
 });
 
 describe('several issuers', () => {
   const claims = (sub, iss = partner) => ({ iss, aud: 'whatever', sub });
-  test('each with its own keys, and users of two are never one', async () => {
+  test('each issuer has its own keys, and equal subjects of different issuers are different accounts', async () => {
     const sub = randomUUID();
-    const mine = (await as(token({ sub })).get('/account')).json;
+    const mine = (await clientWith(token({ sub })).get('/account')).json;
     assert.equal(mine.id, sub);
-    const theirs = (await as(signToken('ES256', other.private, claims(sub), { kid: 'p1' })).get('/account')).json;
+    const theirs = (await clientWith(signToken('ES256', other.private, claims(sub), { kid: 'p1' })).get('/account')).json;
     assert.notEqual(theirs.id, sub);
     assert.equal(db.sql(`select subject from accounts.account where id = '${theirs.id}'`), `partner:${sub}`);
-    const third = (await as(signToken('HS256', partnerSecret, claims(sub, shared))).get('/account')).json;
+    const third = (await clientWith(signToken('HS256', partnerSecret, claims(sub, shared))).get('/account')).json;
     assert.equal(db.sql(`select subject from accounts.account where id = '${third.id}'`), `shared:${sub}`);
   });
-  test('no issuer signs for another one', async () => {
+  test('an issuer cannot sign tokens of another issuer', async () => {
     const sub = randomUUID();
     assert.equal(await status(signToken('ES256', other.private, { iss: main, aud: 'runyard', sub }, { kid: 'p1' })), 401);
     assert.equal(await status(signToken('ES256', keys.ES256.private, claims(sub), { kid: 'ES256' })), 401);
     assert.equal(await status(signToken('HS256', secret, claims(sub, shared))), 401);
     assert.equal(await status(signToken('HS256', partnerSecret, { iss: main, aud: 'runyard', sub })), 401);
-    assert.equal(await status(signToken('HS256', partnerSecret, { iss: 'runyard', sub })), 401, 'nor for this server');
-    assert.equal(await status(signToken('ES256', other.private, { iss: 'https://nobody.example', aud: 'runyard', sub }, { kid: 'p1' })), 401);
+    assert.equal(await status(signToken('HS256', partnerSecret, { iss: 'runyard', sub })), 401, 'an issuer cannot sign tokens of this server');
+    assert.equal(await status(signToken('ES256', other.private, { iss: 'https://unknown.example', aud: 'runyard', sub }, { kid: 'p1' })), 401);
   });
-  test('its own roles and leeway; no roles without a setting', async () => {
+  test('each issuer has its own role settings and leeway; without role settings no roles are granted', async () => {
     const everything = ['admin', 'super_admin', 'owner', 'App.Admin', 'true'];
     const unset = signToken('HS256', partnerSecret, { ...claims(randomUUID(), shared), role: 'super_admin', roles: everything });
     assert.equal(await status(unset, '/admin/audit'), 403);
@@ -198,25 +199,25 @@ describe('several issuers', () => {
     assert.equal(await status(named, '/admin/audit'), 200);
     const text = signToken('ES256', other.private, { ...claims(randomUUID()), role: 'super_admin', roles: ['admin', 'owner'] }, { kid: 'p1' });
     assert.equal(await status(text, '/admin/audit'), 403);
-    const late = Math.floor(Date.now() / 1000) - 5;
-    assert.equal(await status(signToken('ES256', other.private, { ...claims(randomUUID()), exp: late }, { kid: 'p1' })), 401);
-    assert.equal(await status(token({ exp: late })), 200);
+    const justExpired = Math.floor(Date.now() / 1000) - 5;
+    assert.equal(await status(signToken('ES256', other.private, { ...claims(randomUUID()), exp: justExpired }, { kid: 'p1' })), 401);
+    assert.equal(await status(token({ exp: justExpired })), 200);
   });
 });
 
 describe('anonymous users', () => {
   const anonymous = [{ is_anonymous: true }, { is_anonymous: 'true' }, { firebase: { sign_in_provider: 'anonymous' } }];
-  test('are refused by default', async () => {
+  test('are rejected by default', async () => {
     for (const claims of anonymous) {
       const sub = randomUUID();
-      const r = await as(token({ sub, ...claims })).get('/account');
+      const r = await clientWith(token({ sub, ...claims })).get('/account');
       assert.equal(r.status, 403, JSON.stringify(claims));
       assert.equal(r.json.detail.error_code, 'ANONYMOUS_NOT_ALLOWED');
       assert.equal(db.sql(`select count(*) from accounts.account where subject = '${sub}'`), '0');
     }
     assert.equal(await status(token({ is_anonymous: false, firebase: { sign_in_provider: 'password' } })), 200);
   });
-  test('with "allow" they get credits only when they are permanent', async () => {
+  test('with "allow" they get credits only after they become permanent', async () => {
     const database = makeDatabase();
     const one = await new Server({ database, set: ['accounts.anonymous=allow', `auth.jwt.hs256_secret=${secret}`] }).start({ timeout: 90000 });
     const hs = (claims) => new Client(one, signToken('HS256', secret, claims));

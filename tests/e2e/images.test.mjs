@@ -1,4 +1,4 @@
-// Images that the model's provider does not take as they are: scaled down in the sandbox, once, or replaced by a text.
+// Images that exceed the limits of the model's provider are scaled down in the sandbox, once, or replaced with a text.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -13,7 +13,7 @@ import { startLlm } from './lib/llm.mjs';
 import { result, startScriptedServer } from './lib/mcp.mjs';
 import { Server, build, makeDatabase, statuses } from './lib/server.mjs';
 
-// 8200 x 40 pixels, the left half red, the right half blue.
+// A WebP of 8200 x 40 pixels; the left half is red, the right half blue.
 const webp = inflateSync(Buffer.from(
   'eNoL8nRz28DCwBDu6hQQFmChsATIFohhmMuoxaGgwWAv2HEoSkdTXUVBg7FBiTMz72F5IvuWA/URXPv/HmBgmHdkWVfGwKH0rZG74/T8nO/nzG' +
   'nfd9OSv3ZTkdzvlCe2306eqH47ecL32+qK77dRVbr6+I2shX8nFizgYhgAxMKr1bFlhZj31kdPaOnJgZJOOMOZQk+bRRgY/v3PKP636qSkoPv/' +
@@ -25,26 +25,26 @@ function noise(width, height) {
   for (let y = 0; y < height; ++y) rows[y * (width * 3 + 1)] = 0;  // no filter
   return pngOf(width, height, rows);
 }
-// A GIF of w x h pixels with so many frames; black.
+// A black GIF of w x h pixels.
 const gif = (w, h, frames) => Buffer.concat([Buffer.from('GIF89a'), Buffer.from(Uint16Array.of(w, h).buffer), Buffer.from([0x80, 0, 0, 0, 0, 0, 255, 255, 255]),
   ...Array.from({ length: frames }, () => Buffer.concat([Buffer.from([0x2c, 0, 0, 0, 0]), Buffer.from(Uint16Array.of(w, h).buffer), Buffer.from([0, 2]), gifPixels(w * h), Buffer.from([0])])), Buffer.from(';')]);
-// LZW of zeros that never lets the table grow: a clear code after each two pixels.
+// LZW data of zeros; a clear code after every two pixels keeps the code table from growing.
 function gifPixels(count) {
   const codes = [];
   for (let i = 0; i < count; i += 2) codes.push(4, 0, ...(i + 1 < count ? [0] : []));
   codes.push(4, 5);
   const bytes = [];
-  let bits = 0, have = 0;
-  for (const code of codes) { bits |= code << have; have += 3; while (have >= 8) { bytes.push(bits & 255); bits >>= 8; have -= 8; } }
-  if (have) bytes.push(bits & 255);
+  let bits = 0, bitCount = 0;
+  for (const code of codes) { bits |= code << bitCount; bitCount += 3; while (bitCount >= 8) { bytes.push(bits & 255); bits >>= 8; bitCount -= 8; } }
+  if (bitCount) bytes.push(bits & 255);
   const blocks = [];
   for (let i = 0; i < bytes.length; i += 255) { const b = bytes.slice(i, i + 255); blocks.push(b.length, ...b); }
   return Buffer.from(blocks);
 }
 
-let database, llm, claude, hand, server, shot;
+let database, llm, claude, mcpServer, server, toolImage;
 
-// Messages API of Anthropic.
+// A provider with the Anthropic Messages API.
 async function startClaude() {
   const peer = { seen: [], answer: () => DONE_ANSWER };
   const listener = http.createServer((req, res) => {
@@ -64,8 +64,8 @@ before(async () => {
   database = makeDatabase();
   llm = await startLlm(async (request, reply) => reply.say('seen'));
   claude = await startClaude();
-  hand = await startScriptedServer((message, res) => (message.method === 'tools/call'
-    ? result(res, message, { content: [{ type: 'text', text: 'a shot' }, { type: 'image', mimeType: 'image/png', data: shot.toString('base64') }] }) : undefined));
+  mcpServer = await startScriptedServer((message, res) => (message.method === 'tools/call'
+    ? result(res, message, { content: [{ type: 'text', text: 'a shot' }, { type: 'image', mimeType: 'image/png', data: toolImage.toString('base64') }] }) : undefined));
   server = await new Server({ database, llm, settings: `
 [runs.providers.claude]
 kind = "anthropic"
@@ -82,7 +82,7 @@ after(async () => {
   await server?.close();
   await llm?.close();
   claude?.close();
-  hand?.close();
+  mcpServer?.close();
   database?.drop();
 });
 
@@ -98,7 +98,7 @@ const blocks = (request) => request.messages.flatMap((m) => (Array.isArray(m.con
   .flatMap((b) => (b.type === 'tool_result' && Array.isArray(b.content) ? b.content : [b])));
 const imagesOf = (request) => blocks(request).filter((b) => b.type === 'image').map((b) => ({ type: b.source.media_type, data: Buffer.from(b.source.data, 'base64') }));
 const textsOf = (request) => blocks(request).filter((b) => b.type === 'text').map((b) => b.text).join('\n');
-const scaled = () => server.log.split('an image was scaled down').length - 1;
+const scaledCount = () => server.log.split('an image was scaled down').length - 1;
 const notices = (x) => x.events.filter((e) => e.type === 'notice').map((e) => [e.code, e.message]);
 const pngSize = (b) => [b.readUInt32BE(16), b.readUInt32BE(20)];
 function jpegSize(b) {
@@ -109,22 +109,22 @@ function jpegSize(b) {
 
 test('an image with too many pixels is scaled down once for the whole thread', async () => {
   const u = await server.user({ tier: 'pro' });
-  const before = scaled();
+  const before = scaledCount();
   const x = await run(u, { files: [{ name: 'wide.png', data: png(9000, 90) }] });
   const [image] = imagesOf(claude.seen[0]);
   assert.equal(image.type, 'image/png');
   assert.deepEqual(pngSize(image.data), [2000, 20]);
   assert.deepEqual(notices(x), []);
-  assert.equal(scaled() - before, 1);
+  assert.equal(scaledCount() - before, 1);
   await run(u, { thread_id: x.thread_id, prompt: 'again' });
   assert.deepEqual(imagesOf(claude.seen[0]), [image]);
-  assert.equal(scaled() - before, 1, 'it is in the cache');
-  // A provider that takes it as it is gets it so.
+  assert.equal(scaledCount() - before, 1, 'the scaled image is cached');
+  // A provider that accepts the original image receives it unchanged.
   await run(u, { thread_id: x.thread_id, model_name: 'runyard/basic', prompt: 'and there?' });
   assert.ok(JSON.stringify(llm.seen[0].json).includes(png(9000, 90).toString('base64')));
 });
 
-test('WebP, and a JPEG that its Exif turns', async () => {
+test('WebP images are scaled, and the Exif orientation of a JPEG is applied', async () => {
   const u = await server.user({ tier: 'pro' });
   const file = path.join(server.dir, 'half.webp');
   writeFileSync(file, webp);
@@ -132,13 +132,13 @@ test('WebP, and a JPEG that its Exif turns', async () => {
   const jpeg = out.subarray(out.indexOf(10) + 1);
   assert.deepEqual(jpegSize(jpeg), [8200, 40]);
   const exif = Buffer.from('ffe100224578696600004d4d002a00000008000101120003000000010006000000000000', 'hex');
-  const turned = Buffer.concat([jpeg.subarray(0, 2), exif, jpeg.subarray(2)]);
-  await run(u, { files: [{ name: 'a.webp', data: webp }, { name: 'b.jpg', data: turned }] });
+  const rotated = Buffer.concat([jpeg.subarray(0, 2), exif, jpeg.subarray(2)]);
+  await run(u, { files: [{ name: 'a.webp', data: webp }, { name: 'b.jpg', data: rotated }] });
   const images = imagesOf(claude.seen[0]);
   assert.deepEqual(images.map((i) => [i.type, jpegSize(i.data)]), [['image/jpeg', [2000, 10]], ['image/jpeg', [10, 2000]]]);
 });
 
-test('of an animation the first frame is shown where the provider takes no animation', async () => {
+test('the first frame of an animation is sent to a provider without support for animations', async () => {
   const u = await server.user({ tier: 'pro' });
   await run(u, { files: [{ name: 'moves.gif', data: gif(40, 30, 3) }], model_name: 'runyard/basic' });
   const content = llm.seen[0].json.messages.at(-1).content;
@@ -148,7 +148,7 @@ test('of an animation the first frame is shown where the provider takes no anima
   assert.match(JSON.stringify(content), /Only the first frame of this animation is shown/);
 });
 
-test('a file that is larger than a request may be is shown smaller', async () => {
+test('a file above the size limit of a request is scaled down', async () => {
   const u = await server.user({ tier: 'pro' });
   const data = noise(1500, 1500);
   assert.ok(data.length > 5 << 20);
@@ -160,20 +160,20 @@ test('a file that is larger than a request may be is shown smaller', async () =>
   assert.deepEqual(notices(x), []);
 });
 
-test('images of tools are scaled, too', async () => {
+test('images returned by tools are scaled as well', async () => {
   const u = await server.user({ tier: 'pro' });
   const agent = (await u.get('/agents')).json.agents[0].agent_id;
-  const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'cam', type: 'http', config: { url: hand.url }, enabledTools: ['echo'] }] } });
+  const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'cam', type: 'http', config: { url: mcpServer.url }, enabledTools: ['echo'] }] } });
   assert.equal(put.status, 200, put.text);
-  shot = noise(8100, 20);
-  assert.ok(shot.length > 300_000, 'more than is written to a program at once');
+  toolImage = noise(8100, 20);
+  assert.ok(toolImage.length > 300_000, 'larger than a single write to the sandboxed program');
   let steps = 0;
   claude.answer = () => [calling('cam__echo', {}, 'toolu_1'), DONE_ANSWER][steps++] ?? DONE_ANSWER;
-  const before = scaled();
+  const before = scaledCount();
   await run(u, { agent_id: agent });
   const [image] = imagesOf(claude.seen[1]);
   assert.deepEqual((image.type === 'image/png' ? pngSize : jpegSize)(image.data), [2000, 5]);
-  assert.equal(scaled() - before, 1);
+  assert.equal(scaledCount() - before, 1);
   assert.match(textsOf(claude.seen[1]), /a shot/);
   claude.answer = () => DONE_ANSWER;
 });
@@ -182,7 +182,7 @@ test('an image that cannot be scaled is replaced by text, and the stream reports
   const u = await server.user({ tier: 'pro' });
   const broken = png(9000, 90);
   broken[60] ^= 0xff;
-  // 400 million pixels in 50 kB, in an order that needs all of them in memory.
+  // 400 million pixels in 50 kB; interlacing requires all of them in memory.
   const bomb = pngOf(20000, 20000, Buffer.alloc(20000 * 2500 + 20000 * 8), { depth: 1, color: 0, interlace: 1 });
   assert.ok(bomb.length < 100000);
   const x = await run(u, { files: [{ name: 'broken.png', data: broken }, { name: 'bomb.png', data: bomb }] });
@@ -192,6 +192,6 @@ test('an image that cannot be scaled is replaced by text, and the stream reports
   assert.match(texts, /\[An image was left out: it is interlaced and has too many pixels\.\]/);
   assert.deepEqual(notices(x).map(([code]) => code), ['image_skipped', 'image_skipped']);
   const again = await run(u, { thread_id: x.thread_id, prompt: 'again' });
-  assert.deepEqual(notices(again), [], 'that is known');
+  assert.deepEqual(notices(again), [], 'the failure is cached');
   assert.match(textsOf(claude.seen[0]), /it is damaged/);
 });

@@ -1,4 +1,4 @@
-// A invites B by mail; B signs up with the code of the link in it; both are paid.
+// A invites B by e-mail, B signs up with the code in the link, and both receive credits.
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -16,7 +16,7 @@ function token(claims) {
   const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ exp: Math.floor(Date.now() / 1000) + 600, ...claims })}`;
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
 }
-const person = (claims, id = randomUUID()) => new Client(server, token({ sub: id, ...claims }), id);
+const userWith = (claims, id = randomUUID()) => new Client(server, token({ sub: id, ...claims }), id);
 
 before(async () => {
   smtp = await startSmtp({ certificate, user: 'relay', password: 'hush-hush-hush' });
@@ -45,17 +45,17 @@ after(async () => {
   certificate.remove();
 });
 
-test('the mail, its link, the sign-up, the credits', async () => {
-  const ann = person({ email: 'ann@example.test', email_verified: true, user_metadata: { full_name: 'Ann <b>Æ</b>\r\nhttp://evil.test' } });
+test('an invitation leads to a sign-up and credits for both accounts', async () => {
+  const ann = userWith({ email: 'ann@example.test', email_verified: true, user_metadata: { full_name: 'Ann <b>Æ</b>\r\nhttp://evil.test' } });
   const { referral_code: code } = (await ann.get('/api/v1/referrals/code')).json;
   const sent = await ann.post('/api/v1/referrals/send', { json: { email: 'bob@example.test' } });
   assert.deepEqual(sent.json, { success: true, message: 'Referral email sent' });
 
   const m = await smtp.mail('bob@example.test');
   assert.equal(m.secure, true);
-  assert.ok(!m.raw.includes('ann@example.test'), 'no address of the inviter');
+  assert.ok(!m.raw.includes('ann@example.test'), 'the e-mail does not contain the address of the inviter');
   assert.ok(!m.raw.includes('evil.test'));
-  assert.ok(!/<b>/.test(m.parsed.html), 'what users typed is text');
+  assert.ok(!/<b>/.test(m.parsed.html), 'user input is escaped');
   assert.match(m.parsed.subject, /invites you to Runyard$/);
   const link = /https:\S+\/auth\?ref=[A-Z2-9]+/.exec(m.parsed.text)[0];
   assert.equal(link, `https://app.example.test/auth?ref=${code}`);
@@ -71,26 +71,26 @@ test('the mail, its link, the sign-up, the credits', async () => {
   assert.equal(anonymous.valid, true);
   assert.match(anonymous.referrer_id, /^[0-9a-f-]{36}$/);
   assert.notEqual(anonymous.referrer_id, ann.id, 'anonymous clients do not see account ids');
-  const bob = person({ email: 'bob@example.test', email_verified: true, user_metadata: { referral_code: used } });
+  const bob = userWith({ email: 'bob@example.test', email_verified: true, user_metadata: { referral_code: used } });
   assert.equal((await bob.get('/account')).json.balance_credits, 500);
   const [record] = await waitFor('the referral', async () => { const h = (await ann.get('/api/v1/referrals/history')).json; return h[0]?.status === 'successful' ? h : undefined; });
   assert.deepEqual([record.referred_account_id, record.credits_awarded, record.referral_code], [bob.id, 100, code]);
   assert.equal((await ann.get('/account')).json.balance_credits, 600);
   assert.equal((await bob.get('/account')).json.balance_credits, 600);
-  assert.ok(!JSON.stringify(record).includes('bob@'), 'no address in the history');
+  assert.ok(!JSON.stringify(record).includes('bob@'), 'the history contains no address');
 });
 
-test('one click and there are no more invitations, from anybody', async () => {
+test('one-click unsubscribe blocks invitations from all accounts', async () => {
   const list = (await smtp.mail('bob@example.test')).parsed.headers.get('list').unsubscribe.url;
   const r = await fetch(server.url + new URL(list).pathname, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }), redirect: 'error' });
   assert.equal(r.status, 200);
-  const cat = person({ email: 'cat@example.test', email_verified: true });
-  const refused = await cat.post('/api/v1/referrals/send', { json: { email: 'Bob@example.test' } });
-  assert.deepEqual(refused.json, { success: false, message: 'This address does not accept invitations' });
+  const cat = userWith({ email: 'cat@example.test', email_verified: true });
+  const rejected = await cat.post('/api/v1/referrals/send', { json: { email: 'Bob@example.test' } });
+  assert.deepEqual(rejected.json, { success: false, message: 'This address does not accept invitations' });
   assert.equal(smtp.to('bob@example.test').length, 1);
 });
 
-test('outside local mode, addresses whose domain receives no mail from the internet are refused', async () => {
+test('outside local mode, addresses in domains without internet e-mail are rejected', async () => {
   const other = makeDatabase();
   const hook = `v1,whsec_${randomBytes(32).toString('base64')}`;
   const s = new Server({ database: other, set: ['deployment.mode=staging', 'accounts.local_login=true', 'accounts.login.hash_memory_mib=8', 'http.public_url=https://api.example.org',
@@ -132,7 +132,7 @@ send_wait_seconds = 10
 
 test('an unreachable relay is reported, and the e-mail is sent when it is back', async () => {
   smtp.faults.rcpt = () => [451, '4.3.0 Not now'];
-  const dan = person({ email: 'dan@example.test', email_verified: true });
+  const dan = userWith({ email: 'dan@example.test', email_verified: true });
   const r = await dan.post('/api/v1/referrals/send', { json: { email: 'later@example.test' } });
   assert.equal(r.json.success, true);
   assert.match(r.json.message, /queued/);
@@ -142,30 +142,30 @@ test('an unreachable relay is reported, and the e-mail is sent when it is back',
   await smtp.mail('later@example.test');
 });
 
-test('one award that cannot be made holds up none of the others', async () => {
-  const fay = person({ email: 'fay@example.test', email_verified: true });
+test('an award that fails does not block the others', async () => {
+  const fay = userWith({ email: 'fay@example.test', email_verified: true });
   const { referral_code: code } = (await fay.get('/api/v1/referrals/code')).json;
-  const friends = [1, 2, 3].map((n) => person({ email: `fays${n}@example.test`, user_metadata: { referral_code: code } }));
+  const friends = [1, 2, 3].map((n) => userWith({ email: `fays${n}@example.test`, user_metadata: { referral_code: code } }));
   for (const f of friends) assert.equal((await f.get('/account')).status, 200);
-  await waitFor('all wait', async () => (await fay.get('/api/v1/referrals/history')).json.length === 3);
-  // This account does not exist, so its share cannot be paid.
-  const nobody = randomUUID();
-  db.sql(`insert into referrals.referral (referrer_id, referred_account_id, code_id) select '${fay.id}', '${nobody}', id from referrals.code where code = '${code}'`);
-  db.sql(`select count(core.event_publish('account.verified', id, '{}')) from unnest(array['${friends.map((f) => f.id).join("','")}', '${nobody}']) id`);
-  const history = await waitFor('the three are paid', async () => { const h = (await fay.get('/api/v1/referrals/history')).json; return h.filter((r) => r.status === 'successful').length === 3 && h; });
-  assert.deepEqual(history.filter((r) => r.status === 'pending').map((r) => [r.referred_account_id, r.credits_awarded]), [[nobody, 0]]);
+  await waitFor('three pending referrals', async () => (await fay.get('/api/v1/referrals/history')).json.length === 3);
+  // This account does not exist, so its award fails.
+  const unknownAccount = randomUUID();
+  db.sql(`insert into referrals.referral (referrer_id, referred_account_id, code_id) select '${fay.id}', '${unknownAccount}', id from referrals.code where code = '${code}'`);
+  db.sql(`select count(core.event_publish('account.verified', id, '{}')) from unnest(array['${friends.map((f) => f.id).join("','")}', '${unknownAccount}']) id`);
+  const history = await waitFor('the other three awards', async () => { const h = (await fay.get('/api/v1/referrals/history')).json; return h.filter((r) => r.status === 'successful').length === 3 && h; });
+  assert.deepEqual(history.filter((r) => r.status === 'pending').map((r) => [r.referred_account_id, r.credits_awarded]), [[unknownAccount, 0]]);
   assert.equal((await fay.get('/account')).json.balance_credits, 800);
-  await waitFor('the complaint', () => server.log.includes('a referral could not be settled'));
+  await waitFor('the log line', () => server.log.includes('a referral could not be settled'));
   assert.equal(db.sql('select count(*) from accounts.unbalanced()'), '0');
 });
 
 test('differences from the ledger are reported to the operator', async () => {
   db.sql(`update referrals.counter set earned = earned - 1; select core.job_enqueue('referrals.check', '{}')`);
-  await waitFor('the alarm', () => server.log.includes('referrals do not add up'));
+  await waitFor('the log line', () => server.log.includes('referrals do not add up'));
   db.sql('update referrals.counter set earned = earned + 1');
 });
 
-test('without a mail server, and without the module mail', async () => {
+test('invitations fail without a mail server and without the module mail', async () => {
   for (const set of [[], ['modules.mail.enabled=false']]) {
     const other = makeDatabase();
     const s = new Server({ database: other, set: [`auth.jwt.hs256_secret=${secret}`, ...set] });

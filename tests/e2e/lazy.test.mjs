@@ -1,5 +1,5 @@
-// Modules that are badly made: one whose job ignores its deadline and whose health() is slow is named, and nothing else waits for it;
-// one that would keep the variables of its old library is not reloaded.
+// Faulty modules: a job that ignores its deadline and a slow health() are reported and block nothing else; a module
+// that would keep using the variables of its old library is not reloaded.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -18,29 +18,29 @@ after(async () => {
   database?.drop();
 });
 
-const ask = async (where) => (await fetch(`${server.url}/abi_lazy/${where}`, { method: 'POST' })).json();
+const post = async (path) => (await fetch(`${server.url}/abi_lazy/${path}`, { method: 'POST' })).json();
 
-test('a job that ignores its deadline is named, and its schedule goes on', async () => {
-  await waitFor('the module to be named', () => /\[abi_lazy\] module misbehaved.*a job that ignores its deadline.*abi_lazy\.sleeps/.test(server.log), 30000);
+test('a job that ignores its deadline is reported, and its schedule continues', async () => {
+  await waitFor('the log line about the module', () => /\[abi_lazy\] module misbehaved.*a job that ignores its deadline.*abi_lazy\.sleeps/.test(server.log), 30000);
   await waitFor('another run of the job', () => database.sql("select coalesce(max(attempt), 0) from core.job where kind = 'abi_lazy.sleeps'") > 1, 30000);
-  await waitFor('the next ticks', async () => (await ask('wake')).begun > 2, 30000);
+  await waitFor('further scheduled runs', async () => (await post('wake')).begun > 2, 30000);
 });
 
-test('a slow health() delays neither /readyz nor /metrics, and is named', async () => {
-  await ask('health/15000');
+test('a slow health() delays neither /readyz nor /metrics and is reported', async () => {
+  await post('health/15000');
   for (const path of ['/readyz', '/metrics', '/readyz']) {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const r = await new Client(server).get(path);
-    assert.ok(performance.now() - begun < 8000, path);
+    assert.ok(performance.now() - startedAt < 8000, path);
     assert.equal(r.status, 200, r.text);
     if (path === '/readyz') assert.match(r.json.degraded.find((d) => d.room === 'abi_lazy').message, /health check has not answered for \d+ ms/);
   }
-  assert.equal(server.log.match(/\[abi_lazy\] health\(\) does not answer/g).length, 1, 'once');
-  await ask('health/0');
-  await waitFor('the module to be well', async () => !(await new Client(server).get('/readyz')).json.degraded?.some((d) => d.room === 'abi_lazy'), 30000);
+  assert.equal(server.log.match(/\[abi_lazy\] health\(\) does not answer/g).length, 1, 'logged once');
+  await post('health/0');
+  await waitFor('the module to be healthy', async () => !(await new Client(server).get('/readyz')).json.degraded?.some((d) => d.room === 'abi_lazy'), 30000);
 });
 
-test('a reload that would go on with the variables of the old library is refused', async () => {
+test('a reload that would keep the variables of the old library is rejected', async () => {
   const count = async () => (await (await fetch(`${server.url}/abi_unique`)).json()).count;
   assert.equal(await count(), 1);
   const r = await new Client(server, server.token({ role: 'admin' })).post('/admin/modules/abi_unique/reload');
