@@ -1,11 +1,11 @@
-// Sign-up and log-in without an identity provider, against the real binary and a real SMTP server.
+// Sign-up and login without an identity provider, against the real binary and a real SMTP server.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { domainToASCII } from 'node:url';
 import { Webhook } from 'standardwebhooks';
-import { freshAddress as fresh, tokenInMail, loginSettings, password, signUp } from './lib/login.mjs';
+import { freshAddress, loginSettings, password, signUp, tokenInMail } from './lib/login.mjs';
 import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 import { startSmtp } from './lib/smtp.mjs';
 
@@ -21,8 +21,8 @@ const get = async (path, token) => {
   const response = await fetch(server.url + path, { headers: { authorization: `Bearer ${token}` } });
   return { status: response.status, json: await response.json().catch(() => null) };
 };
-const mails = (to, n = 1) => waitFor(`${n} mails to ${to}`, () => { const all = smtp.to(to); return all.length >= n && all; });
-const member = () => signUp(post, smtp);
+const waitForMails = (to, n = 1) => waitFor(`${n} e-mails to ${to}`, () => { const all = smtp.to(to); return all.length >= n && all; });
+const newUser = () => signUp(post, smtp);
 
 before(async () => {
   smtp = await startSmtp();
@@ -36,18 +36,18 @@ after(async () => {
 });
 
 describe('sign-up', () => {
-  test('a mail, its link, and an account with its referral code', async () => {
-    const email = fresh();
-    const asked = await post('/auth/sign-up', { email, password, name: 'Ann Bee', referral_code: 'abcd2345' });
-    assert.equal(asked.status, 202);
-    assert.deepEqual(Object.keys(asked.json).sort(), ['proof', 'status']);
-    assert.equal(asked.headers.get('cache-control'), 'no-store');
-    const [mail] = await mails(email);
+  test('signing up sends a link, and opening it creates an account with the referral code', async () => {
+    const email = freshAddress();
+    const signedUp = await post('/auth/sign-up', { email, password, name: 'Ann Bee', referral_code: 'abcd2345' });
+    assert.equal(signedUp.status, 202);
+    assert.deepEqual(Object.keys(signedUp.json).sort(), ['proof', 'status']);
+    assert.equal(signedUp.headers.get('cache-control'), 'no-store');
+    const [mail] = await waitForMails(email);
     assert.equal(mail.parsed.subject, 'Confirm your e-mail address');
     assert.match(mail.parsed.html, /href="https:\/\/app\.example\.org\/auth#verify=/);
     assert.equal(db.sql(`select count(*) from accounts.account where email = '${email}'`), '0');
-    assert.equal((await post('/auth/log-in', { email, password })).status, 401, 'not before the link');
-    const done = await post('/auth/verify', { token: tokenInMail(mail), proof: asked.json.proof });
+    assert.equal((await post('/auth/log-in', { email, password })).status, 401, 'no login before the address is verified');
+    const done = await post('/auth/verify', { token: tokenInMail(mail), proof: signedUp.json.proof });
     assert.equal(done.status, 200);
     const me = await get('/account', done.json.access_token);
     assert.equal(me.json.email, email);
@@ -57,10 +57,10 @@ describe('sign-up', () => {
     assert.equal(db.sql(`select payload->>'referral_code' from core.event where kind = 'account.created' and key = '${me.json.id}'`), 'abcd2345');
   });
 
-  test('a link alone gives nothing; with the password of its own sign-up it does', async () => {
-    const email = fresh();
+  test('a link works only together with the proof or the password of its sign-up', async () => {
+    const email = freshAddress();
     await post('/auth/sign-up', { email, password: 'typed by a stranger' });
-    const [mail] = await mails(email);
+    const [mail] = await waitForMails(email);
     const token = tokenInMail(mail);
     const opened = await post('/auth/verify', { token });
     assert.equal(opened.status, 403);
@@ -73,107 +73,107 @@ describe('sign-up', () => {
     assert.equal((await post('/auth/verify', { token, password: 'typed by a stranger' })).status, 200);
   });
 
-  test('two that open one link at once: one gets in, and again it is of no use', async () => {
-    const email = fresh();
-    const asked = await post('/auth/sign-up', { email, password });
-    const [mail] = await mails(email);
-    const open = () => post('/auth/verify', { token: tokenInMail(mail), proof: asked.json.proof });
-    const got = await Promise.all([open(), open(), open(), open()]);
-    assert.equal(got.filter((a) => a.status === 200).length, 1);
-    for (const a of got.filter((x) => x.status !== 200)) assert.ok([400, 409].includes(a.status), JSON.stringify(a.json));
+  test('a link that is opened concurrently works once and is invalid afterwards', async () => {
+    const email = freshAddress();
+    const signedUp = await post('/auth/sign-up', { email, password });
+    const [mail] = await waitForMails(email);
+    const open = () => post('/auth/verify', { token: tokenInMail(mail), proof: signedUp.json.proof });
+    const responses = await Promise.all([open(), open(), open(), open()]);
+    assert.equal(responses.filter((a) => a.status === 200).length, 1);
+    for (const a of responses.filter((x) => x.status !== 200)) assert.ok([400, 409].includes(a.status), JSON.stringify(a.json));
     const again = await open();
     assert.equal(again.status, 400);
     assert.equal(again.json.detail.error_code, 'LINK_NOT_VALID');
     assert.equal(db.sql(`select count(*) from accounts.account where email = '${email}'`), '1');
   });
 
-  test('a link that is too old', async () => {
-    const email = fresh();
-    const asked = await post('/auth/sign-up', { email, password });
-    const [mail] = await mails(email);
+  test('an expired link is rejected', async () => {
+    const email = freshAddress();
+    const signedUp = await post('/auth/sign-up', { email, password });
+    const [mail] = await waitForMails(email);
     db.sql(`update accounts.sign_up set expires_at = now() where email = '${email}'`);
-    assert.equal((await post('/auth/verify', { token: tokenInMail(mail), proof: asked.json.proof })).json.detail.error_code, 'LINK_NOT_VALID');
+    assert.equal((await post('/auth/verify', { token: tokenInMail(mail), proof: signedUp.json.proof })).json.detail.error_code, 'LINK_NOT_VALID');
   });
 
-  test('an address that has an account is answered like any other; its owner gets a mail without a link to confirm', async () => {
-    const known = await member();
-    const unknown = fresh();
+  test('sign-up does not reveal whether an address has an account; its owner gets an e-mail without a link', async () => {
+    const known = await newUser();
+    const unknown = freshAddress();
     const a = await post('/auth/sign-up', { email: known.email.toUpperCase(), password: 'another password' });
     const b = await post('/auth/sign-up', { email: unknown, password: 'another password' });
     assert.equal(a.status, b.status);
     assert.deepEqual(Object.keys(a.json), Object.keys(b.json));
     assert.equal(a.json.proof.length, b.json.proof.length);
-    const skip = ['date', 'x-request-id'];
-    const heads = (r) => [...r.headers].filter(([n]) => !skip.includes(n));
-    assert.deepEqual(heads(a), heads(b));
-    const [, second] = await mails(known.email, 2);
+    const varyingHeaders = ['date', 'x-request-id'];
+    const headersOf = (r) => [...r.headers].filter(([n]) => !varyingHeaders.includes(n));
+    assert.deepEqual(headersOf(a), headersOf(b));
+    const [, second] = await waitForMails(known.email, 2);
     assert.equal(second.parsed.subject, 'You already have an account');
     assert.equal(tokenInMail(second), undefined);
     assert.equal((await post('/auth/log-in', { email: known.email, password })).status, 200);
     assert.equal((await post('/auth/log-in', { email: known.email, password: 'another password' })).status, 401);
   });
 
-  test('invalid input is refused, naming the field', async () => {
-    const refused = async (body, what, status = 422) => {
+  test('invalid input is rejected by field name', async () => {
+    const expectRejected = async (body, message, status = 422) => {
       const a = await post('/auth/sign-up', body);
       assert.equal(a.status, status, JSON.stringify(body).slice(0, 80));
-      assert.match(JSON.stringify(a.json), what);
+      assert.match(JSON.stringify(a.json), message);
     };
-    const email = fresh();
-    await refused({ password }, /email/);
-    await refused({ email }, /password/);
-    await refused({ email: 'no address', password }, /email/);
-    await refused({ email: `a@example.org\r\nBcc: evil@example.org`, password }, /email/);
-    await refused({ email: 'αnn@example.org', password }, /email/);
-    await refused({ email, password: 'short' }, /password must have at least 10/);
-    await refused({ email, password: 'x'.repeat(1025) }, /password must have at most 1024/);
-    await refused({ email, password: 12345678901 }, /password must be a string/);
-    await refused({ email, password: email }, /password must not be the e-mail/);
-    await refused({ email, password, more: 1 }, /more/);
-    await refused({ email, password, session: 'both' }, /session/);
-    await refused('[]', /JSON object/, 400);
-    await refused('{', /JSON object/, 400);
+    const email = freshAddress();
+    await expectRejected({ password }, /email/);
+    await expectRejected({ email }, /password/);
+    await expectRejected({ email: 'no address', password }, /email/);
+    await expectRejected({ email: `a@example.org\r\nBcc: evil@example.org`, password }, /email/);
+    await expectRejected({ email: 'αnn@example.org', password }, /email/);
+    await expectRejected({ email, password: 'short' }, /password must have at least 10/);
+    await expectRejected({ email, password: 'x'.repeat(1025) }, /password must have at most 1024/);
+    await expectRejected({ email, password: 12345678901 }, /password must be a string/);
+    await expectRejected({ email, password: email }, /password must not be the e-mail/);
+    await expectRejected({ email, password, more: 1 }, /more/);
+    await expectRejected({ email, password, session: 'both' }, /session/);
+    await expectRejected('[]', /JSON object/, 400);
+    await expectRejected('{', /JSON object/, 400);
     assert.equal((await post('/auth/sign-up', { email, password: 'x'.repeat(20000) })).status, 413);
     assert.equal((await post('/auth/sign-up', JSON.stringify({ email, password }), { 'content-type': 'text/plain' })).status, 415);
     assert.equal(smtp.to(email).length, 0);
   });
 
-  test('forms of one address are one account', async () => {
+  test('equivalent spellings of an address are one account', async () => {
     const name = `case.${process.pid}`;
     const ascii = `${name}@xn--bcher-kva.example`;
-    // The test's server shows domains in Unicode.
+    // The SMTP server of the test returns domains in Unicode.
     const inAscii = (to) => `${to.split('@')[0].toLowerCase()}@${domainToASCII(to.split('@')[1])}`;
-    const mailed = () => smtp.box.filter((m) => m.to.some((to) => inAscii(to) === ascii)).length;
+    const mailCount = () => smtp.box.filter((m) => m.to.some((to) => inAscii(to) === ascii)).length;
     const forms = [`${name}@bücher.example`, `${name}@BÜCHER.example`, `${name}@bu\u0308cher.example`, ` ${name.toUpperCase()}@XN--BCHER-KVA.EXAMPLE `];
     for (const [i, email] of forms.entries()) {
       assert.equal((await post('/auth/sign-up', { email, password })).status, 202, email);
-      await waitFor(`a mail for ${email}`, () => mailed() === i + 1);
+      await waitFor(`an e-mail to ${email}`, () => mailCount() === i + 1);
     }
     assert.equal(db.sql(`select count(*) || ' ' || count(distinct email_key) from accounts.sign_up where email_key like '${name}@%'`), '4 1');
     const fifth = await post('/auth/sign-up', { email: forms[0], password });
     assert.equal(fifth.status, 202);
-    assert.equal((await post('/auth/sign-up', { email: forms[1], password })).status, 429, 'five within an hour, in whatever form');
+    assert.equal((await post('/auth/sign-up', { email: forms[1], password })).status, 429, 'five sign-ups per hour, whatever the spelling');
   });
 });
 
-describe('log-in', () => {
-  test('a wrong password and an unknown address: one answer, one time', async () => {
-    const known = await member();
+describe('login', () => {
+  test('a wrong password and an unknown address get the same response in similar time', async () => {
+    const known = await newUser();
     db.sql('delete from accounts.throttle');
-    const took = { known: [], unknown: [] };
+    const durations = { known: [], unknown: [] };
     const answers = new Set();
     for (let i = 0; i < 10; ++i) {
       db.sql('delete from accounts.throttle');
-      for (const [who, email] of [['known', known.email], ['unknown', `nobody${i}@example.org`]]) {
-        const from = performance.now();
+      for (const [kind, email] of [['known', known.email], ['unknown', `unknown${i}@example.org`]]) {
+        const startedAt = performance.now();
         const a = await post('/auth/log-in', { email, password: 'a wrong password' });
-        took[who].push(performance.now() - from);
+        durations[kind].push(performance.now() - startedAt);
         answers.add(`${a.status} ${JSON.stringify(a.json)}`);
       }
     }
     assert.deepEqual([...answers], ['401 {"detail":{"message":"Wrong e-mail address or password","error_code":"WRONG_LOGIN"}}']);
-    const least = (list) => Math.min(...list);
-    assert.ok(least(took.known) < 3 * least(took.unknown) && least(took.unknown) < 3 * least(took.known), JSON.stringify(took));
+    const fastest = (list) => Math.min(...list);
+    assert.ok(fastest(durations.known) < 3 * fastest(durations.unknown) && fastest(durations.unknown) < 3 * fastest(durations.known), JSON.stringify(durations));
     for (const email of ['no address', 'a@b@c', '"x"@example.org']) {
       assert.equal((await post('/auth/log-in', { email, password })).status, 401, email);
     }
@@ -181,9 +181,9 @@ describe('log-in', () => {
   });
 
   test('attempts are limited for existing and for unknown accounts', async () => {
-    const known = await member();
+    const known = await newUser();
     db.sql('delete from accounts.throttle');
-    for (const email of [known.email, fresh()]) {
+    for (const email of [known.email, freshAddress()]) {
       const statuses = [];
       let last;
       for (let i = 0; i < 12; ++i) {
@@ -193,13 +193,13 @@ describe('log-in', () => {
       assert.deepEqual(statuses, [...Array(10).fill(401), 429, 429], email);
       assert.ok(Number(last.headers.get('retry-after')) > 0);
     }
-    assert.equal((await post('/auth/log-in', { email: known.email, password })).status, 429, 'also with the right one');
+    assert.equal((await post('/auth/log-in', { email: known.email, password })).status, 429, 'even with the correct password');
     db.sql('delete from accounts.throttle');
     assert.equal((await post('/auth/log-in', { email: known.email, password })).status, 200);
   });
 
-  test('refresh tokens are good for one use; a stolen one ends the session at once', async () => {
-    const me = await member();
+  test('refresh tokens are single-use; reuse of one ends the session immediately', async () => {
+    const me = await newUser();
     const next = await post('/auth/refresh', { refresh_token: me.refresh_token });
     assert.equal(next.status, 200);
     assert.notEqual(next.json.refresh_token, me.refresh_token);
@@ -207,24 +207,24 @@ describe('log-in', () => {
     db.sql(`update accounts.refresh_token set used_at = used_at - interval '1 minute' where used_at is not null`);
     assert.equal((await post('/auth/refresh', { refresh_token: me.refresh_token })).status, 401);
     assert.equal((await post('/auth/refresh', { refresh_token: next.json.refresh_token })).status, 401);
-    assert.equal((await get('/account', next.json.access_token)).status, 401, 'the access token too');
+    assert.equal((await get('/account', next.json.access_token)).status, 401, 'the access token is revoked as well');
     for (const refresh_token of ['x', 'ry_', 'a'.repeat(128), me.refresh_token.toLowerCase()]) {
       assert.equal((await post('/auth/refresh', { refresh_token })).status, 401);
     }
     assert.equal((await post('/auth/refresh', {})).status, 401);
   });
 
-  test('a session in a cookie that scripts cannot read', async () => {
-    const { email } = await member();
+  test('a cookie session uses an HttpOnly cookie', async () => {
+    const { email } = await newUser();
     const a = await post('/auth/log-in', { email, password, session: 'cookie' });
     assert.equal(a.json.refresh_token, undefined);
     const cookie = a.headers.get('set-cookie');
     assert.match(cookie, /^ry_session=[A-Za-z0-9_-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure$/);
-    const jar = cookie.split(';')[0];
-    const b = await post('/auth/refresh', {}, { cookie: `other=1; ${jar}` });
+    const firstCookie = cookie.split(';')[0];
+    const b = await post('/auth/refresh', {}, { cookie: `other=1; ${firstCookie}` });
     assert.equal(b.status, 200);
     const second = b.headers.get('set-cookie').split(';')[0];
-    assert.notEqual(second, jar);
+    assert.notEqual(second, firstCookie);
     assert.equal((await post('/auth/refresh', '{}', { cookie: second, 'content-type': 'text/plain' })).status, 415);
     const out = await post('/auth/log-out', {}, { cookie: second });
     assert.equal(out.status, 204);
@@ -233,17 +233,17 @@ describe('log-in', () => {
     assert.equal((await get('/account', b.json.access_token)).status, 401);
   });
 
-  test('sessions are listed, and ended one by one or together', async () => {
-    const { email, access_token: first } = await member();
+  test('sessions are listed and can be ended one by one or together', async () => {
+    const { email, access_token: first } = await newUser();
     const second = (await post('/auth/log-in', { email, password }, { 'user-agent': 'second' })).json;
     const third = (await post('/auth/log-in', { email, password }, { 'user-agent': 'third' })).json;
     const { sessions } = (await get('/auth/sessions', third.access_token)).json;
     assert.equal(sessions.length, 3);
     assert.deepEqual(sessions.filter((s) => s.present).map((s) => s.user_agent), ['third']);
     const remove = (path, token) => fetch(server.url + path, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } });
-    const other = await member();
+    const other = await newUser();
     assert.equal((await remove(`/auth/sessions/${sessions.find((s) => s.user_agent === 'second').id}`, other.access_token)).status, 204);
-    assert.equal((await get('/account', second.access_token)).status, 200, 'somebody else ends nothing');
+    assert.equal((await get('/account', second.access_token)).status, 200, 'users cannot end the sessions of others');
     assert.equal((await remove(`/auth/sessions/${sessions.find((s) => s.user_agent === 'second').id}`, first)).status, 204);
     assert.equal((await get('/account', second.access_token)).status, 401);
     assert.equal((await get('/account', third.access_token)).status, 200);
@@ -252,64 +252,64 @@ describe('log-in', () => {
     assert.equal((await remove('/auth/sessions', first)).status, 204);
     assert.equal((await get('/account', third.access_token)).status, 401);
     assert.equal((await get('/account', first)).status, 401);
-    assert.equal((await get('/account', key.key)).status, 200, 'API keys are revoked by themselves');
+    assert.equal((await get('/account', key.key)).status, 200, 'API keys are revoked separately');
   });
 
   test('a revoked role invalidates the tokens that contain it', async () => {
-    const me = await member();
+    const me = await newUser();
     db.sql(`update accounts.account set role = 1 where id = '${me.account_id}'`);
     const admin = (await post('/auth/log-in', { email: me.email, password })).json;
     assert.equal((await get('/admin/audit', admin.access_token)).status, 200);
     const root = server.token({ role: 'super_admin' });
     const demoted = await fetch(`${server.url}/admin/accounts/${me.account_id}`, { method: 'PUT', headers: { authorization: `Bearer ${root}` }, body: '{"role":"user"}' });
     assert.equal(demoted.status, 200);
-    await waitFor('the token is refused', async () => (await get('/account', admin.access_token)).status === 401);
+    await waitFor('the token to be rejected', async () => (await get('/account', admin.access_token)).status === 401);
   });
 
-  test('tokens of elsewhere stay good beside it', async () => {
+  test('tokens from other sources stay valid next to local login', async () => {
     const token = server.token({ email: 'else@example.org' });
     assert.equal((await get('/account', token)).status, 200);
-    const own = await fetch(`${server.url}/auth/password`, { method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    const changed = await fetch(`${server.url}/auth/password`, { method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ current_password: 'x', new_password: password }) });
-    assert.equal(own.status, 409, 'it has no password here');
+    assert.equal(changed.status, 409, 'the account has no local password');
   });
 });
 
 describe('passwords', () => {
   test('reset: one response for all, a link only for existing accounts, all sessions end', async () => {
-    const me = await member();
+    const me = await newUser();
     const known = await post('/auth/reset', { email: me.email });
-    const unknown = await post('/auth/reset', { email: fresh() });
+    const unknown = await post('/auth/reset', { email: freshAddress() });
     assert.equal(known.status, 202);
     assert.deepEqual([known.status, known.json], [unknown.status, unknown.json]);
-    const [, mail] = await mails(me.email, 2);
+    const [, mail] = await waitForMails(me.email, 2);
     assert.equal(mail.parsed.subject, 'Choose a new password');
     const token = tokenInMail(mail);
     assert.equal((await post('/auth/reset/complete', { token, password: 'short' })).status, 422);
     const next = 'a quite new password';
-    const got = await Promise.all([1, 2, 3].map(() => post('/auth/reset/complete', { token, password: next })));
-    assert.equal(got.filter((a) => a.status === 200).length, 1);
-    assert.equal(got.filter((a) => a.json.detail?.error_code === 'LINK_NOT_VALID').length, 2);
+    const responses = await Promise.all([1, 2, 3].map(() => post('/auth/reset/complete', { token, password: next })));
+    assert.equal(responses.filter((a) => a.status === 200).length, 1);
+    assert.equal(responses.filter((a) => a.json.detail?.error_code === 'LINK_NOT_VALID').length, 2);
     assert.equal((await get('/account', me.access_token)).status, 401);
     assert.equal((await post('/auth/refresh', { refresh_token: me.refresh_token })).status, 401);
     assert.equal((await post('/auth/log-in', { email: me.email, password })).status, 401);
     assert.equal((await post('/auth/log-in', { email: me.email, password: next })).status, 200);
-    const [, , reported] = await mails(me.email, 3);
-    assert.equal(reported.parsed.subject, 'Your password was changed');
+    const [, , notice] = await waitForMails(me.email, 3);
+    assert.equal(notice.parsed.subject, 'Your password was changed');
     await sleep(300);
-    assert.equal(smtp.box.filter((m) => m.parsed.subject === 'Choose a new password').length, 1, 'none to the unknown address');
+    assert.equal(smtp.box.filter((m) => m.parsed.subject === 'Choose a new password').length, 1, 'no e-mail to the unknown address');
   });
 
-  test('at most three links within an hour for one address', async () => {
-    for (const email of [(await member()).email, fresh()]) {
+  test('at most three reset links per address and hour', async () => {
+    for (const email of [(await newUser()).email, freshAddress()]) {
       const statuses = [];
       for (let i = 0; i < 4; ++i) statuses.push((await post('/auth/reset', { email })).status);
       assert.deepEqual(statuses, [202, 202, 202, 429]);
     }
   });
 
-  test('change: needs the present one, ends the other sessions', async () => {
-    const me = await member();
+  test('changing the password requires the current one and ends the other sessions', async () => {
+    const me = await newUser();
     const other = (await post('/auth/log-in', { email: me.email, password })).json;
     const change = (body) => post('/auth/password', body, { authorization: `Bearer ${me.access_token}` });
     assert.equal((await change({ current_password: 'wrong password', new_password: 'the next password' })).status, 403);
@@ -320,9 +320,9 @@ describe('passwords', () => {
     assert.equal((await post('/auth/log-in', { email: me.email, password: 'the next password' })).status, 200);
   });
 
-  test('no secret is in the log, and only hashes are in the database', async () => {
-    const me = await member();
-    const [mail] = await mails(me.email);
+  test('secrets are not logged, and the database stores only hashes', async () => {
+    const me = await newUser();
+    const [mail] = await waitForMails(me.email);
     const dump = execFileSync('pg_dump', ['--data-only', '--schema=accounts', db.url], { encoding: 'utf8', maxBuffer: 1 << 28 });
     for (const text of [password, me.refresh_token, me.access_token, tokenInMail(mail)]) {
       assert.ok(!server.log.includes(text), 'log');
@@ -337,7 +337,7 @@ describe('identity webhook', () => {
     ({ 'webhook-id': id, 'webhook-timestamp': String(Math.floor(at / 1000)), 'webhook-signature': new Webhook(key).sign(id, at, body) });
   const user = (id, more) => JSON.stringify({ type: 'user.created', data: { id, email: 'hook@example.org', email_verified: true, user_metadata: { referral_code: 'hook2345' }, ...more } });
 
-  test('makes the account that the provider’s token will have', async () => {
+  test('creates the account that tokens of the provider refer to', async () => {
     const id = '77777777-7777-4777-8777-777777777777';
     const body = user(id);
     const head = sign(body);
@@ -350,7 +350,7 @@ describe('identity webhook', () => {
     assert.equal((await get('/account', server.token({ subject: id }))).json.email, 'hook@example.org');
   });
 
-  test('nothing without a good signature', async () => {
+  test('messages without a valid signature are rejected', async () => {
     const body = user('66666666-6666-4666-8666-666666666666');
     const late = sign(body, { at: new Date(Date.now() - 301000) });
     const wrong = sign(body, { key: `whsec_${randomBytes(32).toString('base64')}` });
@@ -382,12 +382,12 @@ describe('other configurations', () => {
     }
   };
 
-  test('without mail the server does not start, and the error says how to fix it', async () => {
+  test('without mail settings the server does not start, and the error explains the fix', async () => {
     await assert.rejects(start('[accounts]\nlocal_login = true\n[accounts.login]\napp_url = "https://x.org"\n'), /local_login sends links by e-mail.*mail/s);
     await assert.rejects(start('[accounts]\nlocal_login = true\n'), /http\.public_url/);
   });
 
-  test('off: no such routes, and the page can ask', async () => {
+  test('with local login disabled, its routes do not exist, and /auth/config reports it', async () => {
     const other = await start('');
     try {
       const config = await fetch(`${other.server.url}/auth/config`).then((r) => r.json());
@@ -400,22 +400,22 @@ describe('other configurations', () => {
     }
   });
 
-  test('without verification: at once, for this machine', async () => {
+  test('without verification, sign-up is immediate but only allowed from this machine', async () => {
     const other = await start('[accounts]\nlocal_login = true\n[accounts.login]\nverify = "none"\nhash_memory_mib = 8\n', ['http.trusted_proxies=["127.0.0.1"]']);
     try {
-      const at = (path, body, headers) => fetch(other.server.url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
-      const far = await at('/auth/sign-up', { email: 'far@localhost', password }, { 'x-forwarded-for': '203.0.113.9' });
-      assert.equal(far.status, 403);
-      const proxied = await at('/auth/sign-up', { email: 'far@localhost', password }, { forwarded: 'for=127.0.0.1' });
-      assert.equal(proxied.status, 403, 'behind a proxy nobody is known to be of this machine');
-      const a = await at('/auth/sign-up', { email: 'me@localhost', password });
+      const postTo = (path, body, headers) => fetch(other.server.url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+      const remote = await postTo('/auth/sign-up', { email: 'remote@localhost', password }, { 'x-forwarded-for': '203.0.113.9' });
+      assert.equal(remote.status, 403);
+      const proxied = await postTo('/auth/sign-up', { email: 'remote@localhost', password }, { forwarded: 'for=127.0.0.1' });
+      assert.equal(proxied.status, 403, 'a proxied client is never treated as local');
+      const a = await postTo('/auth/sign-up', { email: 'me@localhost', password });
       assert.equal(a.status, 201);
       const tokens = await a.json();
       const me = await fetch(`${other.server.url}/account`, { headers: { authorization: `Bearer ${tokens.access_token}` } }).then((r) => r.json());
       assert.equal(me.email_verified, false);
-      assert.equal((await at('/auth/sign-up', { email: 'ME@localhost', password })).status, 409);
-      assert.equal((await at('/auth/reset', { email: 'me@localhost' })).status, 409);
-      assert.equal((await at('/auth/log-in', { email: 'me@localhost', password })).status, 200);
+      assert.equal((await postTo('/auth/sign-up', { email: 'ME@localhost', password })).status, 409);
+      assert.equal((await postTo('/auth/reset', { email: 'me@localhost' })).status, 409);
+      assert.equal((await postTo('/auth/log-in', { email: 'me@localhost', password })).status, 200);
     } finally {
       await other.close();
     }
