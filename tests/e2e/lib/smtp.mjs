@@ -46,7 +46,7 @@ export async function startSmtp({ certificate, user, password, starttls = true, 
         const raw = Buffer.concat(chunks).toString();
         box.push({ raw, to, from: session.envelope.mailFrom.address, secure: session.secure, user: session.user,
           parsed: await simpleParser(raw) });
-        done(null, 'accepted');
+        done(null, 'message stored');
       });
     },
   });
@@ -61,16 +61,16 @@ export async function startSmtp({ certificate, user, password, starttls = true, 
   };
 }
 
-// A TCP relay. `cut(client bytes, server bytes)` decides when both connections are closed immediately.
-export async function startCutter(port, cut) {
-  const state = { cut, connections: 0 };
+// A TCP relay that closes both connections immediately when `disconnectWhen(client bytes, server bytes)` returns true.
+export async function startDisconnectingRelay(port, disconnectWhen) {
+  const state = { disconnectWhen, connections: 0 };
   const server = net.createServer((client) => {
     state.connections += 1;
     let fromClient = '', fromServer = '';
     const upstream = net.connect(port, '127.0.0.1');
     const disconnect = () => { client.destroy(); upstream.destroy(); };
-    client.on('data', (d) => { fromClient += d.toString('latin1'); if (state.cut?.(fromClient, fromServer)) disconnect(); else upstream.write(d); });
-    upstream.on('data', (d) => { fromServer += d.toString('latin1'); if (state.cut?.(fromClient, fromServer)) disconnect(); else client.write(d); });
+    client.on('data', (d) => { fromClient += d.toString('latin1'); if (state.disconnectWhen?.(fromClient, fromServer)) disconnect(); else upstream.write(d); });
+    upstream.on('data', (d) => { fromServer += d.toString('latin1'); if (state.disconnectWhen?.(fromClient, fromServer)) disconnect(); else client.write(d); });
     client.on('error', disconnect).on('close', disconnect);
     upstream.on('error', disconnect).on('close', disconnect);
   });
