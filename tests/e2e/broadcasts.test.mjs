@@ -126,16 +126,16 @@ test('unsubscribe links and preferences share their state', async () => {
   const subscribed = async () => (await ann.get('/notifications/preferences')).json.preferences.workflows.newsletter?.email ?? true;
   await news('First');
   const link = (await pollSlowly('the first e-mail', () => smtp.to('ann@example.test').find((m) => m.parsed.subject === 'First'))).parsed.headers.get('list').unsubscribe.url;
-  const at = server.url + new URL(link).pathname;
-  assert.equal((await fetch(at, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) })).status, 200);
+  const unsubscribeUrl = server.url + new URL(link).pathname;
+  assert.equal((await fetch(unsubscribeUrl, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) })).status, 200);
   await waitFor('the preference', async () => (await subscribed()) === false);
   await ann.request('PUT', '/notifications/preferences', { json: { workflows: { newsletter: { email: true } } } });
   await pollSlowly('the subscription', () => db.sql(`select count(*) from mail.subscription where address = 'ann@example.test' and out_at is not null`) === '0');
   await news('Second');
   await pollSlowly('the second e-mail', () => recipientsOf('Second').length === 1);
-  await fetch(at, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
+  await fetch(unsubscribeUrl, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
   await waitFor('unsubscription', async () => (await subscribed()) === false);
-  await fetch(at, { method: 'POST', body: new URLSearchParams({ undo: '1' }) });
+  await fetch(unsubscribeUrl, { method: 'POST', body: new URLSearchParams({ undo: '1' }) });
   await waitFor('resubscription', subscribed);
 });
 
@@ -145,13 +145,13 @@ test('an unverified account that unsubscribed is shown as unsubscribed until it 
   const state = async () => { const { email, unsubscribed } = (await eve.get('/notifications/preferences')).json.preferences.workflows.newsletter ?? {}; return `${email} ${unsubscribed}`; };
   await admin.post('/admin/notifications/trigger', { json: { workflow_id: 'newsletter', subscriber_id: eve.id, payload_template: { title: 'To Eve', message: 'y' } } });
   const link = (await pollSlowly('the e-mail', () => smtp.to('eve@example.test').find((m) => m.parsed.subject === 'To Eve'))).parsed.headers.get('list').unsubscribe.url;
-  const at = server.url + new URL(link).pathname;
-  await fetch(at, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
+  const unsubscribeUrl = server.url + new URL(link).pathname;
+  await fetch(unsubscribeUrl, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
   await waitFor('unsubscription', async () => (await state()) === 'false true');
   const put = await eve.request('PUT', '/notifications/preferences', { json: { workflows: { newsletter: { email: true } } } });
   assert.equal(put.status, 200, put.text);
   assert.equal(await state(), 'false true');
-  await fetch(at, { method: 'POST', body: new URLSearchParams({ undo: '1' }) });
+  await fetch(unsubscribeUrl, { method: 'POST', body: new URLSearchParams({ undo: '1' }) });
   await waitFor('resubscription', async () => (await state()) === 'true undefined');
 });
 
@@ -185,8 +185,8 @@ test('e-mails about tasks can be limited to long tasks', async () => {
   assert.match(m.parsed.text, /It works\.[\s\S]*Took 6 min, cost 1\.50 credits\./);
   assert.equal(recipientsOf('Your task "Short" is done').length, 0);
   // null restores the server's default, which has no limit.
-  const back = await cat.request('PUT', '/notifications/preferences', { json: { workflows: { 'task-completed': { min_minutes: null } } } });
-  assert.ok(!('min_minutes' in back.json.preferences.workflows['task-completed']));
+  const restored = await cat.request('PUT', '/notifications/preferences', { json: { workflows: { 'task-completed': { min_minutes: null } } } });
+  assert.ok(!('min_minutes' in restored.json.preferences.workflows['task-completed']));
   publish('Also short', 4);
   await pollSlowly('the e-mail about the short task', () => smtp.to('cat@example.test').find((x) => x.parsed.subject === 'Your task "Also short" is done'));
   const titles = (await cat.get('/notifications/inbox')).json.notifications.filter((n) => n.workflow_id === 'task-completed').map((n) => [n.title, Object.keys(n.payload).sort().join()]);

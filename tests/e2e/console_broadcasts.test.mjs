@@ -109,7 +109,7 @@ test('a broadcast can be scheduled, paused, resumed and cancelled', async () => 
   await page.sees('Paused');
   assert.equal(await state(), 'paused');
   await page.press('Resume: Later');
-  await waitFor('it to be scheduled again', async () => (await state()) === 'scheduled');
+  await waitFor('the broadcast to be scheduled again', async () => (await state()) === 'scheduled');
   await page.press('Cancel: Later');
   await page.press('Keep it');
   assert.equal(await state(), 'scheduled', 'declining the confirmation keeps the broadcast');

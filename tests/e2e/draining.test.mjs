@@ -106,10 +106,10 @@ test('with two nodes, streams are resumed on the other node while one stops', as
     const first = u.stream(id);
     await sleep(500);
     const ended = server.stop();
-    const got = (await first).events.filter((e) => e.$id !== undefined);
-    const rest = await other.stream(id, { headers: { 'last-event-id': String(got.at(-1).sequence) }, timeout: 40000 });
+    const received = (await first).events.filter((e) => e.$id !== undefined);
+    const rest = await other.stream(id, { headers: { 'last-event-id': String(received.at(-1).sequence) }, timeout: 40000 });
     assert.equal((await ended).code, 0);
-    const all = [...got, ...rest.events];
+    const all = [...received, ...rest.events];
     assert.deepEqual(all.map((e) => e.sequence), all.map((_, i) => i + 1));
     assert.equal(all.at(-1).status, 'completed');
   } finally {

@@ -52,7 +52,7 @@ test('/readyz reports a frozen database within seconds, without any traffic', as
   } finally {
     signalPostgres('SIGCONT');
   }
-  await waitFor('ready again', async () => (await user.get('/readyz')).status === 200, 30000);
+  await waitFor('/readyz to recover', async () => (await user.get('/readyz')).status === 200, 30000);
 });
 
 test('open connections whose server processes are frozen are replaced', async () => {
@@ -88,7 +88,7 @@ test('while the database is frozen, requests fail with 503 and /readyz reports i
   assert.ok([401, 503].includes(fresh.status), `${fresh.status} ${fresh.text}`);
   assert.equal((await user.get('/healthz')).status, 200);
   signalPostgres('SIGCONT');
-  await waitFor('ready again', async () => (await user.get('/readyz')).status === 200, 30000);
+  await waitFor('/readyz to recover', async () => (await user.get('/readyz')).status === 200, 30000);
   // Until then, runs that were started before the freeze count towards the account's limit (402).
   await waitFor('a successful start', async () => (await user.start({ prompt: 'hello again' })).status === 200, 30000);
 });

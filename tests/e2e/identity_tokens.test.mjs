@@ -102,13 +102,13 @@ test('key sets may omit alg, contain only certificates, or be a map of certifica
   const statusesWith = async (document, alg, key, kid) => {
     const set = await startKeySet(document);
     const database = makeDatabase();
-    const one = await new Server({ database, settings: `[auth.jwt]\njwks_url = "${set.url}"` }).start({ timeout: 90000 });
+    const otherServer = await new Server({ database, settings: `[auth.jwt]\njwks_url = "${set.url}"` }).start({ timeout: 90000 });
     try {
       const answers = [];
-      for (const a of [alg].flat()) answers.push((await new Client(one, signToken(a, key.private, { sub: randomUUID() }, kid ? { kid } : {})).get('/account')).status);
+      for (const a of [alg].flat()) answers.push((await new Client(otherServer, signToken(a, key.private, { sub: randomUUID() }, kid ? { kid } : {})).get('/account')).status);
       return answers;
     } finally {
-      await one.close();
+      await otherServer.close();
       database.drop();
       await set.close();
     }
@@ -122,13 +122,13 @@ test('key sets may omit alg, contain only certificates, or be a map of certifica
 
 test('for a key set without a usable key, the log names the algorithms', async () => {
   const set = await startKeySet({ keys: [{ kty: 'EC', crv: 'secp256k1', alg: 'ES256K', kid: 'x', x: 'AA', y: 'AA' }] });
-  const one = new Server({ settings: `[auth.jwt]\njwks_url = "${set.url}"`, database: db });
-  await one.start({ timeout: 90000 });
+  const otherServer = new Server({ settings: `[auth.jwt]\njwks_url = "${set.url}"`, database: db });
+  await otherServer.start({ timeout: 90000 });
   try {
-    await new Client(one, token({})).get('/account');
-    assert.match(one.log, /could not be refreshed.*ES256K/);
+    await new Client(otherServer, token({})).get('/account');
+    assert.match(otherServer.log, /could not be refreshed.*ES256K/);
   } finally {
-    await one.close();
+    await otherServer.close();
     await set.close();
   }
 });
@@ -219,8 +219,8 @@ describe('anonymous users', () => {
   });
   test('with "allow" they get credits only after they become permanent', async () => {
     const database = makeDatabase();
-    const one = await new Server({ database, set: ['accounts.anonymous=allow', `auth.jwt.hs256_secret=${secret}`] }).start({ timeout: 90000 });
-    const hs = (claims) => new Client(one, signToken('HS256', secret, claims));
+    const otherServer = await new Server({ database, set: ['accounts.anonymous=allow', `auth.jwt.hs256_secret=${secret}`] }).start({ timeout: 90000 });
+    const hs = (claims) => new Client(otherServer, signToken('HS256', secret, claims));
     try {
       const subs = anonymous.map(() => randomUUID());
       for (const [i, claims] of anonymous.entries()) assert.equal((await hs({ sub: subs[i], ...claims }).get('/account')).json.balance_credits, 0);
@@ -228,7 +228,7 @@ describe('anonymous users', () => {
       await waitFor('the credits', async () => (await permanent.get('/account')).json.balance_credits === 500);
       assert.equal((await hs({ sub: subs[1], is_anonymous: true }).get('/account')).json.balance_credits, 0);
     } finally {
-      await one.close();
+      await otherServer.close();
       database.drop();
     }
   });

@@ -115,10 +115,10 @@ export async function startNovu({ key = 'novu-secret-key', v2 = true, idempotenc
       const idem = idempotency && req.method === 'POST' ? req.headers['idempotency-key'] : undefined;
       if (idem?.length > 255) return respond(bad(400, 'idempotencyKey must be shorter than or equal to 255 characters')).end();
       const hash = createHash('sha256').update(text).digest('hex');
-      const kept = idem && answers.get(idem);
-      if (kept) {
-        if (kept.hash !== hash) return respond(bad(422, `Request with key "${idem}" is being reused for a different body`)).end();
-        return respond(kept, { 'idempotency-replay': 'true' }).end();
+      const replay = idem && answers.get(idem);
+      if (replay) {
+        if (replay.hash !== hash) return respond(bad(422, `Request with key "${idem}" is being reused for a different body`)).end();
+        return respond(replay, { 'idempotency-replay': 'true' }).end();
       }
       if (fault === 409) return respond(bad(409, `Request with key "${idem}" is currently being processed. Please retry after 1 second`), { 'retry-after': '1' }).end();
       let answer;

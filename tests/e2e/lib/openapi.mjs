@@ -149,7 +149,7 @@ class Contract {
     if (!body) return node?.required ? 'it has no body' : undefined;
     if (!node) return undefined;  // a body that the server ignores
     let media = described(node.content, body.media);
-    // What fetch() says of a text by itself.
+    // The content type that fetch() sets for a string body.
     if (!media && body.media === 'text/plain' && body.value !== undefined) media = described(node.content, 'application/json');
     if (!media) return `its content type ${body.media} is not described`;
     if (body.value === undefined) return undefined;
