@@ -1,5 +1,5 @@
-// Deviations of real authorization servers: other statuses, HTML pages instead of metadata, clients and refresh tokens that
-// they forgot, no `resource` beside `scope`, no metadata at all.
+// Deviations of real authorization servers: unusual statuses, HTML pages instead of metadata, lost client registrations
+// and refresh tokens, `resource` rejected together with `scope`, or no metadata at all.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
@@ -18,11 +18,11 @@ after(async () => {
   database?.drop();
 });
 
-const page = (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><div id="root"></div>');
-// An MCP server that is its own authorization server, correct except for `odd["/path"](form, res, site)`, which returns
-// undefined to leave the answer to it. It knows the clients that it registered. named: its 401 names its metadata.
-async function startSite(odd = {}, { named = true } = {}) {
-  const site = { clients: new Set(), good: new Set(), paths: [], tokens: 0 };
+const htmlPage = (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><div id="root"></div>');
+// An MCP server that is its own authorization server. `overrides["/path"](form, res, site)` may answer instead, or
+// return undefined for the correct answer. named: its 401 response contains the URL of its resource metadata.
+async function startSite(overrides = {}, { named = true } = {}) {
+  const site = { clients: new Set(), validTokens: new Set(), paths: [], tokens: 0 };
   const s = http.createServer((req, res) => {
     let body = '';
     req.on('data', (d) => (body += d));
@@ -30,7 +30,7 @@ async function startSite(odd = {}, { named = true } = {}) {
       const url = new URL(req.url, site.origin), q = Object.fromEntries(url.searchParams);
       const form = Object.fromEntries(new URLSearchParams(body));
       site.paths.push(url.pathname + (form.grant_type ? ` ${form.grant_type}` : ''));
-      for (const key of [`${url.pathname} ${form.grant_type}`, url.pathname]) if (odd[key]?.(form, res, site) !== undefined) return;
+      for (const key of [`${url.pathname} ${form.grant_type}`, url.pathname]) if (overrides[key]?.(form, res, site) !== undefined) return;
       if (url.pathname === '/.well-known/oauth-protected-resource/mcp') return json(res, 200, { resource: `${site.origin}/mcp`, authorization_servers: [site.origin] });
       if (url.pathname === '/.well-known/oauth-authorization-server') return json(res, 200, site.metadata());
       if (url.pathname === '/register') {
@@ -46,14 +46,14 @@ async function startSite(odd = {}, { named = true } = {}) {
       }
       if (url.pathname === '/token') return site.clients.has(form.client_id) ? json(res, 200, site.token()) : json(res, 401, { error: 'invalid_client' });
       if (url.pathname !== '/mcp') return json(res, 404, {});
-      if (site.good.has(req.headers.authorization)) return respondCorrectly(body ? JSON.parse(body) : {}, res, req, [{ name: 'echo', inputSchema: { type: 'object' } }]);
+      if (site.validTokens.has(req.headers.authorization)) return respondCorrectly(body ? JSON.parse(body) : {}, res, req, [{ name: 'echo', inputSchema: { type: 'object' } }]);
       res.writeHead(401, { 'www-authenticate': named ? `Bearer resource_metadata="${site.origin}/.well-known/oauth-protected-resource/mcp"` : 'Bearer' }).end();
     });
   });
   await new Promise((resolve) => s.listen(0, '127.0.0.1', resolve));
   site.origin = `http://127.0.0.1:${s.address().port}`;
   site.token = () => {
-    site.good.add(`Bearer t${++site.tokens}`);
+    site.validTokens.add(`Bearer t${++site.tokens}`);
     return { access_token: `t${site.tokens}`, token_type: 'bearer', expires_in: 3600, refresh_token: 'again' };
   };
   site.metadata = () => ({ issuer: site.origin, authorization_endpoint: `${site.origin}/authorize`, token_endpoint: `${site.origin}/token`,
@@ -61,7 +61,7 @@ async function startSite(odd = {}, { named = true } = {}) {
   site.close = () => { s.closeAllConnections(); s.close(); };
   return site;
 }
-async function profileOf(site) {
+async function profileFor(site) {
   const u = await server.user({ tier: 'pro' });
   const agent = (await u.get('/agents')).json.agents[0].agent_id;
   const made = await u.post('/mcp/profiles', { json: { url: `${site.origin}/mcp`, display_name: 'Mine' } });
@@ -75,32 +75,32 @@ async function profileOf(site) {
   };
 }
 
-for (const [what, odd, options] of [
-  ['whose token endpoint answers 201', { '/token': (f, res, site) => json(res, 201, site.token()) }],
-  ['whose metadata of the resource are a page at the first place', {
-    '/.well-known/oauth-protected-resource/mcp': (f, res) => page(res),
+for (const [description, overrides, options] of [
+  ['whose token endpoint responds with 201', { '/token': (f, res, site) => json(res, 201, site.token()) }],
+  ['whose resource metadata is an HTML page at the first well-known URL', {
+    '/.well-known/oauth-protected-resource/mcp': (f, res) => htmlPage(res),
     '/.well-known/oauth-protected-resource': (f, res, site) => json(res, 200, { resource: `${site.origin}/mcp`, authorization_servers: [site.origin] }),
   }, { named: false }],
-  ['whose metadata of the resource are pages', {
-    '/.well-known/oauth-protected-resource/mcp': (f, res) => page(res), '/.well-known/oauth-protected-resource': (f, res) => page(res),
+  ['whose resource metadata URLs all return HTML pages', {
+    '/.well-known/oauth-protected-resource/mcp': (f, res) => htmlPage(res), '/.well-known/oauth-protected-resource': (f, res) => htmlPage(res),
   }, { named: false }],
-  ['whose own metadata are a page at the first place', {
-    '/.well-known/oauth-authorization-server': (f, res) => page(res),
+  ['whose server metadata is an HTML page at the first well-known URL', {
+    '/.well-known/oauth-authorization-server': (f, res) => htmlPage(res),
     '/.well-known/openid-configuration': (f, res, site) => json(res, 200, site.metadata()),
   }],
-  ['whose first place fails', {
+  ['whose first metadata URL fails', {
     '/.well-known/oauth-authorization-server': (f, res) => res.writeHead(500).end(),
     '/.well-known/openid-configuration': (f, res, site) => json(res, 200, site.metadata()),
   }],
   ['without any metadata', {
-    '/.well-known/oauth-protected-resource/mcp': (f, res) => json(res, 404, {}), '/.well-known/oauth-authorization-server': (f, res) => page(res),
+    '/.well-known/oauth-protected-resource/mcp': (f, res) => json(res, 404, {}), '/.well-known/oauth-authorization-server': (f, res) => htmlPage(res),
   }, { named: false }],
-  ['that refuses resource beside scope', { '/token': (f, res) => (f.resource ? json(res, 400, { error: 'invalid_target' }) : undefined) }],
+  ['that rejects requests with both resource and scope', { '/token': (f, res) => (f.resource ? json(res, 400, { error: 'invalid_target' }) : undefined) }],
 ])
-  test(`a user can consent at an authorization server ${what}`, async () => {
-    const site = await startSite(odd, options);
+  test(`a user can consent at an authorization server ${description}`, async () => {
+    const site = await startSite(overrides, options);
     try {
-      const p = await profileOf(site);
+      const p = await profileFor(site);
       const done = await p.consent();
       assert.equal(done.status, 200, done.text);
       const listed = await p.tools();
@@ -110,48 +110,48 @@ for (const [what, odd, options] of [
     }
   });
 
-test('an error in an answer of status 200 is named by its code, and its description is in the log', async () => {
+test('an error in a response with status 200 is reported by its code, and its description is logged', async () => {
   const site = await startSite({ '/token': (f, res) => json(res, 200, { error: 'bad_verification_code', error_description: 'It has expired.' }) });
   try {
-    const done = await (await profileOf(site)).consent();
+    const done = await (await profileFor(site)).consent();
     assert.equal(done.status, 400, done.text);
     assert.match(done.text, /returned no token: bad_verification_code</);
     assert.doesNotMatch(done.text, /expired/);
-    await waitFor('the description', () => server.log.split('\n').some((line) => line.includes(done.headers.get('x-request-id')) && line.includes('It has expired.')));
+    await waitFor('the error description in the log', () => server.log.split('\n').some((line) => line.includes(done.headers.get('x-request-id')) && line.includes('It has expired.')));
   } finally {
     site.close();
   }
 });
 
 for (const [status, body] of [[401, { error: 'invalid_client' }], [400, { error: 'unauthorized_client' }], [200, { error: 'invalid_client' }]])
-  test(`a client that is forgotten (${status} ${body.error}) is registered again with the next consent`, async () => {
+  test(`an unknown client (${status} ${body.error}) is registered again with the next consent`, async () => {
     const site = await startSite({ '/token refresh_token': (f, res) => json(res, status, body) });
     try {
-      const p = await profileOf(site);
+      const p = await profileFor(site);
       assert.equal((await p.consent()).status, 200);
       assert.equal((await p.tools()).status, 200);
       site.clients.clear();
-      site.good.clear();
+      site.validTokens.clear();
       assert.match((await p.tools()).text, /requires the user's consent/);
       const done = await p.consent();
       assert.equal(done.status, 200, done.text);
       assert.equal((await p.tools()).status, 200);
-      assert.equal(site.paths.filter((each) => each === '/register').length, 2);
+      assert.equal(site.paths.filter((path) => path === '/register').length, 2);
     } finally {
       site.close();
     }
   });
 
-test('a client that is forgotten without a word is registered again after a consent that never came back', async () => {
+test('a client deleted without an error response is registered again after an unfinished consent', async () => {
   const site = await startSite({ '/token': (f, res, s) => json(res, 200, { ...s.token(), refresh_token: undefined }) });
   try {
-    const p = await profileOf(site);
+    const p = await profileFor(site);
     assert.equal((await p.consent()).status, 200);
     site.clients.clear();
-    site.clients.add('another');  // ids are not given again
-    site.good.clear();
+    site.clients.add('another');  // client ids are not reused
+    site.validTokens.clear();
     assert.match((await p.tools()).text, /requires the user's consent/);
-    assert.equal((await p.consent()).status, 400, 'the page of the authorization server');
+    assert.equal((await p.consent()).status, 400, 'the error page of the authorization server');
     assert.equal((await p.consent()).status, 200);
     assert.equal((await p.tools()).status, 200);
   } finally {
@@ -160,28 +160,28 @@ test('a client that is forgotten without a word is registered again after a cons
 });
 
 for (const error of ['invalid_request', 'invalid_grant', 'invalid_scope', 'bad_refresh_token'])
-  test(`a refresh token that is refused by ${error} asks for consent, once and again`, async () => {
+  test(`a refresh token that is rejected with ${error} is not retried, and consent is required`, async () => {
     const site = await startSite({ '/token refresh_token': (f, res) => json(res, 400, { error }) });
     try {
-      const p = await profileOf(site);
+      const p = await profileFor(site);
       assert.equal((await p.consent()).status, 200);
-      site.good.clear();
+      site.validTokens.clear();
       for (let i = 0; i < 2; i++) assert.match((await p.tools()).text, /requires the user's consent/);
-      assert.equal(site.paths.filter((each) => each === '/token refresh_token').length, 1);
+      assert.equal(site.paths.filter((path) => path === '/token refresh_token').length, 1);
     } finally {
       site.close();
     }
   });
 
-test('a refresh token is kept while its server is unwell', async () => {
-  let unwell = true;
-  const site = await startSite({ '/token refresh_token': (f, res) => (unwell ? json(res, 400, { error: 'temporarily_unavailable' }) : undefined) });
+test('a refresh token is kept while the authorization server is temporarily unavailable', async () => {
+  let unavailable = true;
+  const site = await startSite({ '/token refresh_token': (f, res) => (unavailable ? json(res, 400, { error: 'temporarily_unavailable' }) : undefined) });
   try {
-    const p = await profileOf(site);
+    const p = await profileFor(site);
     assert.equal((await p.consent()).status, 200);
-    site.good.clear();
+    site.validTokens.clear();
     assert.equal((await p.tools()).status, 502);
-    unwell = false;
+    unavailable = false;
     assert.equal((await p.tools()).status, 200);
   } finally {
     site.close();

@@ -1,4 +1,4 @@
-// The client against servers with unusual answers from which it can recover.
+// The MCP client with servers whose unusual responses it can recover from.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const list = (config, type = 'http') => admin.post('/admin/mcp/tools', { json: {
 const call = (config, type = 'http') => admin.post('/admin/mcp/call', { json: { type, config, tool: 'echo', arguments: {} } });
 const names = (r) => r.json?.tools?.map((t) => t.name);
 const toolsOf = (p) => user.get(`/agents/${agent}/custom-mcp-tools`, { headers: { 'x-mcp-url': p.url, 'x-mcp-type': 'http' } });
-const by = async (handle, body) => {
+const withPeer = async (handle, body) => {
   const p = await startScriptedServer(handle);
   try {
     return await body(p);
@@ -39,48 +39,48 @@ const by = async (handle, body) => {
   }
 };
 
-test('a kept connection whose initialize was refused is not used again', async () => {
-  let greeted = 0;
-  const without = [];
-  await by((m, res, req) => {
-    if (m.method === 'initialize' && ++greeted === 1) return json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code: -32000, message: 'starting up' } });
-    if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': `s${greeted}` });
-    if (m.method === 'tools/call' && !req.headers['mcp-session-id']) without.push(m.method);
+test('a connection whose initialize was rejected is not reused', async () => {
+  let initializeCount = 0;
+  const callsWithoutSession = [];
+  await withPeer((m, res, req) => {
+    if (m.method === 'initialize' && ++initializeCount === 1) return json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code: -32000, message: 'starting up' } });
+    if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': `s${initializeCount}` });
+    if (m.method === 'tools/call' && !req.headers['mcp-session-id']) callsWithoutSession.push(m.method);
     return undefined;
   }, async (p) => {
     const config = { url: p.url, reuse: true };
     assert.equal((await call(config)).status, 502);
     for (let i = 0; i < 4; ++i) assert.equal((await call(config)).status, 200);
-    assert.deepEqual(without, []);
-    assert.equal(greeted, 2, 'the second connection is kept');
+    assert.deepEqual(callsWithoutSession, []);
+    assert.equal(initializeCount, 2, 'the second connection is reused');
   });
 });
 
-for (const [how, reply] of Object.entries({
+for (const [response, reply] of Object.entries({
   'a stream that is left open': (res) => { res.writeHead(200, { 'content-type': 'text/event-stream' }); res.flushHeaders(); },
-  'a body without an end': (res) => { res.writeHead(202); res.write('x'); },
+  'an unterminated body': (res) => { res.writeHead(202); res.write('x'); },
   nothing: () => {},
 }))
-  test(`an initialized notification answered by ${how} causes no long delay`, () => by(
+  test(`an initialized notification answered with ${response} causes no long delay`, () => withPeer(
     (m, res) => m.method === 'notifications/initialized' ? (reply(res), true) : undefined,
     async (p) => {
       const r = await list({ url: p.url });
       assert.deepEqual(names(r), ['echo'], r.text);
     }));
 
-test('a later page that is refused is an error, and no list', () => by((m, res) => {
+test('an error on a later page of the tool list fails the whole listing', () => withPeer((m, res) => {
   if (m.method !== 'tools/list') return undefined;
   if (!m.params?.cursor) return result(res, m, { tools: [{ name: 'a', inputSchema: {} }], nextCursor: '2' });
   return json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'no such method' } });
 }, async (p) => assert.equal((await list({ url: p.url })).status, 502)));
 
-test('a server that has tools and refuses to list them has not none', () => by(
+test('a server that has tools but refuses to list them is an error, not an empty list', () => withPeer(
   (m, res) => m.method === 'tools/list' ? json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'no such method' } }) : undefined,
   async (p) => assert.equal((await list({ url: p.url })).status, 502)));
 
-test('a list that was out of date before it came is asked for again', () => {
+test('a tool list that changes while it is transferred is requested again', () => {
   let v = 1;
-  return by((m, res) => {
+  return withPeer((m, res) => {
     if (m.method !== 'tools/list') return undefined;
     const tools = [{ name: `v${v}`, inputSchema: {} }];
     if (v > 1) return result(res, m, { tools });
@@ -95,21 +95,21 @@ test('a list that was out of date before it came is asked for again', () => {
   });
 });
 
-test('a tool that is newer than the list known here can be enabled', () => {
+test('a tool that is newer than the cached tool list can be enabled', () => {
   const tools = [{ name: 'old', inputSchema: {} }];
-  return by((m, res) => m.method === 'tools/list' ? result(res, m, { tools }) : undefined, async (p) => {
+  return withPeer((m, res) => m.method === 'tools/list' ? result(res, m, { tools }) : undefined, async (p) => {
     assert.deepEqual(names(await toolsOf(p)), ['old']);
     tools.push({ name: 'new', inputSchema: {} });
     const enable = (tool) => user.post(`/agents/${agent}/custom-mcp-tools`, { json: { url: p.url, type: 'http', enabled_tools: [tool] } });
     const r = await enable('new');
     assert.equal(r.status, 200, r.text);
-    assert.equal((await enable('none')).status, 400);
+    assert.equal((await enable('unknown')).status, 400);
   });
 });
 
 test('the session id is taken from the response to initialize only', () => {
   const seen = [];
-  return by((m, res, req) => {
+  return withPeer((m, res, req) => {
     seen.push(`${m.method ?? req.method}:${req.headers['mcp-session-id'] ?? ''}`);
     if (m.method === 'server/discover') {
       res.setHeader('mcp-session-id', 'wrong');
@@ -124,7 +124,7 @@ test('the session id is taken from the response to initialize only', () => {
   });
 });
 
-test('an event id that no header can hold is ignored', () => by((m, res) => {
+test('an event id that is not valid in a header is ignored', () => withPeer((m, res) => {
   if (m.method !== 'tools/list') return undefined;
   res.writeHead(200, { 'content-type': 'text/event-stream' });
   res.end('id: a\u0001b\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n');
@@ -135,7 +135,7 @@ test('an event id that no header can hold is ignored', () => by((m, res) => {
   assertMcpError(r, 'MCP_CONNECT_FAILED', /without an answer/, 1);
 }));
 
-test('an encoding that was not asked for is named', () => by((m, res) => {
+test('the error names a content encoding that was not requested', () => withPeer((m, res) => {
   if (m.method !== 'tools/list') return undefined;
   res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
   res.end(zlib.gzipSync(JSON.stringify({ jsonrpc: '2.0', id: m.id, result: { tools: [] } })));
@@ -146,7 +146,7 @@ test('an encoding that was not asked for is named', () => by((m, res) => {
   assertMcpError(r, 'MCP_PROTOCOL_ERROR', /content encoding.*gzip/, 1);
 }));
 
-test('a server that is busy says for how long', () => by((m, res) => {
+test('the error for a busy server contains its Retry-After time', () => withPeer((m, res) => {
   if (m.method !== 'tools/list') return undefined;
   res.writeHead(429, { 'retry-after': '17' }).end();
   return true;
@@ -156,7 +156,7 @@ test('a server that is busy says for how long', () => by((m, res) => {
   assertMcpError(r, 'MCP_CONNECT_FAILED', /429, to be tried again after 17 s/, 1);
 }));
 
-test('a program of 2026-07-28 alone that is slow to begin is understood', async () => {
+test('a slowly starting program that supports only 2026-07-28 is detected correctly', async () => {
   const file = path.join(dir, 'slow.mjs'), log = path.join(dir, 'slow.log');
   writeFileSync(file, `
 import { appendFileSync } from 'node:fs';
@@ -179,33 +179,33 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
   assert.deepEqual(readFileSync(log, 'utf8').trim().split('\n').slice(0, 3), ['server/discover', 'initialize', 'tools/list']);
 });
 
-test('a message of more values than a loop should read is refused at once, over http and stdio', async () => {
+test('a message with too many JSON values is rejected immediately, over http and stdio', async () => {
   const many = `"result":{"tools":[${'{},'.repeat(1_000_000)}{}]}`;
-  const refused = async (config, type) => {
+  const expectRejection = async (config, type) => {
     const begun = performance.now();
     const r = await list(config, type);
     r.ms = performance.now() - begun;
     assertMcpError(r, 'MCP_PROTOCOL_ERROR', /more than 1000000 values/, 5000);
   };
-  await by((m, res) => {
+  await withPeer((m, res) => {
     if (m.method !== 'tools/list') return undefined;
     res.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${m.id},${many}}`);
     return true;
-  }, (p) => refused({ url: p.url }));
+  }, (p) => expectRejection({ url: p.url }));
   const file = path.join(dir, 'many.mjs');
   writeFileSync(file, `
 import readline from 'node:readline';
 readline.createInterface({ input: process.stdin }).on('line', (line) => {
   const m = JSON.parse(line);
-  const it = m.method === 'initialize' ? '"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}'
+  const body = m.method === 'initialize' ? '"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}'
     : m.method === 'tools/list' ? '"result":{"tools":[' + '{},'.repeat(1_000_000) + '{}]}' : '"error":{"code":-32601,"message":"no"}';
-  if (m.id !== undefined) process.stdout.write('{"jsonrpc":"2.0","id":' + m.id + ',' + it + '}\\n');
+  if (m.id !== undefined) process.stdout.write('{"jsonrpc":"2.0","id":' + m.id + ',' + body + '}\\n');
 });
 `);
-  await refused({ command: node, args: [file] }, 'json');
+  await expectRejection({ command: node, args: [file] }, 'json');
 });
 
-test('programs that are kept, or on their way out, leave room for others', async () => {
+test('idle and exiting programs do not block the start of others', async () => {
   const file = path.join(dir, 'plain.mjs');
   writeFileSync(file, `
 import readline from 'node:readline';

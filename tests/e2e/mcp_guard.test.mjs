@@ -1,6 +1,5 @@
-// The address guard of production against MCP servers that lead elsewhere. It takes a network of our own, in which
-// a public address leads to this machine without being one of its interfaces, which the server refuses, and a hosts file that
-// changes its mind: this file starts itself again inside.
+// The address guard of production against MCP servers whose names or redirects point to private addresses. The file
+// runs itself again in a network namespace with a route for a public address and a hosts file that can change.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -14,10 +13,10 @@ import { callingModel, startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase, sleep, textOf, waitFor } from './lib/server.mjs';
 
 const address = '20.20.20.20';
-const inside = process.env.RY_NETWORK_OF_ITS_OWN;
+const hostsFile = process.env.RY_NETWORK_OF_ITS_OWN;
 
-if (!inside) {
-  test('in a network of its own', (t) => {
+if (!hostsFile) {
+  test('in a separate network namespace', (t) => {
     const dir = mkdtempSync(path.join(tmpdir(), 'ry-guard-'));
     const hosts = path.join(dir, 'hosts');
     writeFileSync(hosts, '127.0.0.1 localhost\n');
@@ -28,17 +27,17 @@ if (!inside) {
     const r = spawnSync('unshare', ['--net', '--mount', '--', 'sh', '-c', enter, 'sh', process.execPath, '--test-reporter=spec', '--test', import.meta.filename],
       { env: { ...env, RY_NETWORK_OF_ITS_OWN: hosts }, encoding: 'utf8' });
     rmSync(dir, { recursive: true, force: true });
-    if (r.status === 99 || /unshare/.test(r.stderr)) return t.skip(`this user may not make a network: ${r.stderr.trim()}`);
+    if (r.status === 99 || /unshare/.test(r.stderr)) return t.skip(`this user may not create a network namespace: ${r.stderr.trim()}`);
     assert.equal(r.status, 0, r.stdout + r.stderr);
     assert.match(r.stdout, /ℹ pass [1-9]/);
   });
 } else {
   let database, llm, server, u, agent, good;
-  const names = (...lines) => writeFileSync(inside, ['127.0.0.1 localhost', ...lines, ''].join('\n'));
+  const writeHosts = (...lines) => writeFileSync(hostsFile, ['127.0.0.1 localhost', ...lines, ''].join('\n'));
 
   before(async () => {
     database = makeDatabase();
-    names(`${address} good.example`);
+    writeHosts(`${address} good.example`);
     llm = await startLlm(callingModel);
     good = await startScriptedServer(undefined, { host: address });
     server = await new Server({ database, llm: { url: llm.url.replace('127.0.0.1', 'localhost') }, set: ['deployment.mode=production', 'auth.jwt.hs256_secret=0123456789abcdef0123456789abcdef', 'mcp.discovery_timeout_seconds=5', 'mcp.call_timeout_seconds=5'] }).start();
@@ -51,32 +50,32 @@ if (!inside) {
     good?.close();
     database?.drop();
   });
-  const at = (name, peer) => peer.url.replace(/\/\/[^:]+:/, `//${name}:`);
-  const ask = (url, type = 'http') => u.get(`/agents/${agent}/custom-mcp-tools`, { headers: { 'x-mcp-url': url, 'x-mcp-type': type, 'cache-control': 'no-cache' } });
-  const refused = (r) => { assert.equal(r.status, 400, r.text); assert.equal(r.json.detail, 'MCP URL points to a private or local address'); };
+  const urlWithHost = (name, peer) => peer.url.replace(/\/\/[^:]+:/, `//${name}:`);
+  const discover = (url, type = 'http') => u.get(`/agents/${agent}/custom-mcp-tools`, { headers: { 'x-mcp-url': url, 'x-mcp-type': type, 'cache-control': 'no-cache' } });
+  const expectRefused = (r) => { assert.equal(r.status, 400, r.text); assert.equal(r.json.detail, 'MCP URL points to a private or local address'); };
 
   test('a server at a public address is reached', async () => {
-    const r = await ask(at('good.example', good));
+    const r = await discover(urlWithHost('good.example', good));
     assert.equal(r.status, 200, r.text);
     assert.deepEqual(r.json.tools.map((t) => t.name), ['echo']);
   });
 
-  for (const [what, ...lines] of [['only leads', '127.0.0.1 bad.example'], ['also leads', `${address} bad.example`, '127.0.0.1 bad.example'],
-    ['leads by IPv6', '::1 bad.example'], ['leads by a mapped address', '::ffff:127.0.0.1 bad.example'], ['leads to metadata', '169.254.169.254 bad.example']]) {
-    test(`a name that ${what} to a private address is refused`, async () => {
-      const home = await startScriptedServer();
+  for (const [resolves, ...lines] of [['only resolves', '127.0.0.1 bad.example'], ['also resolves', `${address} bad.example`, '127.0.0.1 bad.example'],
+    ['resolves over IPv6', '::1 bad.example'], ['resolves as an IPv4-mapped address', '::ffff:127.0.0.1 bad.example'], ['resolves (metadata service)', '169.254.169.254 bad.example']]) {
+    test(`a name that ${resolves} to a private address is refused`, async () => {
+      const privatePeer = await startScriptedServer();
       try {
-        names(`${address} good.example`, ...lines);
-        for (const type of ['http', 'sse']) refused(await ask(at('bad.example', home), type));
-        assert.equal(home.seen.length, 0);
+        writeHosts(`${address} good.example`, ...lines);
+        for (const type of ['http', 'sse']) expectRefused(await discover(urlWithHost('bad.example', privatePeer), type));
+        assert.equal(privatePeer.seen.length, 0);
       } finally {
-        home.close();
+        privatePeer.close();
       }
     });
   }
 
   test('an agent cannot be stored with a server at a private address, on any route', async () => {
-    const mcps = (type, url) => ({ custom_mcps: [{ name: 'good', type: 'http', config: { url: at('good.example', good) }, enabledTools: [] }, { name: 'x', type, config: { url }, enabledTools: [] }] });
+    const mcps = (type, url) => ({ custom_mcps: [{ name: 'good', type: 'http', config: { url: urlWithHost('good.example', good) }, enabledTools: [] }, { name: 'x', type, config: { url }, enabledTools: [] }] });
     for (const url of ['http://127.0.0.1/', 'http://localhost:8080/mcp', 'http://[::1]/', 'http://10.1.2.3/', 'http://172.16.0.1/', 'http://192.168.1.1/', 'http://169.254.169.254/', 'HTTP://169.254.169.254/latest', 'http://2130706433/', 'http://0x7f.1/', 'http://[::ffff:10.0.0.1]/', 'http://0/']) {
       for (const type of ['http', 'sse']) {
         const answers = [await u.post('/agents', { json: { name: 'a', ...mcps(type, url) } }), await u.request('PUT', `/agents/${agent}`, { json: mcps(type, url) }),
@@ -89,39 +88,39 @@ if (!inside) {
     assert.deepEqual((await u.get(`/agents/${agent}`)).json.custom_mcps, []);
   });
 
-  test('a name that changes its mind after it was found good leads nowhere', async () => {
-    names(`${address} turncoat.example`);
+  test('a name that resolves to a private address after its first check is refused', async () => {
+    writeHosts(`${address} rebinding.example`);
     const first = await startScriptedServer(undefined, { host: address });
-    const home = await startScriptedServer(undefined, { port: first.port });
+    const privatePeer = await startScriptedServer(undefined, { port: first.port });
     try {
-      assert.equal((await ask(at('turncoat.example', first))).status, 200);
-      names('127.0.0.1 turncoat.example');
-      refused(await ask(at('turncoat.example', first)));
-      assert.equal(home.seen.length, 0);
+      assert.equal((await discover(urlWithHost('rebinding.example', first))).status, 200);
+      writeHosts('127.0.0.1 rebinding.example');
+      expectRefused(await discover(urlWithHost('rebinding.example', first)));
+      assert.equal(privatePeer.seen.length, 0);
     } finally {
       first.close();
-      home.close();
+      privatePeer.close();
     }
   });
 
-  test('an unanswered lookup ends with the time limit, over http and sse, for a discovery and for a call', async () => {
+  test('an unanswered DNS lookup ends at the time limit, over http and sse, for discovery and calls', async () => {
     const silent = createSocket('udp4');
     await new Promise((resolve) => silent.bind(53, '127.0.0.1', resolve));
     try {
       const url = 'http://silent.example:9/mcp';
       const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'nowhere', type: 'http', config: { url }, enabledTools: ['echo'] }] } });
       assert.equal(put.status, 200, put.text);
-      const within = async (what, ms, work) => {
+      const within = async (label, ms, work) => {
         const begun = performance.now();
         await work();
-        assert.ok(performance.now() - begun < ms, `${what} took ${performance.now() - begun} ms`);
+        assert.ok(performance.now() - begun < ms, `${label} took ${performance.now() - begun} ms`);
       };
       await Promise.all(['http', 'sse'].map((type) => within(type, 5700, async () => {
-        const r = await ask(url, type);
+        const r = await discover(url, type);
         assert.equal(r.status, 504, r.text);
         assert.match(r.json.detail.message, /MCP server "(silent.example:9|nowhere)": .*5 seconds/);
       })));
-      // The test waits for the list first, because all calls share a name lookup in progress.
+      // The bound includes the wait for the tool list, because all calls share a name lookup in progress.
       await within('the run', 5000 + 5000 + 3000, async () => {
         const run = await u.start({ prompt: '[call nowhere__echo {}]' });
         assert.match(textOf((await u.stream(run.json.agent_run_id, { timeout: 30000 })).events), /MCP server "nowhere": .*(5 seconds|could not be resolved)/);
@@ -131,76 +130,76 @@ if (!inside) {
     }
   });
 
-  test('unanswered lookups do not delay the model of another user', async () => {
+  test('unanswered DNS lookups do not delay the model requests of another user', async () => {
     const silent = createSocket('udp4');
     await new Promise((resolve) => silent.bind(53, '127.0.0.1', resolve));
     try {
       const other = await server.user({ tier: 'pro' });
       const begun = performance.now();
-      const asked = Array.from({ length: 100 }, (_, i) => ask(`http://silent${i}.example:9/mcp`));
+      const lookups = Array.from({ length: 100 }, (_, i) => discover(`http://silent${i}.example:9/mcp`));
       await sleep(500);
       const run = await other.start({ prompt: 'hello' });
       const { events } = await other.stream(run.json.agent_run_id, { timeout: 30000 });
       assert.match(textOf(events), /read_file/);
       assert.ok(performance.now() - begun < 4500, `the run ended after ${performance.now() - begun} ms`);
-      for (const r of await Promise.all(asked)) assert.equal(r.status, 504, r.text);
+      for (const r of await Promise.all(lookups)) assert.equal(r.status, 504, r.text);
     } finally {
       silent.close();
     }
-    // Abandoned lookups still occupy their threads; the following request needs one immediately.
-    names(`${address} good.example`);
-    await waitFor('a thread for look-ups', async () => (await ask('http://good.example:9/mcp')).status !== 504, 60000);
+    // Abandoned lookups still occupy their threads; the next test needs a thread immediately.
+    writeHosts(`${address} good.example`);
+    await waitFor('a free lookup thread', async () => (await discover('http://good.example:9/mcp')).status !== 504, 60000);
   });
 
-  test('a redirect to a private address, by itself or by a name that turns, is not followed', async () => {
-    const home = await startScriptedServer();
-    let location, turn;
-    const peer = await startScriptedServer((m, res) => { turn?.(); res.writeHead(307, { location }).end(); return true; }, { host: address });
+  test('a redirect to a private address, literal or by a rebinding name, is not followed', async () => {
+    const privatePeer = await startScriptedServer();
+    let location, rebind;
+    const peer = await startScriptedServer((m, res) => { rebind?.(); res.writeHead(307, { location }).end(); return true; }, { host: address });
     try {
-      names(`${address} good.example`, `${address} redirects.example`, '127.0.0.1 inside.example');
-      for (location of [home.url, at('inside.example', home), at('redirects.example', home)]) {
-        turn = location.includes('redirects') ? () => names('127.0.0.1 redirects.example') : undefined;
+      writeHosts(`${address} good.example`, `${address} redirects.example`, '127.0.0.1 inside.example');
+      for (location of [privatePeer.url, urlWithHost('inside.example', privatePeer), urlWithHost('redirects.example', privatePeer)]) {
+        rebind = location.includes('redirects') ? () => writeHosts('127.0.0.1 redirects.example') : undefined;
         for (const type of ['http', 'sse']) {
-          names(`${address} good.example`, `${address} redirects.example`, '127.0.0.1 inside.example');
-          const r = await ask(at('redirects.example', peer), type);
+          writeHosts(`${address} good.example`, `${address} redirects.example`, '127.0.0.1 inside.example');
+          const r = await discover(urlWithHost('redirects.example', peer), type);
           assert.ok(r.status === 502 || r.status === 400, r.text);
         }
       }
-      assert.equal(home.seen.length, 0);
+      assert.equal(privatePeer.seen.length, 0);
     } finally {
       peer.close();
-      home.close();
+      privatePeer.close();
     }
   });
 
-  test('a stream of events does not send messages to a private address', async () => {
-    const home = await startScriptedServer();
-    const peer = http.createServer((req, res) => { res.writeHead(200, { 'content-type': 'text/event-stream' }); res.write(`event: endpoint\ndata: ${home.url}\n\n`); });
+  test('an SSE endpoint event with a private address does not redirect messages there', async () => {
+    const privatePeer = await startScriptedServer();
+    const peer = http.createServer((req, res) => { res.writeHead(200, { 'content-type': 'text/event-stream' }); res.write(`event: endpoint\ndata: ${privatePeer.url}\n\n`); });
     await new Promise((r) => peer.listen(0, address, r));
-    names(`${address} good.example`);
-    const r = await ask(`http://good.example:${peer.address().port}/sse`, 'sse');
+    writeHosts(`${address} good.example`);
+    const r = await discover(`http://good.example:${peer.address().port}/sse`, 'sse');
     assert.equal(r.status, 502, r.text);
     assert.match(r.json.detail.message, /not its own/);
-    assert.equal(home.seen.length, 0);
+    assert.equal(privatePeer.seen.length, 0);
     peer.closeAllConnections();
     peer.close();
-    home.close();
+    privatePeer.close();
   });
 
-  test('servers that turn bad or die do not hurt the others of an agent', async () => {
-    const home = await startScriptedServer();
-    names(`${address} good.example`, `${address} turncoat.example`);
+  test('servers that rebind to a private address or fail do not affect other servers', async () => {
+    const privatePeer = await startScriptedServer();
+    writeHosts(`${address} good.example`, `${address} rebinding.example`);
     const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [
-      { name: 'turned', type: 'http', config: { url: at('turncoat.example', home) }, enabledTools: ['echo'] },
+      { name: 'rebound', type: 'http', config: { url: urlWithHost('rebinding.example', privatePeer) }, enabledTools: ['echo'] },
       { name: 'dead', type: 'http', config: { url: `http://good.example:1/mcp` }, enabledTools: ['echo'] },
-      { name: 'good', type: 'http', config: { url: at('good.example', good) }, enabledTools: ['echo'] }] } });
+      { name: 'good', type: 'http', config: { url: urlWithHost('good.example', good) }, enabledTools: ['echo'] }] } });
     assert.equal(put.status, 200, put.text);
-    names(`${address} good.example`, '127.0.0.1 turncoat.example');
+    writeHosts(`${address} good.example`, '127.0.0.1 rebinding.example');
     const use = async (tool) => textOf((await u.stream((await u.start({ prompt: `[call ${tool} {}]` })).json.agent_run_id)).events);
     assert.match(await use('good__echo'), /called echo/);
-    assert.match(await use('turned__echo'), /MCP server "turned": .*private or local address/);
+    assert.match(await use('rebound__echo'), /MCP server "rebound": .*private or local address/);
     assert.match(await use('dead__echo'), /MCP server "dead": /);
-    assert.equal(home.seen.length, 0);
-    home.close();
+    assert.equal(privatePeer.seen.length, 0);
+    privatePeer.close();
   });
 }

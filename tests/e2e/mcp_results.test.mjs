@@ -1,4 +1,4 @@
-// Descriptions and results of tools of MCP servers, as the model of a run receives them.
+// Definitions and results of MCP tools, as the model of a run receives them.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
@@ -22,7 +22,7 @@ after(async () => {
 
 const nested = (levels, leaf) => (levels === 0 ? leaf : { a: nested(levels - 1, leaf) });
 
-// An agent with the given servers: [name, tools, answers by the tool's name].
+// A user whose default agent has the given servers: [name, tools, results by tool name].
 async function agentWith(...servers) {
   const u = await server.user({ tier: 'pro' });
   const agent = (await u.get('/agents')).json.agents[0].agent_id;
@@ -39,37 +39,37 @@ async function agentWith(...servers) {
 }
 const plain = (name) => ({ name, inputSchema: { type: 'object' } });
 
-test('a deep schema of one tool loses no tool', async () => {
+test('a deeply nested schema of one tool does not remove any tool', async () => {
   const inputSchema = { type: 'object', properties: nested(58, 0.3) };
-  const u = await agentWith(['good', [plain('echo')]], ['deep', [plain('near'), { name: 'far', inputSchema }]]);
+  const u = await agentWith(['good', [plain('echo')]], ['deep', [plain('flat'), { name: 'nested', inputSchema }]]);
   const offered = await run(u, 'what?');
-  for (const name of ['good__echo', 'deep__near', 'deep__far']) assert.ok(offered.split(',').includes(name), offered);
-  const far = llm.seen.at(-1).json.tools.find((t) => t.function.name === 'deep__far');
-  assert.deepEqual(far.function.parameters, inputSchema);
-  assert.equal(await run(u, '[call deep__far {}]'), 'said: called far');
+  for (const name of ['good__echo', 'deep__flat', 'deep__nested']) assert.ok(offered.split(',').includes(name), offered);
+  const nestedTool = llm.seen.at(-1).json.tools.find((t) => t.function.name === 'deep__nested');
+  assert.deepEqual(nestedTool.function.parameters, inputSchema);
+  assert.equal(await run(u, '[call deep__nested {}]'), 'said: called nested');
 });
 
-test('a schema too deep for a request loses that tool alone', async () => {
-  const u = await agentWith(['good', [plain('echo')]], ['deep', [plain('near'), { name: 'far', inputSchema: nested(100, 1) }]]);
+test('a schema nested too deeply for a model request removes only its own tool', async () => {
+  const u = await agentWith(['good', [plain('echo')]], ['deep', [plain('flat'), { name: 'nested', inputSchema: nested(100, 1) }]]);
   const offered = (await run(u, 'what?')).split(',');
-  assert.ok(offered.includes('good__echo') && offered.includes('deep__near'), offered.join());
-  assert.ok(!offered.includes('deep__far'), offered.join());
-  assert.match(server.log, /a tool is left out.*deep__far/);
+  assert.ok(offered.includes('good__echo') && offered.includes('deep__flat'), offered.join());
+  assert.ok(!offered.includes('deep__nested'), offered.join());
+  assert.match(server.log, /a tool is left out.*deep__nested/);
 });
 
-test('structured results, deep ones too, and resources reach the model', async () => {
+test('structured results, including deeply nested ones, and resources reach the model', async () => {
   const rows = { rows: ['ROW-ALPHA', 'ROW-BETA'] };
   const text = (t) => ({ type: 'text', text: t });
-  const u = await agentWith(['odd', ['beside', 'alone', 'twice', 'deep', 'blob'].map(plain), {
-    beside: { content: [text('Found 2 rows')], structuredContent: rows },
-    twice: { content: [text(JSON.stringify(rows, null, 1))], structuredContent: rows },
+  const u = await agentWith(['odd', ['with_text', 'alone', 'duplicated', 'deep', 'blob'].map(plain), {
+    with_text: { content: [text('Found 2 rows')], structuredContent: rows },
+    duplicated: { content: [text(JSON.stringify(rows, null, 1))], structuredContent: rows },
     alone: { content: [], structuredContent: rows },
     deep: { content: [], structuredContent: nested(100, 1) },
     blob: { content: [{ type: 'resource', resource: { uri: 'x:y', mimeType: 'text/csv', blob: Buffer.from('a,b').toString('base64') } }] },
   }]);
-  assert.equal(await run(u, '[call odd__beside {}]'), 'said: Found 2 rows');
+  assert.equal(await run(u, '[call odd__with_text {}]'), 'said: Found 2 rows');
   assert.equal(await run(u, '[call odd__alone {}]'), `said: ${JSON.stringify(rows)}`);
-  assert.equal(await run(u, '[call odd__twice {}]'), `said: ${JSON.stringify(rows, null, 1)}`);
+  assert.equal(await run(u, '[call odd__duplicated {}]'), `said: ${JSON.stringify(rows, null, 1)}`);
   assert.equal(await run(u, '[call odd__deep {}]'), `said: ${JSON.stringify(nested(100, 1))}`);
   assert.equal(await run(u, '[call odd__blob {}]'), 'said: [resource x:y, text/csv]\na,b');
 });

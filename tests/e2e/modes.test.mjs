@@ -1,17 +1,17 @@
-// mode and memory_enabled of a start change what the model is asked and what the agent can reach.
+// The form fields mode and memory_enabled change the model request and the files and tools that the agent can use.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
 import { startScriptedServer } from './lib/mcp.mjs';
 import { Server, makeDatabase, statuses, textOf } from './lib/server.mjs';
 
-let database, llm, hand, server, agent, u;
+let database, llm, mcpServer, server, agent, u;
 const names = (request) => (request.tools ?? []).map((t) => t.function.name);
 const system = (request) => request.messages.filter((m) => m.role === 'system').map((m) => m.content).join('\n');
 
 before(async () => {
   database = makeDatabase();
-  // Runs the command that the prompt has between backticks, if it can.
+  // Runs the command between backticks in the prompt if the shell tool is available.
   llm = await startLlm((request, reply) => {
     const command = /`(.*)`/.exec(lastUser(request))?.[1];
     const results = turns(request).filter((m) => m.role === 'tool');
@@ -19,20 +19,20 @@ before(async () => {
     if (command && names(request).includes('shell')) return reply.tools([{ name: 'shell', arguments: { command } }]);
     reply.say('no tool');
   });
-  hand = await startScriptedServer();
+  mcpServer = await startScriptedServer();
   server = await new Server({ database, llm }).start();
   u = await server.user();
   const made = await u.post('/agents', { json: { name: 'Tester', system_prompt: 'Be brief.' } });
   assert.equal(made.status, 201, made.text);
   agent = made.json.agent_id;
   const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [
-    { name: 'hand', type: 'http', config: { url: hand.url }, enabledTools: ['echo'] }] } });
+    { name: 'scripted', type: 'http', config: { url: mcpServer.url }, enabledTools: ['echo'] }] } });
   assert.equal(put.status, 200, put.text);
 });
 after(async () => {
   await server?.close();
   await llm?.close();
-  hand?.close();
+  mcpServer?.close();
   database?.drop();
 });
 
@@ -42,37 +42,37 @@ async function run(form) {
   assert.equal(started.status, 200, started.text);
   const s = await u.stream(started.json.agent_run_id);
   assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
-  return { ...s, ...started.json, said: textOf(s.events), asked: llm.seen.map((c) => c.json) };
+  return { ...s, ...started.json, answer: textOf(s.events), requests: llm.seen.map((c) => c.json) };
 }
-const shown = async (x) => {
+const reportedModes = async (x) => {
   const one = (await u.get(`/agent-run/${x.agent_run_id}`)).json;
   const thread = (await u.get(`/threads/${x.thread_id}`)).json;
   return { run: [one.mode, one.memory_enabled], thread: [thread.latest_run.mode, thread.latest_run.memory_enabled] };
 };
 
-test('chat offers no tools, neither built in nor of servers, also on a thread that used some', async () => {
+test('chat mode offers neither built-in nor MCP tools, even on a thread that used some', async () => {
   const first = await run({ prompt: '`echo hello`' });
-  assert.match(first.said, /said: .*hello/s);
-  assert.ok(names(first.asked[0]).includes('hand__echo'), names(first.asked[0]).join());
-  assert.deepEqual(await shown(first), { run: ['agent', true], thread: ['agent', true] });
+  assert.match(first.answer, /said: .*hello/s);
+  assert.ok(names(first.requests[0]).includes('scripted__echo'), names(first.requests[0]).join());
+  assert.deepEqual(await reportedModes(first), { run: ['agent', true], thread: ['agent', true] });
   const chat = await run({ prompt: '`echo again`', mode: 'chat', thread_id: first.thread_id });
-  assert.equal(chat.said, 'no tool');
-  assert.deepEqual(chat.asked.map((r) => r.tools ?? []), [[]]);
-  assert.equal(system(chat.asked[0]), 'Be brief.');
-  assert.deepEqual(await shown(chat), { run: ['chat', true], thread: ['chat', true] });
+  assert.equal(chat.answer, 'no tool');
+  assert.deepEqual(chat.requests.map((r) => r.tools ?? []), [[]]);
+  assert.equal(system(chat.requests[0]), 'Be brief.');
+  assert.deepEqual(await reportedModes(chat), { run: ['chat', true], thread: ['chat', true] });
   // The mode belongs to the run: the next one has tools again.
   const next = await run({ prompt: '`echo more`', mode: '', thread_id: first.thread_id });
-  assert.match(next.said, /more/);
+  assert.match(next.answer, /more/);
 });
 
-test('code adds instructions to the agent\'s own prompt', async () => {
+test('code mode adds instructions to the system prompt of the agent', async () => {
   const x = await run({ prompt: '`echo code`', mode: 'Code' });
-  assert.match(system(x.asked[0]), /^Be brief\.\n\n.*run the code or its tests/s);
-  assert.match(x.said, /code/);
-  assert.deepEqual(await shown(x), { run: ['code', true], thread: ['code', true] });
+  assert.match(system(x.requests[0]), /^Be brief\.\n\n.*run the code or its tests/s);
+  assert.match(x.answer, /code/);
+  assert.deepEqual(await reportedModes(x), { run: ['code', true], thread: ['code', true] });
 });
 
-test('another mode is refused and starts nothing', async () => {
+test('an unknown mode is rejected and starts no run', async () => {
   const before = (await u.get('/agent-runs')).json.agent_runs.length;
   const refused = await u.start({ prompt: 'x', mode: 'slides' });
   assert.equal(refused.status, 400, refused.text);
@@ -80,38 +80,38 @@ test('another mode is refused and starts nothing', async () => {
   assert.equal((await u.get('/agent-runs')).json.agent_runs.length, before);
 });
 
-test('without memory, a run does not see files of other threads in the workspace', async () => {
+test('without memory, a run cannot read files of other threads in the workspace', async () => {
   const first = await run({ prompt: '`echo secret > note.txt; cat note.txt`', memory_enabled: 'false' });
-  assert.match(first.said, /secret/, 'the workspace of its own thread is there');
-  assert.deepEqual(await shown(first), { run: ['agent', false], thread: ['agent', false] });
+  assert.match(first.answer, /secret/, 'the workspace of its own thread is available');
+  assert.deepEqual(await reportedModes(first), { run: ['agent', false], thread: ['agent', false] });
   assert.ok(!first.events.some((e) => e.type === 'notice'), first.raw);
-  const with_memory = await run({ prompt: '`cat note.txt`', project_id: first.project_id });
-  assert.equal(with_memory.project_id, first.project_id);
-  assert.match(with_memory.said, /secret/);
-  const without = await run({ prompt: '`cat note.txt`', project_id: first.project_id, memory_enabled: 'false' });
-  assert.equal(without.said, 'no tool');
-  assert.deepEqual(names(without.asked[0]), ['hand__echo']);
-  assert.deepEqual(without.events.filter((e) => e.type === 'notice').map((e) => e.code), ['workspace_withheld']);
-  assert.ok(!JSON.stringify(without.asked).includes('secret'));
-  // The other threads are gone, what they wrote is not.
-  for (const id of [first.thread_id, with_memory.thread_id])
+  const withMemory = await run({ prompt: '`cat note.txt`', project_id: first.project_id });
+  assert.equal(withMemory.project_id, first.project_id);
+  assert.match(withMemory.answer, /secret/);
+  const withoutMemory = await run({ prompt: '`cat note.txt`', project_id: first.project_id, memory_enabled: 'false' });
+  assert.equal(withoutMemory.answer, 'no tool');
+  assert.deepEqual(names(withoutMemory.requests[0]), ['scripted__echo']);
+  assert.deepEqual(withoutMemory.events.filter((e) => e.type === 'notice').map((e) => e.code), ['workspace_withheld']);
+  assert.ok(!JSON.stringify(withoutMemory.requests).includes('secret'));
+  // The other threads are deleted, but their files remain.
+  for (const id of [first.thread_id, withMemory.thread_id])
     assert.equal((await u.request('DELETE', `/threads/${id}`)).status, 204);
-  const later = await run({ prompt: '`cat note.txt`', thread_id: without.thread_id, memory_enabled: 'false' });
-  assert.equal(later.said, 'no tool');
+  const later = await run({ prompt: '`cat note.txt`', thread_id: withoutMemory.thread_id, memory_enabled: 'false' });
+  assert.equal(later.answer, 'no tool');
 });
 
-test('a thread and the list of threads name the agent and model of the last run', async () => {
+test('a thread and the thread list contain the agent and model of the last run', async () => {
   const x = await run({ prompt: 'hello' });
-  const of = async () => {
+  const agentAndModel = async () => {
     const one = (await u.get(`/threads/${x.thread_id}`)).json;
     const listed = (await u.get('/threads')).json.threads.find((t) => t.thread_id === x.thread_id);
     assert.deepEqual(listed, one);
     return [one.agent_id, one.model_name, one.latest_run.agent_id, one.latest_run.model_name];
   };
-  assert.deepEqual(await of(), [agent, 'runyard/basic', agent, 'runyard/basic']);
+  assert.deepEqual(await agentAndModel(), [agent, 'runyard/basic', agent, 'runyard/basic']);
   const standard = (await u.get('/agents')).json.agents.find((a) => a.is_default).agent_id;
   await run({ prompt: 'again', thread_id: x.thread_id, agent_id: '' });
-  assert.deepEqual(await of(), [standard, 'runyard/basic', standard, 'runyard/basic']);
+  assert.deepEqual(await agentAndModel(), [standard, 'runyard/basic', standard, 'runyard/basic']);
 });
 
 test('the terminal event and the run agree on its duration', async () => {

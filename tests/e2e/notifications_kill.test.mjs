@@ -1,5 +1,5 @@
-// The server is killed again and again while notifications flow: each arrives, in the inbox exactly once, by mail
-// as one message, which may come twice under the same Message-ID. RY_KILLS and RY_NOTIFICATIONS make it longer.
+// The server is killed repeatedly while it sends notifications: each arrives exactly once in the inbox, and at least
+// once by mail, with the same Message-ID. RY_KILLS and RY_NOTIFICATIONS make the test longer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { notifyDuringCrashes } from './lib/notification_load.mjs';
@@ -10,7 +10,7 @@ import { startSmtp } from './lib/smtp.mjs';
 const kills = Number(process.env.RY_KILLS ?? 4);
 const many = Number(process.env.RY_NOTIFICATIONS ?? 300);
 
-test(`${kills} kills while ${many} notifications flow`, { timeout: 60 * 60000 }, async () => {
+test(`${kills} kills while ${many} notifications are sent`, { timeout: 60 * 60000 }, async () => {
   const smtp = await startSmtp({ starttls: false });
   const db = makeDatabase();
   const server = new Server({
@@ -28,18 +28,18 @@ test(`${kills} kills while ${many} notifications flow`, { timeout: 60 * 60000 },
     }, 180000);
 
     assert.equal(db.sql(`select count(*) from notifications.notification where state <> 'sent'`), '0');
-    assert.equal(db.sql(`select count(*) from notifications.inbox`), String(many), 'each is in the inbox once');
+    assert.equal(db.sql(`select count(*) from notifications.inbox`), String(many), 'each is once in the inbox');
     assert.equal(db.sql(`select count(distinct payload->>'plan_name') from notifications.inbox`), String(many));
     assert.equal(db.sql(`select sum(unread) from notifications.inbox_head`), String(many));
-    assert.equal(db.sql(`select count(*) from mail.message`), String(total), 'each is one message');
+    assert.equal(db.sql(`select count(*) from mail.message`), String(total), 'each has one message');
     assert.equal(db.sql(`select count(*) from notifications.delivery where channel = 1 and state in ('accepted', 'delivered')`), String(total));
     const ids = new Map();
     for (const m of smtp.box) ids.set(m.parsed.messageId, (ids.get(m.parsed.messageId) ?? 0) + 1);
     assert.equal(ids.size, total, 'each arrived');
-    const twice = [...ids.values()].filter((n) => n > 1).length;
-    const admitted = Number(db.sql(`select count(*) from mail.message where maybe_duplicate`));
-    assert.ok(twice <= admitted, `${twice} came twice, ${admitted} are known to`);
-    console.log(`${total} notifications, ${kills} kills, ${twice} mails came twice, ${db.sql('select count(*) from notifications.notification where maybe_duplicate')} triggers were repeated`);
+    const duplicates = [...ids.values()].filter((n) => n > 1).length;
+    const possibleDuplicates = Number(db.sql(`select count(*) from mail.message where maybe_duplicate`));
+    assert.ok(duplicates <= possibleDuplicates, `${duplicates} duplicates, but only ${possibleDuplicates} are marked as possible`);
+    console.log(`${total} notifications, ${kills} kills, ${duplicates} mails arrived twice, ${db.sql('select count(*) from notifications.notification where maybe_duplicate')} triggers were repeated`);
   } finally {
     await server.close();
     await smtp.close();
@@ -47,11 +47,11 @@ test(`${kills} kills while ${many} notifications flow`, { timeout: 60 * 60000 },
   }
 });
 
-// If the peer recognizes a repetition by its key, delivery is exactly once, also if another node takes over immediately.
-for (const nodes of [1, 2]) test(`${kills} kills while ${many} notifications flow through Novu, nodes: ${nodes}`, { timeout: 60 * 60000 }, async () => {
+// If the peer detects duplicates by their key, delivery is exactly once, even if another node takes over immediately.
+for (const nodes of [1, 2]) test(`${kills} kills while ${many} notifications are sent through Novu, nodes: ${nodes}`, { timeout: 60 * 60000 }, async () => {
   const novu = await startNovu();
   const db = makeDatabase();
-  const at = { database: db, set: ['deployment.mode=staging', 'notifications.max_attempts=100'], settings: `
+  const options = { database: db, set: ['deployment.mode=staging', 'notifications.max_attempts=100'], settings: `
 [modules.notify_novu]
 enabled = true
 [notifications]
@@ -60,7 +60,7 @@ orchestrator = "novu"
 base_url = "${novu.url}"
 api_key = "${novu.key}"
 ` };
-  const server = new Server(at), other = nodes === 2 ? new Server(at) : undefined;
+  const server = new Server(options), other = nodes === 2 ? new Server(options) : undefined;
   try {
     await server.start();
     await other?.start();

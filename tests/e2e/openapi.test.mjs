@@ -1,4 +1,4 @@
-// The document at /openapi.json: valid, complete for every route that is registered, following the modules.
+// The document at /openapi.json is valid, describes every registered route, and changes with the loaded modules.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -32,19 +32,19 @@ test('the document is OpenAPI 3.1', async () => {
   assert.deepEqual(ids.filter((id, i) => ids.indexOf(id) !== i), []);
 });
 
-test('every route of every module and of the host is described, with request, answers, errors and examples', async () => {
+test('every route of the host and the modules is described with request, responses, errors and examples', async () => {
   const modules = (await admin.get('/admin/modules')).json;
   const registered = modules.flatMap((m) => m.routes).map((r) => r.replace('...}', '}'));
   const all = new Map(operations(api));
   for (const route of [...registered, 'GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /openapi.json', 'GET /admin/modules', 'POST /admin/modules/{name}/reload'])
     assert.ok(all.has(route), `${route} is not in the document`);
-  const lacks = [];
+  const missing = [];
   for (const [name, o] of all) {
-    const need = (good, what) => { if (!good) lacks.push(`${name}: ${what}`); };
+    const need = (present, problem) => { if (!present) missing.push(`${name}: ${problem}`); };
     const hasExample = (media) => 'example' in media || Object.keys(media.examples ?? {}).length > 0;
     need(o.summary, 'no summary');
-    need(Object.keys(o.responses).some((s) => /^[23]/.test(s)), 'no answer that is good');
-    need(!('default' in o.responses), 'answers of any kind');
+    need(Object.keys(o.responses).some((s) => /^[23]/.test(s)), 'no success response');
+    need(!('default' in o.responses), 'a default response');
     for (const [status, at] of Object.entries(o.responses)) {
       const r = follow(api, at);
       need(r.description, `${status} has no description`);
@@ -56,25 +56,25 @@ test('every route of every module and of the host is described, with request, an
     for (const [type, media] of Object.entries(follow(api, o.requestBody)?.content ?? {}))
       if (type !== '*/*') need(media.schema && hasExample(media), `a request of ${type} has no schema or example`);
     const names = (o.parameters ?? []).map((at) => `${follow(api, at).in} ${follow(api, at).name}`);
-    need(new Set(names).size === names.length, `a parameter stands there twice: ${names}`);
+    need(new Set(names).size === names.length, `duplicate parameters: ${names}`);
     for (const at of o.parameters ?? []) {
       const p = follow(api, at);
       need(p.schema, `the parameter ${p.name} has no schema`);
-      // A sentence of its own, not its name again.
+      // A description has several words, not only the name.
       need(p.description?.split(' ').length > 2, `the parameter ${p.name} has no description`);
     }
   }
-  assert.deepEqual(lacks, []);
+  assert.deepEqual(missing, []);
 });
 
 test('the examples match the schemas', () => {
   const d = new Document(JSON.stringify(api));
-  const wrong = [];
-  const look = (where, keys, media, ajv) => {
+  const violations = [];
+  const validateExamples = (where, keys, media, ajv) => {
     const values = 'example' in media ? [media.example] : Object.values(media.examples ?? {}).map((e) => follow(api, e).value);
     for (const value of values) {
       const fault = d.fault(ajv, [...keys, 'schema'], value);
-      if (fault) wrong.push(`${where}: ${fault}`);
+      if (fault) violations.push(`${where}: ${fault}`);
     }
   };
   for (const [path, item] of Object.entries(api.paths))
@@ -82,16 +82,16 @@ test('the examples match the schemas', () => {
       const o = item[method];
       for (const status of Object.keys(o.responses)) {
         const { node, at } = d.resolve(o.responses[status], ['paths', path, method, 'responses', status]);
-        for (const [type, media] of Object.entries(node.content ?? {})) look(`${method} ${path} ${status}`, [...at, 'content', type], media, d.answers);
+        for (const [type, media] of Object.entries(node.content ?? {})) validateExamples(`${method} ${path} ${status}`, [...at, 'content', type], media, d.answers);
       }
       const { node, at } = d.resolve(o.requestBody, ['paths', path, method, 'requestBody']);
-      for (const [type, media] of Object.entries(node?.content ?? {})) look(`${method} ${path} request`, [...at, 'content', type], media, d.requests);
+      for (const [type, media] of Object.entries(node?.content ?? {})) validateExamples(`${method} ${path} request`, [...at, 'content', type], media, d.requests);
       for (const [i, p] of (o.parameters ?? []).entries()) {
         const found = d.resolve(p, ['paths', path, method, 'parameters', i]);
-        if ('example' in found.node) look(`${method} ${path} ${found.node.name}`, found.at, found.node, d.texts);
+        if ('example' in found.node) validateExamples(`${method} ${path} ${found.node.name}`, found.at, found.node, d.texts);
       }
     }
-  assert.deepEqual(wrong, []);
+  assert.deepEqual(violations, []);
 });
 
 test('every route documents the responses of the host', () => {
@@ -103,12 +103,12 @@ test('every route documents the responses of the host', () => {
   assert.deepEqual(stream.security, [{ 'host.bearer': [] }, { 'host.query_token': [] }]);
 });
 
-test('under settings that make fewer or other routes the document has these and no more', async () => {
+test('with settings that change the routes, the document contains exactly the existing routes', async () => {
   const other = makeDatabase();
-  const plain = new Server({ database: other, set: ['mcp_prebuilt.redirect_url=https://app.example.org/connected'] });
+  const defaultServer = new Server({ database: other, set: ['mcp_prebuilt.redirect_url=https://app.example.org/connected'] });
   try {
-    await plain.start();
-    const d = (await new Client(plain).get('/openapi.json')).json;
+    await defaultServer.start();
+    const d = (await new Client(defaultServer).get('/openapi.json')).json;
     assert.equal(d.paths['/auth/sign-up'], undefined);
     assert.equal(d.paths['/auth/webhooks/identity'], undefined);
     assert.deepEqual(Object.keys(d.paths['/mcp/oauth/callback']), ['post']);
@@ -116,12 +116,12 @@ test('under settings that make fewer or other routes the document has these and 
     const result = await new Validator().validate(structuredClone(d));
     assert.equal(result.valid, true, JSON.stringify(result.errors)?.slice(0, 2000));
   } finally {
-    await plain.close();
+    await defaultServer.close();
     other.drop();
   }
 });
 
-test('the document follows the modules', async () => {
+test('the document changes when modules are disabled, enabled or reloaded', async () => {
   const code = '/api/v1/referrals/code';
   assert.ok(api.paths[code]);
   assert.equal((await admin.post('/admin/modules/referrals/disable')).status, 200);
@@ -135,14 +135,14 @@ test('the document follows the modules', async () => {
   assert.deepEqual(await read(), api);
 });
 
-test('a difference between document and server is found', async () => {
+test('the contract check detects differences between document and server', async () => {
   const contract = checkContract(server.url);
   const answer = (status, text) => ({ status, headers: new Headers({ 'content-type': 'application/json' }), text });
   const fault = (name, request, ...a) => contract.fault(name.split(' ')[0], new URL(server.url + name.split(' ')[1]), request, answer(...a));
   assert.equal(await fault('GET /healthz', {}, 200, '{"status": "ok"}'), undefined);
-  for (const [a, why] of [[[200, '{"status": "good"}'], /must be equal to constant/], [[200, '{"status": "ok", "more": 1}'], /additional/],
+  for (const [a, pattern] of [[[200, '{"status": "good"}'], /must be equal to constant/], [[200, '{"status": "ok", "more": 1}'], /additional/],
     [[200, '{}'], /required property/], [[201, '{"status": "ok"}'], /status 201/], [[200, ''], /no body/]])
-    assert.match(await fault('GET /healthz', {}, ...a), why);
+    assert.match(await fault('GET /healthz', {}, ...a), pattern);
   assert.match(await fault('GET /nowhere', {}, 200, '{}'), /not there/);
   const key = JSON.stringify({ id: 'x', name: 'n', created_at: '2026-11-20T09:30:00.000Z', expires_at: null, key: 'k' });
   const json = (body) => ({ headers: { 'content-type': 'application/json' }, body });

@@ -1,4 +1,4 @@
-// Operations on runs: lists page by page, identifiers, how a run ended.
+// Operations on runs: pagination of lists, identifiers, and the reason and cost of an ended run.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -30,7 +30,7 @@ after(async () => {
   database?.drop();
 });
 
-async function finished(u, form) {
+async function runToEnd(u, form) {
   const r = await u.start(form);
   assert.equal(r.status, 200, r.text);
   return { ...r.json, ...(await u.stream(r.json.agent_run_id)) };
@@ -38,7 +38,7 @@ async function finished(u, form) {
 
 test('the terminal event and the run contain the reason and the cost', async () => {
   const u = await server.user();
-  const r = await finished(u, { prompt: '[late]' });
+  const r = await runToEnd(u, { prompt: '[late]' });
   const end = r.events.at(-1);
   assert.equal(end.status, 'completed');
   assert.equal(end.reason, 'ok');
@@ -52,26 +52,26 @@ test('the terminal event and the run contain the reason and the cost', async () 
   assert.equal(got.reason, 'ok');
   assert.equal(got.time_to_first_token_ms, end.time_to_first_token_ms);
   assert.equal(got.queue_wait_ms, end.queue_wait_ms);
-  // The event is made before the commit that it is part of.
+  // The event is created before the commit that contains it, so its duration may be slightly shorter.
   assert.ok(got.duration_ms >= end.duration_ms - 50 && got.duration_ms < end.duration_ms + 5000, `${got.duration_ms} ${end.duration_ms}`);
-  const failed = (await finished(u, { prompt: '[401]' })).events.at(-1);
+  const failed = (await runToEnd(u, { prompt: '[401]' })).events.at(-1);
   assert.deepEqual([failed.status, failed.reason, failed.time_to_first_token_ms], ['failed', 'llm_error', null]);
   assert.ok(failed.error && failed.error_code);
 });
 
-test('a start tells everyone how long it took', async () => {
+test('the response to a start contains its duration in Server-Timing', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: 'x' });
   assert.match(r.headers.get('server-timing'), /^setup;dur=\d+\.\d{3}$/);
   await u.stream(r.json.agent_run_id);
 });
 
-test('a thread\'s runs come page by page, newest first, none twice and none missing', async () => {
+test('the runs of a thread are paginated, newest first, without duplicates or gaps', async () => {
   const u = await server.user({ tier: 'pro' });
-  const first = await finished(u, { prompt: '1' });
+  const first = await runToEnd(u, { prompt: '1' });
   const ids = [first.agent_run_id];
-  for (let i = 0; i < 6; i++) ids.unshift((await finished(u, { prompt: 'again', thread_id: first.thread_id })).agent_run_id);
-  await finished(u, { prompt: 'another thread' });
+  for (let i = 0; i < 6; i++) ids.unshift((await runToEnd(u, { prompt: 'again', thread_id: first.thread_id })).agent_run_id);
+  await runToEnd(u, { prompt: 'another thread' });
   for (const path of [`/thread/${first.thread_id}/agent-runs`, `/threads/${first.thread_id}/agent-runs`]) {
     const seen = [];
     let cursor = '', pages = 0;
@@ -88,9 +88,9 @@ test('a thread\'s runs come page by page, newest first, none twice and none miss
   }
 });
 
-test('a page of messages ends after some MB, whatever its limit, and the next one goes on', async () => {
+test('a page of messages is limited to some MB regardless of its limit, and the next page continues it', async () => {
   const u = await server.user({ tier: 'pro' });
-  const { thread_id: thread, agent_run_id: run } = await finished(u, { prompt: 'first' });
+  const { thread_id: thread, agent_run_id: run } = await runToEnd(u, { prompt: 'first' });
   database.sql(`insert into runs.messages (thread_id, id, run_id, role, body) select '${thread}', gen_random_uuid(), '${run}', 'user', '{"role":"user","content":"' || n || repeat(' .', 500000) || '"}' from generate_series(1, 7) n`);
   for (const order of ['asc', 'desc']) {
     const sizes = [], seen = [];
@@ -106,9 +106,9 @@ test('a page of messages ends after some MB, whatever its limit, and the next on
   }
 });
 
-test('a page of agents or of their versions ends after some MB, and the next page continues it', async () => {
+test('a page of agents or of their versions is limited to some MB, and the next page continues it', async () => {
   const u = await server.user({ tier: 'pro' });
-  const all = async (path, items, name) => {
+  const readAllPages = async (path, items, name) => {
     const sizes = [], seen = [];
     for (let cursor = ''; cursor !== null;) {
       const page = await u.get(`${path}?limit=100${cursor && `&cursor=${cursor}`}`);
@@ -130,18 +130,18 @@ test('a page of agents or of their versions ends after some MB, and the next pag
     names.unshift(made.json.name);
     id = made.json.agent_id;
   }
-  const listed = await all('/agents', 'agents', (a) => a.name);
+  const listed = await readAllPages('/agents', 'agents', (a) => a.name);
   assert.deepEqual(listed.filter((name) => name.startsWith('agent ')), names);
   assert.equal(listed.length, 9, 'with the default agent');
   for (let n = 0; n < 6; n++) assert.equal((await u.request('PUT', `/agents/${id}`, { json: { name: `version ${n}` } })).status, 200);
-  assert.deepEqual(await all(`/agents/${id}/versions`, 'versions', (v) => v.version), [7, 6, 5, 4, 3, 2, 1]);
+  assert.deepEqual(await readAllPages(`/agents/${id}/versions`, 'versions', (v) => v.version), [7, 6, 5, 4, 3, 2, 1]);
 });
 
-test('a malformed cursor or one of another list is refused', async () => {
+test('a malformed cursor or a cursor of another list is rejected', async () => {
   const u = await server.user({ tier: 'pro' });
-  const a = await finished(u, { prompt: '1' });
-  await finished(u, { prompt: '2', thread_id: a.thread_id });
-  const b = await finished(u, { prompt: '3' });
+  const a = await runToEnd(u, { prompt: '1' });
+  await runToEnd(u, { prompt: '2', thread_id: a.thread_id });
+  const b = await runToEnd(u, { prompt: '3' });
   const lists = ['/agent-runs?', '/agent-runs?status=completed&', '/threads?', `/thread/${a.thread_id}/agent-runs?`,
     `/thread/${b.thread_id}/agent-runs?`, `/threads/${a.thread_id}/messages?order=asc&`, `/threads/${a.thread_id}/messages?order=desc&`,
     `/threads/${b.thread_id}/messages?order=asc&`];
@@ -169,7 +169,7 @@ test('a malformed cursor or one of another list is refused', async () => {
     assert.equal((await u.get(`/thread/${a.thread_id}/agent-runs?limit=${bad}`)).status, 422, bad);
 });
 
-test('malformed UUIDs are 400; the nil and the max UUID are unknown ids', async () => {
+test('malformed UUIDs return 400; the nil and the max UUID are unknown ids', async () => {
   const u = await server.user();
   const paths = [['GET', (id) => `/agent-run/${id}`], ['GET', (id) => `/agent-runs/${id}/status`], ['POST', (id) => `/agent-run/${id}/stop`],
     ['GET', (id) => `/agent-run/${id}/stream`], ['POST', (id) => `/agent-run/${id}/stream-token`], ['GET', (id) => `/thread/${id}/agent-runs`],
@@ -200,7 +200,7 @@ test('/workspaceX is not /workspace/X', async () => {
     assert.ok([400, 404].includes((await files(bad)).status), bad);
 });
 
-test('a stop of a run whose worker is gone', async () => {
+test('a run whose worker was killed can be stopped', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: '[hang]' });
   const id = r.json.agent_run_id;

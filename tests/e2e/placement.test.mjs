@@ -1,5 +1,5 @@
-// Where a start goes when the places of a node are taken: into the queue that all nodes share, fair between
-// accounts, up to a limit; and nodes that are asked to take nothing more.
+// Placement of runs when all slots of a node are in use: a queue shared by all nodes, fair between accounts, with a
+// limit. Also the draining of nodes.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -20,21 +20,21 @@ max_live_runs = 4
 max_queued_runs = 40
 queue_percent = { free = 50 }
 `;
-let database, llm, a, b, order = [], open = [], hold = false;
+let database, llm, a, b, order = [], held = [], hold = false;
 
 before(async () => {
   database = makeDatabase();
   llm = await startLlm(async (request, reply) => {
     order.push(lastUser(request));
     reply.text('begun ');
-    if (hold) await new Promise((r) => open.push(r)); else await sleep(20);
+    if (hold) await new Promise((r) => held.push(r)); else await sleep(20);
     reply.end({ input: 10, output: 5 });
   });
   a = await new Server({ database, llm, set: [secret], settings }).start();
 });
 after(async () => {
   hold = false;
-  for (const r of open) r();
+  for (const r of held) r();
   await a?.close();
   await b?.close();
   await llm?.close();
@@ -46,40 +46,40 @@ const start = async (u, prompt) => {
   assert.equal(r.status, 200, r.text);
   return r.json.agent_run_id;
 };
-const release = () => { hold = false; for (const r of open.splice(0)) r(); };
+const release = () => { hold = false; for (const r of held.splice(0)) r(); };
 const queued = () => Number(database.sql("select count(*) from core.job where kind = 'runs.execute' and state = 0"));
 
-const over = (ms) => waitFor('all is over', () => queued() === 0 && database.sql("select count(*) from runs.runs where status = 'running'") === '0', ms);
-// And the nodes have seen that the queue is empty: they look once a second.
+const allRunsEnded = (ms) => waitFor('all runs to end', () => queued() === 0 && database.sql("select count(*) from runs.runs where status = 'running'") === '0', ms);
+// Also waits until the nodes have noticed that the queue is empty: they check it once a second.
 async function idle() {
-  await over();
+  await allRunsEnded();
   await sleep(1500);
 }
 
-// Four runs that hold all places of node a.
-async function fill() {
+// Starts four runs that occupy all slots of node a.
+async function occupyAllSlots() {
   await idle();
   hold = true;
   const u = await a.user();
   const ids = [];
-  for (let i = 0; i < 4; i++) ids.push(await start(u, 'holds a place'));
-  await waitFor('all places are held', () => open.length === 4);
+  for (let i = 0; i < 4; i++) ids.push(await start(u, 'occupies a slot'));
+  await waitFor('all slots to be occupied', () => held.length === 4);
   return { u, ids };
 }
 
-test('a flood of one account delays the single run of another by one turn', async () => {
-  const held = await fill();
+test('many queued runs of one account delay a single run of another account by one run only', async () => {
+  const occupied = await occupyAllSlots();
   const flood = await a.user(), single = await a.user();
   const ids = [];
   for (let i = 0; i < 15; i++) ids.push(await start(flood, 'flood'));
   const one = await start(single, 'single');
   assert.equal(queued(), 16);
   order = [];
-  // One place after the other.
-  open.shift()();
-  await waitFor('the first goes', () => order.length === 1);
-  open.shift()();
-  await waitFor('the second goes', () => order.length === 2);
+  // Releases the slots one at a time.
+  held.shift()();
+  await waitFor('the first queued run to start', () => order.length === 1);
+  held.shift()();
+  await waitFor('the second queued run to start', () => order.length === 2);
   assert.deepEqual(order, ['flood', 'single']);
   release();
   const s = await single.stream(one);
@@ -90,23 +90,23 @@ test('a flood of one account delays the single run of another by one turn', asyn
     assert.deepEqual(statuses(f.events), ['running', 'completed'], f.raw);
     assert.ok(gapless(f.events), f.raw);
   }
-  for (const id of held.ids) assert.equal((await held.u.stream(id)).events.at(-1).status, 'completed');
+  for (const id of occupied.ids) assert.equal((await occupied.u.stream(id)).events.at(-1).status, 'completed');
   assert.equal(queued(), 0);
 });
 
-test('starts that come all at once take no more places than there are', async () => {
+test('concurrent starts do not exceed the number of slots', async () => {
   await idle();
   hold = true;
   const users = await Promise.all(Array.from({ length: 12 }, async () => { const u = await a.user(); await u.get('/account'); return u; }));
-  const ids = await Promise.all(users.map((u) => start(u, 'at once')));
-  await waitFor('four run', () => open.length === 4);
+  const ids = await Promise.all(users.map((u) => start(u, 'concurrent')));
+  await waitFor('four runs to start', () => held.length === 4);
   assert.equal(queued(), 8);
   release();
   for (const [i, u] of users.entries()) assert.equal((await u.stream(ids[i])).events.at(-1).status, 'completed');
 });
 
-test('a waiting run can be stopped, and streamed from the start', async () => {
-  await fill();
+test('a queued run can be stopped, and its stream can be read from the start', async () => {
+  await occupyAllSlots();
   const u = await a.user();
   const id = await start(u, 'waits');
   const reading = u.stream(id);
@@ -115,17 +115,17 @@ test('a waiting run can be stopped, and streamed from the start', async () => {
   const s = await reading;
   assert.deepEqual(statuses(s.events), ['running', 'stopped']);
   release();
-  await over();
+  await allRunsEnded();
   assert.ok(!order.includes('waits'));
 });
 
-test('beyond the limit of the queue: 503 with Retry-After, nothing left behind; higher tiers still come in', async () => {
-  await fill();
+test('above the queue limit a start gets 503 and stores nothing; higher tiers are still accepted', async () => {
+  await occupyAllSlots();
   const free = await a.user(), pro = await a.user({ tier: 'pro' });
   const written = () => database.sql(`select ${['runs.runs', 'runs.threads', 'runs.projects', 'runs.messages', 'runs.events',
     'runs.idempotency', "core.job where kind = 'runs.execute'"].map((table) => `(select count(*) from ${table})`)}`);
-  // What a node knows of the queue may be off by those that came while it looked.
-  const untilRefused = async (u, most, form) => {
+  // A node's view of the queue length may miss runs that were queued during its last check.
+  const startUntilRefused = async (u, expectedQueued, form) => {
     for (;;) {
       const before = written(), key = randomUUID();
       const r = await u.start(form, { 'idempotency-key': key });
@@ -133,7 +133,7 @@ test('beyond the limit of the queue: 503 with Retry-After, nothing left behind; 
         assert.deepEqual(r.json, { detail: { message: 'Too many runs are waiting; try again later', error_code: 'QUEUE_FULL' } });
         assert.ok(Number(r.headers.get('retry-after')) > 0);
         assert.equal(written(), before);
-        assert.ok(Math.abs(queued() - most) <= 3, `${queued()} wait`);
+        assert.ok(Math.abs(queued() - expectedQueued) <= 3, `${queued()} runs are queued`);
         return key;
       }
       assert.equal(r.status, 200, r.text);
@@ -142,10 +142,10 @@ test('beyond the limit of the queue: 503 with Retry-After, nothing left behind; 
   const kept = randomUUID(), files = [{ name: 'a.txt', data: 'text' }];
   const first = await free.start({ prompt: 'kept', files }, { 'idempotency-key': kept });
   assert.equal(first.status, 200, first.text);
-  const key = await untilRefused(free, 20, { prompt: 'fills the queue' });
-  await untilRefused(free, 20, { prompt: 'fills the queue', files });
-  await untilRefused(pro, 40, { prompt: 'more important' });
-  // Requests that start no run are still served: the repetition of an answered start, and other requests.
+  const key = await startUntilRefused(free, 20, { prompt: 'fills the queue' });
+  await startUntilRefused(free, 20, { prompt: 'fills the queue', files });
+  await startUntilRefused(pro, 40, { prompt: 'more important' });
+  // Requests that start no run are still served: the repetition of a completed start, and other requests.
   const before = written(), again = await free.start({ prompt: 'kept', files }, { 'idempotency-key': kept });
   assert.equal(again.status, 200, again.text);
   assert.equal(again.headers.get('idempotency-replayed'), 'true');
@@ -154,24 +154,24 @@ test('beyond the limit of the queue: 503 with Retry-After, nothing left behind; 
   assert.equal(written(), before);
   assert.equal((await free.get('/agent-runs')).status, 200);
   release();
-  await over(60000);
-  await waitFor('starts are taken again', async () => (await free.start({ prompt: 'again' }, { 'idempotency-key': key })).status === 200);
+  await allRunsEnded(60000);
+  await waitFor('starts to be accepted again', async () => (await free.start({ prompt: 'again' }, { 'idempotency-key': key })).status === 200);
 });
 
-test('without a queue, of starts that come all at once those without a place are refused', async () => {
+test('without a queue, concurrent starts above the number of slots are refused', async () => {
   await idle();
   const other = makeDatabase();
   const server = await new Server({ database: other, llm, settings: '[runs]\nmax_live_runs = 2\nmax_queued_runs = 0' }).start();
   try {
     hold = true;
     const users = await Promise.all(Array.from({ length: 8 }, async () => { const u = await server.user(); await u.get('/account'); return u; }));
-    const answers = await Promise.all(users.map((u) => u.start({ prompt: 'at once' })));
-    const begun = answers.filter((r) => r.status === 200).length;
-    assert.ok(begun === 1 || begun === 2, `${begun} begun`);  // one that is just becoming live may count twice
-    assert.equal(answers.filter((r) => r.status === 503 && r.json.detail.error_code === 'QUEUE_FULL').length, 8 - begun);
-    await waitFor('they run', () => open.length === begun);
-    assert.equal(other.sql("select string_agg(state::text, '') from core.job where kind = 'runs.execute'"), '1'.repeat(begun));
-    assert.equal(other.sql('select count(*) from runs.runs'), String(begun));
+    const answers = await Promise.all(users.map((u) => u.start({ prompt: 'concurrent' })));
+    const started = answers.filter((r) => r.status === 200).length;
+    assert.ok(started === 1 || started === 2, `${started} started`);  // a run that is just becoming live may count twice
+    assert.equal(answers.filter((r) => r.status === 503 && r.json.detail.error_code === 'QUEUE_FULL').length, 8 - started);
+    await waitFor('the accepted runs to start', () => held.length === started);
+    assert.equal(other.sql("select string_agg(state::text, '') from core.job where kind = 'runs.execute'"), '1'.repeat(started));
+    assert.equal(other.sql('select count(*) from runs.runs'), String(started));
     release();
     for (const [i, r] of answers.entries())
       if (r.status === 200) assert.equal((await users[i].stream(r.json.agent_run_id)).events.at(-1).status, 'completed');
@@ -182,10 +182,10 @@ test('without a queue, of starts that come all at once those without a place are
   }
 });
 
-test('a node with free slots takes the runs of a full node', async () => {
-  await fill();
+test('a node with free slots claims the queued runs of a full node', async () => {
+  await occupyAllSlots();
   const u = await a.user();
-  const id = await start(u, 'for the other');
+  const id = await start(u, 'for the other node');
   assert.equal(queued(), 1);
   hold = false;
   b = await new Server({ database, llm, set: [secret], settings }).start();
@@ -195,7 +195,7 @@ test('a node with free slots takes the runs of a full node', async () => {
   release();
 });
 
-test('the registry shows the nodes; a drained one claims nothing and keeps its runs', async () => {
+test('the registry lists the nodes; a draining node claims no runs and keeps its current ones', async () => {
   const admin = new Client(a, a.token({ role: 'admin' }));
   assert.equal((await (await a.user()).get('/admin/nodes')).status, 403);
   const nodes = (await admin.get('/admin/nodes')).json;
@@ -208,18 +208,18 @@ test('the registry shows the nodes; a drained one claims nothing and keeps its r
   hold = true;
   const u = await a.user();
   const kept = await start(u, 'stays');
-  await waitFor('it runs', () => open.length === 1);
+  await waitFor('the run to start', () => held.length === 1);
   const drained = await admin.post(`/admin/nodes/${mine.id}/drain`);
   assert.equal(drained.status, 200, drained.text);
   assert.equal(drained.json.state, 'draining');
-  await waitFor('it is not ready', async () => (await fetch(`${a.url}/readyz`)).status === 503);
+  await waitFor('the node to be not ready', async () => (await fetch(`${a.url}/readyz`)).status === 503);
   assert.equal((await admin.get('/admin/nodes')).json.find((n) => n.this).state, 'draining');
   // Starts check the queue once a second; earlier starts stay queued.
   const ids = [kept];
   const runner = (id) => database.sql(`select j.node from core.job j where j.args->>'run_id' = '${id}' and j.state = 1`);
-  await waitFor('the other node runs what is started', async () => {
+  await waitFor('the other node to execute new runs', async () => {
     ids.push(await start(u, 'moves on'));
-    await waitFor('it runs', () => runner(ids.at(-1)) !== '');
+    await waitFor('the run to start', () => runner(ids.at(-1)) !== '');
     await sleep(300);
     return runner(ids.at(-1)) === other.id;
   });
@@ -228,12 +228,12 @@ test('the registry shows the nodes; a drained one claims nothing and keeps its r
   for (const id of ids) assert.equal((await u.stream(id)).events.at(-1).status, 'completed');
 
   assert.equal((await admin.post(`/admin/nodes/${mine.id}/undrain`)).json.state, 'active');
-  await waitFor('it is ready again', async () => (await fetch(`${a.url}/readyz`)).status === 200);
+  await waitFor('the node to be ready again', async () => (await fetch(`${a.url}/readyz`)).status === 200);
   assert.equal((await admin.post(`/admin/nodes/${randomUUID()}/drain`)).status, 404);
   assert.equal((await admin.post('/admin/nodes/no-uuid/drain')).status, 404);
 });
 
-test('commands in sandboxes: one at a time for an account that may have one, two at a time on the node', async () => {
+test('sandboxed commands respect the limits per account (one) and per node (two)', async () => {
   const log = new Map();
   const model = await startLlm(async (request, reply) => {
     const prompt = lastUser(request);
@@ -254,9 +254,9 @@ test('commands in sandboxes: one at a time for an account that may have one, two
     }
     const spans = [0, 1, 2].map((i) => log.get(`commands of ${i} .`).map((t) => t.match(/\d{15,}/g).map((n) => Number(n) / 1e6)).sort((x, y) => x[0] - y[0]));
     for (const [first, second] of spans) assert.ok(second[0] >= first[1], `${first} and ${second} overlap`);
-    const all = spans.flat(), most = Math.max(...all.map(([at]) => all.filter(([from, to]) => from <= at && at < to).length));
-    assert.equal(most, 2, 'on the node at once');
-    // A stop does not wait for the place.
+    const all = spans.flat(), maxConcurrent = Math.max(...all.map(([at]) => all.filter(([from, to]) => from <= at && at < to).length));
+    assert.equal(maxConcurrent, 2, 'concurrent commands on the node');
+    // A stop does not wait for a sandbox slot.
     const u = await server.user();
     const slow = await start(u, 'commands to stop');
     await u.stream(slow, { until: (e) => e.type === 'tool_call' });
@@ -270,7 +270,7 @@ test('commands in sandboxes: one at a time for an account that may have one, two
   }
 });
 
-test('the many commands of one account do not keep those of another one from the only place', async () => {
+test('many commands of one account do not starve those of another account at the only sandbox slot', async () => {
   const log = new Map();
   const model = await startLlm(async (request, reply) => {
     const prompt = lastUser(request);
@@ -290,7 +290,7 @@ test('the many commands of one account do not keep those of another one from the
     for (const [u, run] of [[many, first], [few, second]]) assert.equal((await u.stream(run)).events.at(-1).status, 'completed');
     const [began] = log.get('1 command');
     const after = log.get('8 commands').filter((at) => at > began).length;
-    assert.ok(after >= 4, `${after} of the eight began after the one`);
+    assert.ok(after >= 4, `${after} of the eight commands started after the single one`);
   } finally {
     await server.close();
     await model.close();

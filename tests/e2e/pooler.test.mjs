@@ -1,4 +1,4 @@
-// pgbouncer in transaction mode, with four sessions, between the server and its database.
+// The server behind pgbouncer in transaction mode with four sessions.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
@@ -9,7 +9,7 @@ const secret = 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for 
 const sessions = 4;
 let database, pooler, llm, a, b;
 
-const through = (settings = '') => ({
+const throughPooler = (settings = '') => ({
   database: { url: pooler.url }, llm,
   set: [secret, `database.direct_url=${database.url}`, 'database.transactions=2'],
   settings,
@@ -27,8 +27,8 @@ before(async () => {
     for (let i = 0; i < 10; i++) { reply.text(`w${i} `); await sleep(20); }
     reply.end({ input: 100, output: 10 });
   });
-  a = await new Server(through()).start();
-  b = await new Server(through()).start();
+  a = await new Server(throughPooler()).start();
+  b = await new Server(throughPooler()).start();
 });
 after(async () => {
   await a?.close();
@@ -44,7 +44,7 @@ const start = async (u, prompt) => {
   return r.json.agent_run_id;
 };
 
-test('a hundred runs on two nodes: each ends as it should, read on the other node', async () => {
+test('a hundred runs on two nodes end correctly and can be read on the other node', async () => {
   const logBefore = { a: a.log.length, b: b.log.length };
   await Promise.all(Array.from({ length: 100 }, async (_, i) => {
     const [home, other] = i % 2 ? [a, b] : [b, a];
@@ -65,14 +65,14 @@ test('a hundred runs on two nodes: each ends as it should, read on the other nod
     assert.ok(gapless(s.events), s.raw);
     assert.match(textOf(s.events), /w0 w1 w2 w3 w4 w5 w6 w7 w8 w9/);
   }));
-  await waitFor('no work is left', () => database.sql('select count(*) from core.job where state in (0, 1)') === '0');
+  await waitFor('all jobs to finish', () => database.sql('select count(*) from core.job where state in (0, 1)') === '0');
   assert.equal(database.sql("select count(*) from runs.runs where status = 'completed'"), '75');
   assert.equal(database.sql("select count(*) from runs.runs where status = 'stopped'"), '25');
   for (const [s, from] of [[a, logBefore.a], [b, logBefore.b]])
     assert.doesNotMatch(s.log.slice(from), /prepared statement|does not exist|a statement failed|error/i);
 });
 
-test('nothing is left behind in a session', () => {
+test('pooled sessions keep no prepared statements or changed settings', () => {
   const seen = new Set();
   const path = database.sql('show search_path'), limit = database.sql('show statement_timeout'), zone = database.sql('show timezone');
   for (let i = 0; i < 4 * sessions; i++) {
@@ -82,33 +82,33 @@ test('nothing is left behind in a session', () => {
     assert.equal(plans, '0');
     assert.deepEqual(settings, [path, limit, zone]);
   }
-  assert.ok(seen.size > 1, 'the sessions took turns');
+  assert.ok(seen.size > 1, 'several sessions were used');
 });
 
-test('a stop on the node that does not run it takes effect at once: wake-ups go past the pooler', async () => {
-  const took = [];
+test('a stop on another node takes effect immediately, because wake-ups bypass the pooler', async () => {
+  const durations = [];
   for (let i = 0; i < 11; i++) {
     const u = await a.user();
     const id = await start(u, `[hang] wake-up ${i}`);
     await u.stream(id, { until: (e) => e.type === 'llm_response_chunk' });
     const began = performance.now();
     const r = await new Client(b, u.token, u.id).post(`/agent-run/${id}/stop`);
-    took.push(performance.now() - began);
+    durations.push(performance.now() - began);
     assert.deepEqual(r.json, { status: 'stopped' });
   }
-  took.sort((x, y) => x - y);
-  assert.ok(took[5] < 500, `median ${took[5]} ms`);
+  durations.sort((x, y) => x - y);
+  assert.ok(durations[5] < 500, `median ${durations[5]} ms`);
 });
 
-test('a pooler that is killed and comes back costs time and no run', async () => {
+test('a restart of the pooler delays requests but fails no run', async () => {
   const u = await a.user();
-  const id = await start(u, '[hang] over a loss');
+  const id = await start(u, '[hang] during a restart');
   await u.stream(id, { until: (e) => e.type === 'llm_response_chunk' });
   await pooler.kill();
-  await waitFor('it is noticed', async () => (await a.user().then((x) => x.get('/account')).catch(() => ({ status: 503 }))).status === 503);
+  await waitFor('the server to notice the loss', async () => (await a.user().then((x) => x.get('/account')).catch(() => ({ status: 503 }))).status === 503);
   await pooler.start();
-  await waitFor('it answers again', async () => (await u.get('/account')).status === 200);
-  await waitFor('it stops', async () => (await u.post(`/agent-run/${id}/stop`)).json?.status === 'stopped');
+  await waitFor('the server to answer again', async () => (await u.get('/account')).status === 200);
+  await waitFor('the run to stop', async () => (await u.post(`/agent-run/${id}/stop`)).json?.status === 'stopped');
   const s = await u.stream(id);
   assert.deepEqual(statuses(s.events).filter((x) => x !== 'running'), ['stopped']);
   assert.ok(gapless(s.events), s.raw);
@@ -116,15 +116,15 @@ test('a pooler that is killed and comes back costs time and no run', async () =>
   assert.equal(again.events.at(-1).status, 'completed');
 });
 
-test('an unannounced connection pooler is refused with instructions', async () => {
+test('an undeclared connection pooler is rejected with instructions', async () => {
   for (const settings of ['', 'ignore_startup_parameters = options']) {
-    const unannounced = await new Pooler(database, { settings }).start();
+    const undeclared = await new Pooler(database, { settings }).start();
     try {
-      const s = new Server({ database: { url: unannounced.url } });
+      const s = new Server({ database: { url: undeclared.url } });
       await assert.rejects(s.start(), /connection pooler.*database\.direct_url/s);
       await s.close();
     } finally {
-      await unannounced.close();
+      await undeclared.close();
     }
   }
 });

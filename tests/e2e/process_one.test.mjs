@@ -1,4 +1,4 @@
-// The server as the first process of a container: it waits for the orphans of commands, and passes signals on.
+// The server as process 1 of a container: it reaps orphaned processes of commands and handles signals.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -27,7 +27,7 @@ const processes = () => readdirSync('/proc').filter((d) => /^\d+$/.test(d)).flat
     return [{ pid: Number(pid), state, parent: Number(parent), name: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')) }];
   } catch { return []; }
 });
-// All below the process that the test started.
+// All descendants of the process that the test started.
 const below = (root) => {
   const all = processes(), ids = new Set([root]);
   for (let before = 0; before !== ids.size;) {
@@ -37,7 +37,7 @@ const below = (root) => {
   return all.filter((p) => ids.has(p.pid));
 };
 
-test('orphans of commands are waited for', async () => {
+test('orphaned processes of commands are reaped', async () => {
   const u = await server.user();
   for (let i = 0; i < 5; i++) {
     const r = await u.start({ prompt: '[call shell {"command":"sleep 0.1 & echo done"}]' });
@@ -46,10 +46,10 @@ test('orphans of commands are waited for', async () => {
     assert.equal(statuses(s.events).at(-1), 'completed', s.raw);
     assert.match(s.raw, /done/);
   }
-  await waitFor('no defunct process', () => below(server.process.pid).every((p) => p.state !== 'Z'));
+  await waitFor('no zombie process', () => below(server.process.pid).every((p) => p.state !== 'Z'));
 });
 
-test('a signal to process 1 ends the server in order, with its exit code', async () => {
+test('SIGTERM to process 1 shuts the server down gracefully with exit code 0', async () => {
   const first = below(server.process.pid).find((p) => p.parent === server.process.pid);
   assert.equal((await new Client(server).get('/healthz')).status, 200);
   process.kill(first.pid, 'SIGTERM');

@@ -1,4 +1,4 @@
-// Model providers' drivers that break the rules of llm.provider/1: their modules are named, and runs end nevertheless.
+// Model provider drivers that violate the contract of llm.provider/1: the log names their modules, and runs still end.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -29,47 +29,47 @@ after(async () => {
   database?.drop();
 });
 
-const strikes = async () => (await admin.get('/admin/modules')).json.find((m) => m.name === 'abi_provider');
+const moduleState = async () => (await admin.get('/admin/modules')).json.find((m) => m.name === 'abi_provider');
 async function run(model) {
   const r = await user.start({ prompt: 'Say something', model_name: `test/${model}` });
   assert.equal(r.status, 200, r.text);
   return { id: r.json.agent_run_id, ...await user.stream(r.json.agent_run_id, { timeout: 90000 }) };
 }
-const named = (from, rule) => waitFor(`${rule} in the log`, () =>
+const waitForViolation = (from, rule) => waitFor(`${rule} in the log`, () =>
   server.log.slice(from).split('\n').some((l) => /\[abi_provider\] module misbehaved/.test(l) && rule.test(l)));
 
-test('an answer that keeps the rules is taken without a word', async () => {
+test('a correct answer is accepted without a violation', async () => {
   const r = await run('good');
   assert.deepEqual([statuses(r.events).at(-1), textOf(r.events)], ['completed', 'a sound answer']);
-  assert.equal((await strikes()).strikes, 0);
+  assert.equal((await moduleState()).strikes, 0);
 });
 
-test('data after the end is not part of the answer and not counted twice', async () => {
+test('data after the end of an answer is discarded and not counted twice', async () => {
   const from = server.log.length;
   const r = await run('late');
   assert.deepEqual([statuses(r.events).at(-1), textOf(r.events)], ['completed', 'a sound answer']);
-  await named(from, /a callback after on_end.*on_text/);
-  assert.match((await strikes()).last_strike, /a callback after on_end in llm\.provider\/1/);
+  await waitForViolation(from, /a callback after on_end.*on_text/);
+  assert.match((await moduleState()).last_strike, /a callback after on_end in llm\.provider\/1/);
   const ends = r.events.filter((e) => e.type === 'llm_response_end');
   assert.equal(ends.length, 1);
 });
 
-test('an answer inside of complete() is taken and named', async () => {
+test('an answer inside complete() is accepted and logged as a violation', async () => {
   const from = server.log.length;
   const r = await run('inside');
   assert.deepEqual([statuses(r.events).at(-1), textOf(r.events)], ['completed', 'a sound answer']);
-  await named(from, /a callback inside of complete\(\)/);
+  await waitForViolation(from, /a callback inside of complete\(\)/);
 });
 
-test('an answer from a foreign thread ends the run with an error, and is named', async () => {
+test('an answer from a foreign thread ends the run with an error and is logged as a violation', async () => {
   const from = server.log.length;
   const r = await run('elsewhere');
   assert.equal(statuses(r.events).at(-1), 'failed');
-  await named(from, /a callback on another thread than the executor's/);
-  assert.doesNotMatch(r.raw, /thread|faulty|abi_provider/, 'nothing of it is for the client');
+  await waitForViolation(from, /a callback on another thread than the executor's/);
+  assert.doesNotMatch(r.raw, /thread|faulty|abi_provider/, 'the client sees no details');
 });
 
-test('a run ends at its deadline, and on a stop, though the driver never ends its answer', async () => {
+test('a run ends at its deadline or on a stop, even if the driver never ends its answer', async () => {
   const from = server.log.length;
   const stopped = await user.start({ prompt: 'Say something', model_name: 'test/silent' });
   assert.equal(stopped.status, 200, stopped.text);
@@ -78,8 +78,8 @@ test('a run ends at its deadline, and on a stop, though the driver never ends it
   const r = await timed;
   const last = r.events.at(-1);
   assert.deepEqual([last.status, last.reason], ['failed', 'timeout'], r.raw.slice(-500));
-  await named(from, /an answer that is not ended.*ten seconds after cancel/);
+  await waitForViolation(from, /an answer that is not ended.*ten seconds after cancel/);
   assert.equal((await user.get(`/agent-run/${stopped.json.agent_run_id}`)).json.status, 'stopped');
-  // Neither holds a place any more.
-  await waitFor('no run is live', async () => /^runyard_runs_live 0$/m.test(await (await fetch(`${server.url}/metrics`)).text()), 60000);
+  // Neither run occupies a slot any more.
+  await waitFor('no live run', async () => /^runyard_runs_live 0$/m.test(await (await fetch(`${server.url}/metrics`)).text()), 60000);
 });

@@ -1,12 +1,12 @@
-// Providers that say what they must not, and a database that refuses a step: the run ends all the same, once,
-// and what clients read of it is one line of JSON for each event.
+// Providers with invalid or sensitive responses, and a database that rejects a step: the run still ends exactly once,
+// and clients receive one line of JSON per event.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
 import { Server, gapless, makeDatabase, sleep, statuses, waitFor } from './lib/server.mjs';
 
 const scripts = {
-  // Not JSON and not UTF-8, in words that mean "too long".
+  // Neither JSON nor UTF-8, with a text that means "context too long".
   refused: (request, reply) => {
     reply.res.writeHead(400, { 'content-type': 'text/plain' });
     reply.res.end(Buffer.concat([Buffer.from('the context window is full '), Buffer.from([0xff, 0xfe, 0x00]), Buffer.from(' indeed')]));
@@ -19,7 +19,7 @@ const scripts = {
   long_id: (request, reply, results) => results.length ? reply.say('done')
     : raw(reply, { tool_calls: [{ index: 0, id: 'x'.repeat(2 << 20), type: 'function', function: { name: 'no_such_tool', arguments: '{}' } }] }, 'tool_calls'),
   infinite: (request, reply, results) => results.length ? reply.say('done')
-    : raw(reply, { tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'no_such_tool', arguments: '{"far":1e400,"farther":[-1e999]}' } }] }, 'tool_calls'),
+    : raw(reply, { tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'no_such_tool', arguments: '{"large":1e400,"larger":[-1e999]}' } }] }, 'tool_calls'),
   lines: (request, reply, results) => results.length ? reply.say('one\u2028two\u2029three\u0085four')
     : reply.tools([{ name: 'no_such_tool', arguments: { text: 'five\u2028six' } }]),
   endless: async (request, reply) => {
@@ -59,8 +59,8 @@ after(async () => {
   database?.drop();
 });
 
-async function run(prompt, { form = {}, user, on = server } = {}) {
-  const u = user ?? (await on.user());
+async function run(prompt, { form = {}, user, instance = server } = {}) {
+  const u = user ?? (await instance.user());
   const r = await u.start({ prompt, ...form });
   assert.equal(r.status, 200, r.text);
   const s = await u.stream(r.json.agent_run_id, { timeout: 20000 });
@@ -74,19 +74,19 @@ async function run(prompt, { form = {}, user, on = server } = {}) {
   const messages = (await u.get(`/threads/${r.json.thread_id}/messages`)).json.messages;
   return { u, id: r.json.agent_run_id, thread: r.json.thread_id, ...s, end, messages };
 }
-const of = (x, type) => x.events.filter((e) => e.type === type);
+const eventsOf = (x, type) => x.events.filter((e) => e.type === type);
 
-// The log has the text of the provider under the id of the run.
-const logged = (on, id, text) => waitFor('the cause in the log', () => on.log.split('\n').some((line) => line.includes(id) && line.includes(text)));
+// Waits until the log contains the text of the provider with the id of the run.
+const waitForLoggedCause = (instance, id, text) => waitFor('the cause in the log', () => instance.log.split('\n').some((line) => line.includes(id) && line.includes(text)));
 
-test('a binary refusal ends the run with a message of the server; the log has the readable part', async () => {
+test('a binary error response ends the run with a generic message; the log contains the readable part', async () => {
   const x = await run('[refused]');
   assert.deepEqual([x.end.status, x.end.reason, x.end.error], ['failed', 'llm_error', 'the conversation is too long for the model']);
-  await logged(server, x.id, 'the context window is full \ufffd\ufffd  indeed');
+  await waitForLoggedCause(server, x.id, 'the context window is full \ufffd\ufffd  indeed');
 });
 
-test('no text of a provider or of the network reaches a client, and silence after the first piece has a limit', async () => {
-  const own = await new Server({ database, llm, set: ['runs.max_attempts=1', 'runs.providers.mock.idle_timeout_seconds=1'] }).start();
+test('error texts of providers and of the network do not reach clients, and a silent stream times out', async () => {
+  const otherServer = await new Server({ database, llm, set: ['runs.max_attempts=1', 'runs.providers.mock.idle_timeout_seconds=1'] }).start();
   const host = new URL(llm.url).host;
   try {
     await Promise.all([['secretive', 'the model provider refused the request', 'upstream db-7.internal:5432'],
@@ -94,22 +94,22 @@ test('no text of a provider or of the network reaches a client, and silence afte
       ['inside', 'the model provider is unavailable', 'panic at /srv/llm/worker.py'],
       ['closing', 'the model provider is unavailable', host],
       ['silent', 'the model provider did not answer in time', 'the server was silent too long']].map(async ([script, error, cause]) => {
-      const x = await run(`[${script}]`, { on: own });
+      const x = await run(`[${script}]`, { instance: otherServer });
       assert.deepEqual([x.end.status, x.end.reason, x.end.error], ['failed', 'llm_error', error], script);
       const seen = JSON.stringify([x.raw, x.messages, (await x.u.get(`/agent-run/${x.id}`)).json]);
       assert.ok(!seen.includes(cause), `${script}: ${seen}`);
-      await logged(own, x.id, cause);
+      await waitForLoggedCause(otherServer, x.id, cause);
     }));
     await llm.seen.find((c) => lastUser(c.json) === '[silent]').closed;
   } finally {
-    await own.close();
+    await otherServer.close();
   }
 });
 
-test('the id of a tool call that is very long is replaced, for clients and for the provider', async () => {
+test('a very long tool call id is replaced, for clients and for the provider', async () => {
   const x = await run('[long_id]');
   assert.equal(x.end.status, 'completed', x.raw.slice(0, 2000));
-  assert.match(of(x, 'tool_call')[0].tool_call_id, /^[a-z0-9]{9}$/);
+  assert.match(eventsOf(x, 'tool_call')[0].tool_call_id, /^[a-z0-9]{9}$/);
   assert.ok(x.raw.length < 20_000, `the stream has ${x.raw.length} bytes`);
   const again = llm.seen.findLast((c) => lastUser(c.json) === '[long_id]').json.messages;
   assert.ok(again.find((m) => m.tool_calls).tool_calls[0].id.length <= 40);
@@ -119,31 +119,31 @@ test('the id of a tool call that is very long is replaced, for clients and for t
 test('a number beyond the range of a double stays valid JSON in the stream, the thread and the request', async () => {
   const x = await run('[infinite]');
   assert.equal(x.end.status, 'completed', x.raw);
-  const expected = { far: 1e308, farther: [-1e308] };
-  assert.deepEqual(of(x, 'tool_call')[0].arguments, expected);
+  const expected = { large: 1e308, larger: [-1e308] };
+  assert.deepEqual(eventsOf(x, 'tool_call')[0].arguments, expected);
   assert.deepEqual(x.messages.find((m) => m.tool_calls).tool_calls[0].arguments, expected);
   const again = llm.seen.findLast((c) => lastUser(c.json) === '[infinite]').json.messages.find((m) => m.tool_calls);
   assert.deepEqual(JSON.parse(again.tool_calls[0].function.arguments), expected);
 });
 
-test('no event has a character that some clients take for the end of a line', async () => {
+test('events contain no characters that some clients treat as line breaks', async () => {
   const x = await run('[lines]');
   assert.equal(x.end.status, 'completed', x.raw);
   assert.doesNotMatch(x.raw, /[\u0085\u2028\u2029\v\f\x1c-\x1e]/);
-  assert.equal(of(x, 'llm_response_chunk').map((e) => e.content).join(''), 'one\u2028two\u2029three\u0085four');
-  assert.deepEqual(of(x, 'tool_call')[0].arguments, { text: 'five\u2028six' });
+  assert.equal(eventsOf(x, 'llm_response_chunk').map((e) => e.content).join(''), 'one\u2028two\u2029three\u0085four');
+  assert.deepEqual(eventsOf(x, 'tool_call')[0].arguments, { text: 'five\u2028six' });
 });
 
-test('an answer without an end is called off', async () => {
+test('an endless answer is cancelled', async () => {
   const x = await run('[endless]');
   assert.deepEqual([x.end.status, x.end.reason, x.end.error], ['failed', 'llm_error', 'The model\'s answer is longer than 16.0 MB']);
-  assert.equal(of(x, 'llm_response_start').length, 1);
+  assert.equal(eventsOf(x, 'llm_response_start').length, 1);
   const call = llm.seen.find((c) => lastUser(c.json) === '[endless]');
   await call.closed;
   assert.equal(call.aborted, true);
 });
 
-test('an answer of very many pieces is called off: each is an event', async () => {
+test('an answer with too many chunks is cancelled, because each chunk is an event', async () => {
   const user = await server.user();
   const { agent_run_id: id } = (await user.start({ prompt: '[pieces]' })).json;
   // The stream would be 70 MB; its end is in the run's row.
@@ -152,33 +152,33 @@ test('an answer of very many pieces is called off: each is an event', async () =
     return json.status === 'failed' || json.status === 'completed' ? json : undefined;
   }, 100_000);
   assert.deepEqual([end.status, end.error], ['failed', 'The model\'s answer has more than 500000 pieces']);
-  assert.equal(llm.seen.filter((c) => lastUser(c.json) === '[pieces]').length, 1, 'it is asked for once');
+  assert.equal(llm.seen.filter((c) => lastUser(c.json) === '[pieces]').length, 1, 'the request is not retried');
 });
 
-// A row of the thread that PostgreSQL refuses, for a reason that no repetition changes.
-const refusing = async (role, what) => {
+// Makes PostgreSQL reject messages of this role permanently while `action` runs.
+const whileRejecting = async (role, action) => {
   database.sql(`create function public.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused by the test'; end $$;
     create trigger refuse before insert on runs.messages for each row when (new.role = '${role}') execute function public.refuse()`);
-  try { return await what(); } finally { database.sql('drop trigger refuse on runs.messages; drop function public.refuse'); }
+  try { return await action(); } finally { database.sql('drop trigger refuse on runs.messages; drop function public.refuse'); }
 };
 
-test('an answer that the database permanently refuses fails the run and is charged', async () => {
-  const x = await refusing('assistant', () => run('[answer]'));
+test('an answer that the database permanently rejects fails the run and is charged', async () => {
+  const x = await whileRejecting('assistant', () => run('[answer]'));
   assert.deepEqual([x.end.status, x.end.reason, x.end.error_code, x.end.error], ['failed', 'crashed', 'INTERNAL', 'Internal server error']);
   assert.equal(x.end.credits, 0.0011);
-  assert.equal(of(x, 'message').length, 0, x.raw);
+  assert.equal(eventsOf(x, 'message').length, 0, x.raw);
   const next = await run('[answer]', { user: await server.user() });
   assert.equal(next.end.status, 'completed');
 });
 
-test('a tool\'s result that is refused ends the run when its other tools have ended', async () => {
-  const x = await refusing('tool', () => run('[tools]'));
+test('a rejected tool result ends the run after its other tools have ended', async () => {
+  const x = await whileRejecting('tool', () => run('[tools]'));
   assert.deepEqual([x.end.status, x.end.error_code], ['failed', 'INTERNAL']);
-  assert.equal(of(x, 'tool_result').length, 0, x.raw);
-  assert.ok(of(x, 'tool_output_chunk').some((e) => e.content === 'late\n'), x.raw);
+  assert.equal(eventsOf(x, 'tool_result').length, 0, x.raw);
+  assert.ok(eventsOf(x, 'tool_output_chunk').some((e) => e.content === 'late\n'), x.raw);
 });
 
-test('failed attempts cost nothing, so neither a budget nor the balance ends their repetition', async () => {
+test('failed attempts cost nothing, so neither a budget nor the balance ends the retries', async () => {
   const u = await server.user();
   await u.get('/account');
   database.sql(`select accounts.ledger_add('${u.id}', 500 - balance_micro, 'adjust', 'test-' || gen_random_uuid()) from accounts.account where id = '${u.id}'`);
@@ -187,8 +187,8 @@ test('failed attempts cost nothing, so neither a budget nor the balance ends the
     for (const options of [{}, { form: { budget_credits: '0.0005' } }, { user: u }]) {
       const x = await run(mark, options);
       assert.deepEqual([x.end.reason, x.end.error_code, x.end.credits], ['llm_error', 'LLM_ERROR', 0], x.raw);
-      assert.equal(of(x, 'llm_response_start').length, attempts, x.raw);
-      assert.ok(of(x, 'turn_aborted').every((e) => e.credits === 0 && e.usage.output_tokens > 0), x.raw);
-      assert.ok(x.end.usage.output_tokens >= attempts * 2000, 'what they used is shown');
+      assert.equal(eventsOf(x, 'llm_response_start').length, attempts, x.raw);
+      assert.ok(eventsOf(x, 'turn_aborted').every((e) => e.credits === 0 && e.usage.output_tokens > 0), x.raw);
+      assert.ok(x.end.usage.output_tokens >= attempts * 2000, 'the usage is reported');
     }
 });

@@ -1,4 +1,4 @@
-// Rates by address and by account on two nodes, stream permits, and trusted sources of the client address.
+// Rate limits by address and by account on two nodes, stream permits, and trusted sources of the client address.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm } from './lib/llm.mjs';
@@ -13,7 +13,7 @@ before(async () => {
     reply.text('begun ');
     if (!lastUser(request).includes('[hang]')) reply.end({ input: 1, output: 1 });
   });
-  // One per minute, so that refilled tokens do not matter.
+  // One request per minute, so that refilled tokens do not affect the counts.
   const set = [secret, 'http.limits.account_per_minute=1', 'http.limits.account_burst=40',
     'http.limits.address_per_minute=1', 'http.limits.address_burst=300', 'http.limits.account_streams=2',
     'http.trusted_proxies=["127.0.0.0/8"]'];
@@ -28,7 +28,7 @@ after(async () => {
 });
 
 const from = (address) => ({ headers: { 'x-forwarded-for': address } });
-async function letThrough(client, tries, options) {
+async function countAdmitted(client, tries, options) {
   let n = 0, refused;
   for (let i = 0; i < tries; i++) {
     const r = await client.get('/threads', options);
@@ -44,47 +44,47 @@ test('responses contain the remaining requests of an account, and a refusal the 
   assert.equal(first.headers.get('ratelimit-limit'), '40');
   assert.equal(first.headers.get('ratelimit-remaining'), '39');
   assert.equal(first.headers.get('ratelimit-reset'), '60');
-  const { n, refused } = await letThrough(u, 50);
+  const { n, refused } = await countAdmitted(u, 50);
   assert.equal(n, 39);
   assert.deepEqual(refused.json, { detail: 'Too many requests' });
   assert.equal(refused.headers.get('ratelimit-remaining'), '0');
   const wait = Number(refused.headers.get('retry-after'));
   assert.ok(wait >= 1 && wait <= 60, `retry-after ${wait}`);
-  // Others are not concerned, nor are the host's own routes.
+  // Other accounts and the routes of the host are not limited.
   assert.equal((await (await a.user()).get('/threads')).status, 200);
   const health = await fetch(`${a.url}/healthz`);
   assert.equal(health.status, 200);
   assert.equal(health.headers.get('ratelimit-limit'), null);
 });
 
-test('the nodes share the rate: requests admitted by one count on the other', async () => {
+test('the nodes share the rate limit: requests admitted by one node count on the other', async () => {
   const u = await a.user();
-  const reported = (n) => waitFor(`${n} are reported`, () => database.sql(
+  const reported = (n) => waitFor(`${n} requests to be reported`, () => database.sql(
     `select ceil(extract(epoch from busy_until - now()) / 60) from core.rate where key = 'account ${u.id}'`) === String(n));
-  assert.equal((await letThrough(u, 35)).n, 35);
+  assert.equal((await countAdmitted(u, 35)).n, 35);
   await reported(35);
-  const there = new Client(b, u.token, u.id);
-  await there.get('/threads');
+  const onNodeB = new Client(b, u.token, u.id);
+  await onNodeB.get('/threads');
   await reported(36);
-  await there.get('/threads');
-  await reported(37);  // the other node reported the 36 before
-  assert.equal((await letThrough(there, 20)).n, 3);
+  await onNodeB.get('/threads');
+  await reported(37);  // node a reported the 36 previous requests
+  assert.equal((await countAdmitted(onNodeB, 20)).n, 3);
 });
 
-test('addresses: forwarded headers count from trusted proxies only', async () => {
-  const anybody = new Client(a);  // without a token: the flood needs no account
+test('forwarded headers are accepted from trusted proxies only', async () => {
+  const anonymous = new Client(a);  // the limit by address applies to requests without a token
   let refused = 0;
-  for (let i = 0; i < 330; i++) if ((await anybody.get('/threads', from('203.0.113.7'))).status === 429) refused++;
+  for (let i = 0; i < 330; i++) if ((await anonymous.get('/threads', from('203.0.113.7'))).status === 429) refused++;
   assert.ok(refused > 10, `${refused} refused`);
-  assert.equal((await anybody.get('/threads', from('203.0.113.8'))).status, 401, 'another client of the proxy');
-  // Node b trusts no proxy: all of these are one address, whatever they claim.
-  const liar = new Client(b);
+  assert.equal((await anonymous.get('/threads', from('203.0.113.8'))).status, 401, 'another client of the proxy');
+  // Node b trusts no proxy: all of these requests count for one address, whatever their headers.
+  const spoofing = new Client(b);
   refused = 0;
-  for (let i = 0; i < 330; i++) if ((await liar.get('/threads', from(`198.51.100.${i % 250}`))).status === 429) refused++;
+  for (let i = 0; i < 330; i++) if ((await spoofing.get('/threads', from(`198.51.100.${i % 250}`))).status === 429) refused++;
   assert.ok(refused > 10, `${refused} refused`);
 });
 
-test('an account has two streams at once; one that ends makes place', async () => {
+test('an account can have two concurrent streams; a stream that ends releases its permit', async () => {
   const u = await a.user();
   const options = from('192.0.2.1');
   const id = (await u.start({ prompt: '[hang]' }, options.headers)).json.agent_run_id;

@@ -1,4 +1,4 @@
-// The page /reference: all of /openapi.json, readable for everybody, under a strict policy.
+// The page /reference shows all of /openapi.json without authentication, under a strict content security policy.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { phone, startBrowser } from './lib/console.mjs';
@@ -44,13 +44,13 @@ for (const [name, options] of [['desktop', {}], ['phone, dark', { viewport: phon
   });
 }
 
-test('an address leads to one operation; everything comes from this server under its policy', async () => {
+test('a URL fragment opens one operation, and all resources come from this server under its policy', async () => {
   const page = await browser.person();
-  const asked = [];
-  page.on('request', (r) => asked.push(new URL(r.url()).origin));
+  const origins = [];
+  page.on('request', (r) => origins.push(new URL(r.url()).origin));
   const answer = await page.goto(`${server.url}/api/reference#runs.stream`);
   await page.sees('Server-Sent Events');
-  assert.deepEqual([...new Set(asked)], [server.url]);
+  assert.deepEqual([...new Set(origins)], [server.url]);
   assert.match(answer.headers()['content-security-policy'], /default-src 'none'; script-src 'self'/);
   // Members of an event, which refers to schemas within schemas.
   for (let i = 0; i < 4; i++) await page.evaluate(() => { for (const d of document.querySelectorAll('details[id="runs.stream"] details')) d.open = true; });

@@ -1,5 +1,5 @@
-// What /metrics shows of referrals: invitations with what became of them, sign-ups with a code, and the referrals of the database by
-// state and reason.
+// The referral metrics: invitations by outcome, sign-ups with a code, and the referrals in the database by state and
+// reason.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -39,26 +39,26 @@ after(async () => {
 });
 
 const person = (claims, sub = randomUUID()) => new Client(server, signToken('HS256', secret, { sub, email_verified: true, ...claims }), sub);
-const codeOf = async (who) => (await who.get('/api/v1/referrals/code')).json.referral_code;
-async function read(name) {
+const codeOf = async (account) => (await account.get('/api/v1/referrals/code')).json.referral_code;
+async function readMetric(name) {
   const text = await (await fetch(`${server.url}/metrics`)).text();
   const lines = text.split('\n').filter((l) => new RegExp(`^runyard_referrals_${name}[{ ]`).test(l));
   return Object.fromEntries(lines.map((l) => [/="([^"]*)"/.exec(l)?.[1] ?? '', Number(l.slice(l.lastIndexOf(' ') + 1))]));
 }
-const without0 = (o) => Object.fromEntries(Object.entries(o).filter(([, n]) => n !== 0));
-// A new instance of the module counts at its start.
-async function counted() {
+const nonZero = (o) => Object.fromEntries(Object.entries(o).filter(([, n]) => n !== 0));
+// A reload starts a new module instance, which counts the referrals at its start.
+async function recount() {
   const r = await admin.post('/admin/modules/referrals/reload');
   assert.equal(r.status, 200, r.text);
 }
 
-test('every series begins with 0', async () => {
-  assert.deepEqual(Object.keys(await read('invitations_total')).sort(),
+test('every series starts at 0', async () => {
+  assert.deepEqual(Object.keys(await readMetric('invitations_total')).sort(),
     ['failed', 'invited', 'limit', 'own', 'queued', 'sent', 'suppressed', 'throttled']);
-  assert.deepEqual(Object.keys(await read('pending')).sort(), ['cap_reached', 'code_suspended', 'not_qualified', 'on_hold', 'under_review']);
-  assert.deepEqual(Object.keys(await read('void')).sort(),
+  assert.deepEqual(Object.keys(await readMetric('pending')).sort(), ['cap_reached', 'code_suspended', 'not_qualified', 'on_hold', 'under_review']);
+  assert.deepEqual(Object.keys(await readMetric('void')).sort(),
     ['account_deleted', 'code_refreshed', 'disposable_address', 'revoked', 'same_mailbox', 'self_referral']);
-  for (const name of ['invitations_total', 'sign_ups_total', 'pending', 'void', 'paid']) assert.deepEqual(without0(await read(name)), {}, name);
+  for (const name of ['invitations_total', 'sign_ups_total', 'pending', 'void', 'paid']) assert.deepEqual(nonZero(await readMetric(name)), {}, name);
 });
 
 test('invitations by outcome', async () => {
@@ -75,7 +75,7 @@ test('invitations by outcome', async () => {
   delete smtp.faults.rcpt;
   assert.equal((await send('c@example.test')).json.success, true);
   assert.equal((await send('d@example.test')).status, 429);
-  assert.deepEqual(without0(await read('invitations_total')), { sent: 2, invited: 1, own: 1, failed: 1, suppressed: 1, queued: 2, limit: 1 });
+  assert.deepEqual(nonZero(await readMetric('invitations_total')), { sent: 2, invited: 1, own: 1, failed: 1, suppressed: 1, queued: 2, limit: 1 });
 });
 
 test('sign-ups with a code, and the referrals by state', async () => {
@@ -83,28 +83,28 @@ test('sign-ups with a code, and the referrals by state', async () => {
   const code = await codeOf(ann);
   const join = async (email, claims = {}) => { const p = person({ email, user_metadata: { referral_code: code }, ...claims }); await p.get('/account'); return p; };
   const sorted = (o) => JSON.stringify(Object.entries(o).sort());
-  const sees = (expected) => waitFor(`sign-ups: ${sorted(expected)}`, async () => sorted(without0(await read('sign_ups_total'))) === sorted(expected));
+  const waitForSignUps = (expected) => waitFor(`sign-ups: ${sorted(expected)}`, async () => sorted(nonZero(await readMetric('sign_ups_total'))) === sorted(expected));
   const bob = await join('bob@example.test');
-  await sees({ successful: 1 });
+  await waitForSignUps({ successful: 1 });
   await join('carl@example.test');
   await join('dora@example.test');
   await join('later@example.test', { email_verified: false });
   await join('x@throwaway.example');
   await join('bob+again@example.test');
   await join('odd@example.test', { user_metadata: { referral_code: 'ZZZZ9999' } });
-  await sees({ successful: 2, cap_reached: 1, pending: 1, void: 2, unknown_code: 1 });
+  await waitForSignUps({ successful: 2, cap_reached: 1, pending: 1, void: 2, unknown_code: 1 });
 
-  await counted();
-  await waitFor('the count', async () => (await read('paid'))[''] === 2);
-  assert.deepEqual(without0(await read('pending')), { cap_reached: 1, not_qualified: 1 });
-  assert.deepEqual(without0(await read('void')), { disposable_address: 1, same_mailbox: 1 });
-  // At the cap, the referrer gets the rest.
-  assert.deepEqual(await read('paid_credits'), { referrer: 150, referee: 200 });
+  await recount();
+  await waitFor('the count', async () => (await readMetric('paid'))[''] === 2);
+  assert.deepEqual(nonZero(await readMetric('pending')), { cap_reached: 1, not_qualified: 1 });
+  assert.deepEqual(nonZero(await readMetric('void')), { disposable_address: 1, same_mailbox: 1 });
+  // The last reward of the referrer is reduced to the remainder below the cap.
+  assert.deepEqual(await readMetric('paid_credits'), { referrer: 150, referee: 200 });
 
   const [first] = (await ann.get('/api/v1/referrals/history')).json.filter((r) => r.referred_account_id === bob.id);
   assert.equal((await admin.post(`/admin/referrals/${first.id}/revoke`, { json: {} })).status, 200);
-  await counted();
-  await waitFor('the count', async () => (await read('paid'))[''] === 1);
-  assert.deepEqual(without0(await read('void')), { disposable_address: 1, same_mailbox: 1, revoked: 1 });
-  assert.deepEqual(await read('paid_credits'), { referrer: 50, referee: 100 });
+  await recount();
+  await waitFor('the count', async () => (await readMetric('paid'))[''] === 1);
+  assert.deepEqual(nonZero(await readMetric('void')), { disposable_address: 1, same_mailbox: 1, revoked: 1 });
+  assert.deepEqual(await readMetric('paid_credits'), { referrer: 50, referee: 100 });
 });

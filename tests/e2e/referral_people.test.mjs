@@ -1,4 +1,5 @@
-// Referrals in the quick-start configuration, one mailbox as one person, invitations at the limit, and what both sides learn.
+// Referrals in the quick-start configuration, detection of one mailbox with several addresses, invitations at the
+// limit, and the information for referrer and referee.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -48,9 +49,9 @@ const signUp = async (email, referral_code) => {
   return new Client(server, r.json.access_token, r.json.account_id);
 };
 const person = (claims) => { const sub = randomUUID(); return new Client(server, signToken('HS256', secret, { sub, ...claims }), sub); };
-const codeOf = async (who) => (await who.get('/api/v1/referrals/code')).json.referral_code;
-const balance = async (who) => (await who.get('/account')).json.balance_credits;
-const history = async (who) => (await who.get('/api/v1/referrals/history')).json;
+const codeOf = async (account) => (await account.get('/api/v1/referrals/code')).json.referral_code;
+const balance = async (account) => (await account.get('/account')).json.balance_credits;
+const history = async (account) => (await account.get('/api/v1/referrals/history')).json;
 
 test('a sign-up without confirmation is rewarded, and the referrer is notified', async () => {
   const ann = await signUp('ann@example.test');
@@ -70,7 +71,7 @@ test('a sign-up without confirmation is rewarded, and the referrer is notified',
   assert.match((await waitFor('the mail', () => smtp.to('ann@example.test').find((m) => /100 credits/.test(m.parsed.subject)))).parsed.text, /friend/);
 });
 
-test('an account of an identity provider still waits for its address, and its owner sees why', async () => {
+test('the reward of an identity provider account waits for a verified address, with a reason', async () => {
   const ann = person({ email: 'annie@example.test', email_verified: true });
   const code = await codeOf(ann);
   const bob = person({ email: 'bobby@example.test', email_verified: 'false', user_metadata: { referral_code: code } });
@@ -84,29 +85,29 @@ test('an account of an identity provider still waits for its address, and its ow
   await waitFor('the credits', async () => (await balance(verified)) === 600);
 });
 
-test('one mailbox is one person, however often it signs up', async () => {
+test('sign-ups with aliases of one mailbox are rewarded once', async () => {
   const ann = person({ email: 'carol@example.test', email_verified: true });
   const code = await codeOf(ann);
   const aliases = Array.from({ length: 30 }, (_, i) => (i % 2 ? `fa.rm+${i}@gmail.com` : `f.arm+${i}@googlemail.com`));
   for (const email of aliases) await person({ email, email_verified: true, user_metadata: { referral_code: code } }).get('/account');
-  await waitFor('all of them', async () => (await history(ann)).length === 30);
+  await waitFor('all referrals', async () => (await history(ann)).length === 30);
   const all = await history(ann);
   assert.equal(all.filter((r) => r.status === 'successful').length, 1);
   assert.deepEqual([...new Set(all.filter((r) => r.status !== 'successful').map((r) => r.reason))], ['same_mailbox']);
   assert.equal(await balance(ann), 600);
-  // An address that becomes one of the same mailbox before it is confirmed.
+  // An account that changes to an alias of the same mailbox before its address is confirmed.
   const late = person({ email: 'fresh@example.test', user_metadata: { referral_code: code } });
   await late.get('/account');
-  await waitFor('it waits', async () => (await history(ann))[0].reason === 'not_qualified');
+  await waitFor('the pending referral', async () => (await history(ann))[0].reason === 'not_qualified');
   const moved = new Client(server, signToken('HS256', secret, { sub: late.id, email: 'farm+99@gmail.com', email_verified: true }), late.id);
-  await waitFor('it is void', async () => { await moved.get('/account'); return (await history(ann))[0].reason === 'same_mailbox'; });
+  await waitFor('the void referral', async () => { await moved.get('/account'); return (await history(ann))[0].reason === 'same_mailbox'; });
 });
 
 test('a disposable address earns nothing', async () => {
   const ann = person({ email: 'greta@example.test', email_verified: true });
   const code = await codeOf(ann);
   await person({ email: 'x@Mailinator.com', email_verified: true, user_metadata: { referral_code: code } }).get('/account');
-  await waitFor('it is void', async () => (await history(ann))[0]?.reason === 'disposable_address');
+  await waitFor('the void referral', async () => (await history(ann))[0]?.reason === 'disposable_address');
   assert.equal(await balance(ann), 500);
 });
 
@@ -121,12 +122,12 @@ test('an invitation at the limit promises no credits', async () => {
   assert.match((await invite('first@example.test')).text, /Join and you both get 100 credits/);
   const join = async (n) => { const p = person({ email: `d${n}@example.test`, email_verified: true, user_metadata: { referral_code: code } }); await p.get('/account'); return p; };
   for (const n of [1, 2, 3]) await join(n);
-  await waitFor('three paid', async () => (await ann.get('/api/v1/referrals/stats')).json.total_credits_earned === 300);
+  await waitFor('three rewards', async () => (await ann.get('/api/v1/referrals/stats')).json.total_credits_earned === 300);
   const near = await invite('near@example.test');
   assert.match(near.text, /Join and you get 100 credits/);
   assert.doesNotMatch(near.text, /you both/);
   await join(4);
-  await waitFor('the limit', async () => (await ann.get('/api/v1/referrals/stats')).json.has_reached_limit);
+  await waitFor('the limit to be reached', async () => (await ann.get('/api/v1/referrals/stats')).json.has_reached_limit);
   const last = await invite('last@example.test');
   assert.doesNotMatch(last.text, /credits/);
   assert.match(last.message, /limit/);
@@ -139,15 +140,15 @@ test('an invitation at the limit promises no credits', async () => {
   assert.match(received.message, /limit/);
 });
 
-test('a deleted account earns nothing and its code is not valid any more', async () => {
+test('a deleted account earns nothing, and its code is no longer valid', async () => {
   const ann = person({ email: 'erin@example.test', email_verified: true });
   const code = await codeOf(ann);
   const bob = person({ email: 'fred@example.test', user_metadata: { referral_code: code } });
   await bob.get('/account');
-  await waitFor('it waits', async () => (await history(ann))[0]?.reason === 'not_qualified');
+  await waitFor('the pending referral', async () => (await history(ann))[0]?.reason === 'not_qualified');
   const admin = new Client(server, server.token({ role: 'super_admin' }));
   assert.equal((await admin.request('DELETE', `/admin/accounts/${ann.id}`)).status, 204);
-  const { received } = await waitFor('void', async () => { const r = (await bob.get('/api/v1/referrals/received')).json; return r.received.reason === 'void' && r; });
+  const { received } = await waitFor('the void referral', async () => { const r = (await bob.get('/api/v1/referrals/received')).json; return r.received.reason === 'void' && r; });
   assert.equal(received.credits, 0);
-  await waitFor('the code', async () => (await new Client(server).post('/api/v1/referrals/validate', { json: { code } })).json.valid === false);
+  await waitFor('the code to be invalid', async () => (await new Client(server).post('/api/v1/referrals/validate', { json: { code } })).json.valid === false);
 });

@@ -1,4 +1,4 @@
-// The run part of the contract, from outside: start, stream, operations, errors.
+// End-to-end tests of the run API: start, stream, operations, errors.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -10,7 +10,7 @@ import { Client, Server, gapless, makeDatabase, sleep, statuses, textOf, waitFor
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 let database, llm, server;
 
-async function standard(request, reply) {
+async function defaultAnswer(request, reply) {
   const prompt = lastUser(request);
   const done = turns(request).filter((m) => m.role === 'tool');
   if (prompt.includes('[read]') && done.length === 0)
@@ -32,7 +32,7 @@ async function standard(request, reply) {
 
 before(async () => {
   database = makeDatabase();
-  llm = await startLlm(standard);
+  llm = await startLlm(defaultAnswer);
   server = await new Server({ database, llm }).start();
 });
 after(async () => {
@@ -41,7 +41,7 @@ after(async () => {
   database?.drop();
 });
 
-test('a run answers at once and streams to exactly one terminal event', async () => {
+test('a start responds immediately, and the stream ends with exactly one terminal event', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: 'Say hello' });
   assert.equal(r.status, 200, r.text);
@@ -67,10 +67,10 @@ test('a run answers at once and streams to exactly one terminal event', async ()
   assert.doesNotMatch(s.raw, /^event:/m);
   const end = s.events.find((e) => e.type === 'llm_response_end');
   assert.deepEqual(end.usage, { input_tokens: 10, output_tokens: 5, cached_tokens: 0 });
-  // Asked again after the end was delivered: nothing more, and EventSource stops.
+  // A reconnect after the terminal event gets 204, so that EventSource stops.
   const again = await u.stream(r.json.agent_run_id, { headers: { 'last-event-id': String(s.events.at(-1).sequence) } });
   assert.equal(again.status, 204);
-  // Without a position: everything from the start.
+  // Without a resume id, the stream is replayed from the start.
   const replay = await u.stream(r.json.agent_run_id);
   assert.deepEqual(replay.events, s.events);
   for (const q of ['last_event_id', 'last_id']) {
@@ -109,7 +109,7 @@ test('the agent reads an uploaded file in its sandbox', async () => {
   }
 });
 
-test('the shell runs without privileges, and the model sees a failed command', async () => {
+test('the shell runs without privileges, and the model receives the output of a failed command', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: '[shell]' });
   const s = await u.stream(r.json.agent_run_id);
@@ -126,7 +126,7 @@ test('the shell runs without privileges, and the model sees a failed command', a
   assert.deepEqual(statuses(s.events).slice(-1), ['completed']);
 });
 
-test('tool calls of one answer all run, and their results go back in order', async () => {
+test('all tool calls of one answer are executed, and their results are returned in order', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: '[two]' });
   const s = await u.stream(r.json.agent_run_id);
@@ -138,17 +138,17 @@ test('npm eventsource and curl read the same stream', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: 'Say hello' });
   const id = r.json.agent_run_id;
-  const ticket = await u.post(`/agent-run/${id}/stream-token`);
-  assert.equal(ticket.status, 200, ticket.text);
-  const url = `${server.url}/agent-run/${id}/stream?token=${encodeURIComponent(ticket.json.token)}`;
+  const streamToken = await u.post(`/agent-run/${id}/stream-token`);
+  assert.equal(streamToken.status, 200, streamToken.text);
+  const url = `${server.url}/agent-run/${id}/stream?token=${encodeURIComponent(streamToken.json.token)}`;
   const got = [];
   let opened = 0;
   await new Promise((resolve, reject) => {
     const source = new EventSource(url);
-    const timer = setTimeout(() => reject(new Error('eventsource saw no end')), 15000);
+    const timer = setTimeout(() => reject(new Error('eventsource did not end')), 15000);
     source.onopen = () => opened++;
     source.onmessage = (m) => got.push({ id: m.lastEventId, ...JSON.parse(m.data) });
-    // The server ends the response after the terminal event; the reconnect gets 204 and that is final.
+    // The server ends the response after the terminal event; the reconnect gets 204, which closes the source.
     source.onerror = (e) => {
       if (e.code === 204 || source.readyState === EventSource.CLOSED) { clearTimeout(timer); source.close(); resolve(); }
     };
@@ -159,15 +159,15 @@ test('npm eventsource and curl read the same stream', async () => {
   const curl = execFileSync('curl', ['-sSN', '-m', '10', '-H', `Authorization: Bearer ${u.token}`, `${server.url}/agent-run/${id}/stream`], { encoding: 'utf8' });
   const lines = curl.split('\n').filter((l) => l.startsWith('data: ')).map((l) => JSON.parse(l.slice(6)));
   assert.deepEqual(lines.map((l) => l.sequence), got.map((g) => g.sequence));
-  // A ticket is valid for its own run only, and never appears in the log.
+  // A stream token is valid only for its run, and never appears in the log.
   const other = await u.start({ prompt: 'Say hello' });
-  const stolen = await new Client(server).get(`/agent-run/${other.json.agent_run_id}/stream?token=${encodeURIComponent(ticket.json.token)}`);
+  const stolen = await new Client(server).get(`/agent-run/${other.json.agent_run_id}/stream?token=${encodeURIComponent(streamToken.json.token)}`);
   assert.equal(stolen.status, 401);
-  assert.ok(!server.log.includes(ticket.json.token));
+  assert.ok(!server.log.includes(streamToken.json.token));
   await u.stream(other.json.agent_run_id);
 });
 
-test('a reader that leaves and comes back misses and repeats nothing', async () => {
+test('a reader that disconnects and resumes gets every event exactly once', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: '[slow]' });
   const id = r.json.agent_run_id;
@@ -192,11 +192,11 @@ test('stop ends a run in mid-answer, closes the model socket, and is idempotent'
   const call = llm.seen.find((c) => lastUser(c.json).includes('stop me'));
   const began = Date.now();
   const stop = await u.post(`/agent-run/${id}/stop`);
-  const took = Date.now() - began;
+  const durationMs = Date.now() - began;
   assert.deepEqual([stop.status, stop.json], [200, { status: 'stopped' }]);
-  assert.ok(took < 1000, `stop took ${took} ms`);
+  assert.ok(durationMs < 1000, `stop took ${durationMs} ms`);
   await call.closed;
-  assert.ok(call.closedAt - began <= took + 50, 'the model socket closed before the answer');
+  assert.ok(call.closedAt - began <= durationMs + 50, 'the model socket closed before the response');
   assert.equal(call.aborted, true);
   const s = await u.stream(id);
   assert.deepEqual(statuses(s.events).slice(-1), ['stopped']);
@@ -207,7 +207,7 @@ test('stop ends a run in mid-answer, closes the model socket, and is idempotent'
   assert.deepEqual((await u.post(`/agent-run/${done.json.agent_run_id}/stop`)).json, { status: 'completed' });
 });
 
-test('a forced deletion stops the runs of the thread first, those that wait too', async () => {
+test('a forced deletion first stops the runs of the thread, including waiting ones', async () => {
   const u = await server.user({ tier: 'pro' });
   const r = await u.start({ prompt: '[hang] delete me' });
   const thread = r.json.thread_id;
@@ -229,7 +229,7 @@ test('a forced deletion stops the runs of the thread first, those that wait too'
   assert.equal(llm.seen.some((c) => lastUser(c.json) === 'after'), false, 'the waiting run never began');
 });
 
-test('a start that is repeated after its thread was deleted gets the first answer', async () => {
+test('a repeated start whose thread was deleted gets the first response', async () => {
   const u = await server.user();
   const key = { 'idempotency-key': crypto.randomUUID() };
   const first = await u.start({ prompt: 'Say hello' }, key);
@@ -292,11 +292,11 @@ test('objects of another account are not found', async () => {
   assert.deepEqual([start.status, start.json], [404, { detail: 'Thread not found' }]);
 });
 
-test('refused starts have the contract\'s bodies and leave nothing behind', async () => {
-  const nobody = new Client(server);
-  const none = await nobody.start({ prompt: 'x' });
-  assert.deepEqual([none.status, none.json], [401, { detail: 'Not authenticated' }]);
-  assert.match(none.headers.get('www-authenticate'), /^Bearer/);
+test('rejected starts return the documented bodies and store nothing', async () => {
+  const anonymous = new Client(server);
+  const unauthenticated = await anonymous.start({ prompt: 'x' });
+  assert.deepEqual([unauthenticated.status, unauthenticated.json], [401, { detail: 'Not authenticated' }]);
+  assert.match(unauthenticated.headers.get('www-authenticate'), /^Bearer/);
   for (const token of ['nonsense', 'a.b.c', 'ry_none_none'])
     assert.equal((await new Client(server, token).start({ prompt: 'x' })).status, 401, token);
 
@@ -322,7 +322,7 @@ test('refused starts have the contract\'s bodies and leave nothing behind', asyn
   assert.equal(database.sql(`select count(*) from runs.projects where account_id = '${u.id}'`), '0');
 });
 
-test('optimistic mode uses the client\'s ids; a repeat with the same key answers the first result', async () => {
+test('optimistic mode uses the ids of the client; a repetition with its key returns the first result', async () => {
   const u = await server.user();
   const form = { prompt: 'Say hello', optimistic: 'true', thread_id: randomUUID(), project_id: randomUUID() };
   const key = { 'idempotency-key': randomUUID() };
@@ -338,7 +338,7 @@ test('optimistic mode uses the client\'s ids; a repeat with the same key answers
   assert.equal((await stranger.start(form)).status, 404);
 });
 
-test('a repeat with the same key may have its fields in another order and another boundary', async () => {
+test('a repetition with the same key may use another field order and another boundary', async () => {
   const u = await server.user();
   const key = { 'idempotency-key': randomUUID() };
   const prompt = ['prompt', 'Say hello'], mode = ['mode', 'chat'];
@@ -359,8 +359,8 @@ test('a repeat with the same key may have its fields in another order and anothe
   await u.stream(first.json.agent_run_id);
 });
 
-test('of two accounts with the same new ids one gets them, and the other learns nothing', async () => {
-  const both = [await server.user({ tier: 'pro' }), await server.user({ tier: 'pro' })];  // room for all threads
+test('if two accounts send the same new ids, one gets them and the other gets 404', async () => {
+  const both = [await server.user({ tier: 'pro' }), await server.user({ tier: 'pro' })];  // a tier whose thread limit is not reached
   for (const u of both) await u.get('/account');
   for (const more of [{}, { files: [{ name: 'a.txt', data: 'forty-two' }] }, { on_busy: 'interrupt' }]) {
     for (let round = 0; round < 4; round++) {
@@ -390,11 +390,11 @@ test('two starts at the concurrency limit: one run, one 402 with the running thr
   await u.stream(after.json.agent_run_id);
 });
 
-test('many starts of one account at once share statements, and each gets its own answer', async () => {
+test('concurrent starts of one account share statements, and each gets its own response', async () => {
   const u = await server.user({ tier: 'enterprise' });
   const others = [{ agent_id: randomUUID() }, { headers: { 'Idempotency-Key': 'one of many' } }];
-  const asked = [...Array(28).fill({}), ...others];
-  const answers = await Promise.all(asked.map(({ headers, ...form }) => u.start({ prompt: '[hang]', ...form }, headers)));
+  const forms = [...Array(28).fill({}), ...others];
+  const answers = await Promise.all(forms.map(({ headers, ...form }) => u.start({ prompt: '[hang]', ...form }, headers)));
   assert.deepEqual([answers[28].status, answers[28].json], [404, { detail: 'Worker not found' }]);
   const made = answers.filter((r) => r.status === 200);
   assert.equal(made.length, 10, answers.map((r) => r.text).join('\n'));
@@ -415,7 +415,7 @@ test('many starts of one account at once share statements, and each gets its own
   await u.stream(after.json.agent_run_id);
 });
 
-test('the model named by an alias is asked; free asking for the mid-level model gets the entry model', async () => {
+test('an alias selects its model; the free tier gets the entry model instead of the mid-level one', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: 'downgrade me', model_name: 'runyard/power' });
   assert.equal(r.status, 200, r.text);
@@ -427,7 +427,7 @@ test('the model named by an alias is asked; free asking for the mid-level model 
   assert.equal(llm.seen.find((c) => lastUser(c.json).includes('power please')).json.model, 'power');
 });
 
-test('a provider\'s refusal ends the run as failed, and no key reaches client or log', async () => {
+test('a provider error ends the run as failed, and no key reaches the client or the log', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: '[401]' });
   const s = await u.stream(r.json.agent_run_id);
@@ -438,20 +438,20 @@ test('a provider\'s refusal ends the run as failed, and no key reaches client or
   assert.equal((await u.get(`/agent-run/${r.json.agent_run_id}`)).json.status, 'failed');
 });
 
-test('a retryable failure is tried again with a new attempt', async () => {
+test('a retryable failure is retried with a new attempt', async () => {
   const u = await server.user();
   let n = 0;
   llm.answer = async (request, reply) => {
-    if (!lastUser(request).includes('[flaky]')) return standard(request, reply);
+    if (!lastUser(request).includes('[flaky]')) return defaultAnswer(request, reply);
     if (++n === 1) return reply.fail(429, { 'retry-after': '0' });
     if (n === 2) { reply.text('half an ans'); await sleep(50); return reply.cut(); }
-    reply.say('whole answer');
+    reply.say('complete answer');
   };
   const r = await u.start({ prompt: '[flaky]' });
   const s = await u.stream(r.json.agent_run_id);
-  llm.answer = standard;
+  llm.answer = defaultAnswer;
   assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
-  assert.equal(textOf(s.events), 'whole answer');
+  assert.equal(textOf(s.events), 'complete answer');
   assert.ok(Math.max(...s.events.filter((e) => e.type === 'llm_response_start').map((e) => e.attempt)) >= 2);
 });
 
@@ -498,7 +498,7 @@ test('uploads: names are sanitised, clashes get suffixes, hostile forms get a cl
   }
 });
 
-test('a client that goes away does not end the run', async () => {
+test('a client that disconnects does not end the run', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: '[slow]' });
   await u.stream(r.json.agent_run_id, { until: (e) => e.type === 'llm_response_chunk' });
@@ -520,16 +520,17 @@ test('the terminal client runs a prompt and shows the stream', async () => {
 });
 
 test('health, readiness and metrics', async () => {
-  const nobody = new Client(server);
-  assert.equal((await nobody.get('/healthz')).status, 200);
-  await waitFor('ready', async () => (await nobody.get('/readyz')).status === 200);
-  const metrics = await nobody.get('/metrics');
+  const anonymous = new Client(server);
+  assert.equal((await anonymous.get('/healthz')).status, 200);
+  await waitFor('ready', async () => (await anonymous.get('/readyz')).status === 200);
+  const metrics = await anonymous.get('/metrics');
   assert.equal(metrics.status, 200);
   assert.match(metrics.text, /^# TYPE runyard_/m);
 });
 
-// Workers build the terminal event in C++, with the other log rows of the last checkpoint; SQL builds it for runs without a worker.
-test('terminal events of workers equal those that SQL builds', async () => {
+// Workers build the terminal event in C++, with the other log rows of the last checkpoint; SQL builds it for runs
+// without a worker.
+test('terminal events built by workers are identical to those built by SQL', async () => {
   const u = await server.user();
   for (const prompt of ['hello', '[slow]']) {
     const r = await u.start({ prompt });

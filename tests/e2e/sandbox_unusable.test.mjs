@@ -1,5 +1,5 @@
-// Where bubblewrap cannot work: the log and /readyz name the cause and the fix, and clients learn no more than that
-// commands are not available.
+// Systems on which bubblewrap cannot work: the log and /readyz name the cause and the fix, and clients are only told
+// that commands are not available.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -26,11 +26,11 @@ after(async () => {
 
 const warning = (log) => log.split('\n').find((l) => l.includes('bubblewrap does not work here')) ?? '';
 
-// A server whose bwrap does nothing but say this.
-async function withStub(said, use) {
+// Runs `use` with a server whose bwrap only prints `stderrText` and fails.
+async function withStub(stderrText, use) {
   const server = new Server({ database, llm });
   const stub = path.join(server.dir, 'bwrap');
-  writeFileSync(stub, `#!/bin/sh\ncat >&2 <<'SAID'\n${said}\nSAID\nexit 1\n`);
+  writeFileSync(stub, `#!/bin/sh\ncat >&2 <<'STDERR'\n${stderrText}\nSTDERR\nexit 1\n`);
   chmodSync(stub, 0o755);
   server.set.push(`sandbox_bubblewrap.bwrap_path=${stub}`);
   try {
@@ -40,14 +40,14 @@ async function withStub(said, use) {
   }
 }
 
-// Only Ubuntu's kernels have this setting. Without it the server must not blame AppArmor.
+// Only Ubuntu kernels have this setting. Without it the server must not report AppArmor as the cause.
 const setting = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns';
 const restricts = existsSync(setting) && readFileSync(setting, 'utf8').trim() !== '0';
 const [apparmor, profile] = restricts
   ? [/AppArmor blocks/, /profile for \S+ with the rule .*userns,.*kernel\.apparmor_restrict_unprivileged_userns=0/]
   : [/denies new namespaces/, /journalctl -k|RestrictNamespaces=|seccomp/i];
 
-for (const [what, said, cause, fix] of [
+for (const [label, stderrText, cause, fix] of [
   ['no network namespace', 'bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted', apparmor, profile],
   ['no uid map', 'bwrap: setting up uid map: Permission denied', apparmor, profile],
   ['an unknown message', 'bwrap: something new', /unknown cause/, /"Where the sandbox cannot work\\?" in docs\/security\.md/],
@@ -55,12 +55,12 @@ for (const [what, said, cause, fix] of [
     /parts of \/proc are masked/, /systempaths=unconfined|unmask=ALL|procMount: Unmasked/],
   ['an old bubblewrap', 'bwrap: Unknown option --disable-userns', /older than 0\.8/, /0\.8 or later/],
 ])
-  test(`${what}: the log and /readyz name cause and fix`, async () => {
-    await withStub(said, async (server) => {
+  test(`${label}: the log and /readyz name cause and fix`, async () => {
+    await withStub(stderrText, async (server) => {
       const line = warning(server.log);
       assert.match(line, cause);
       assert.match(line, fix);
-      assert.ok(line.includes(said), line);
+      assert.ok(line.includes(stderrText), line);
       assert.doesNotMatch(line, /ordinary user instead/);
       const ready = await new Client(server).get('/readyz');
       assert.equal(ready.status, 200, ready.text);
@@ -70,7 +70,7 @@ for (const [what, said, cause, fix] of [
     });
   });
 
-test('a bwrap that does not exist is named with its package', async () => {
+test('a missing bwrap is reported with the package that contains it', async () => {
   const server = new Server({ database, llm, set: ['sandbox_bubblewrap.bwrap_path=/nonexistent/bwrap'] });
   try {
     await server.start();
@@ -86,8 +86,8 @@ test('without control groups commands run, and /readyz names the missing limits'
     await server.start();
     const ready = await new Client(server).get('/readyz');
     assert.equal(ready.status, 200, ready.text);
-    const trouble = ready.json.degraded?.find((d) => d.room === 'sandbox_bubblewrap');
-    assert.match(trouble?.message ?? ready.text, /without control groups.*Kernel memory.*account.*"off"/);
+    const degraded = ready.json.degraded?.find((d) => d.room === 'sandbox_bubblewrap');
+    assert.match(degraded?.message ?? ready.text, /without control groups.*Kernel memory.*account.*"off"/);
     assert.match(await (await fetch(`${server.url}/metrics`)).text(), /^runyard_sandbox_bubblewrap_control_groups 0$/m);
     const u = await server.user();
     const r = await u.start({ prompt: '[shell]' });
@@ -98,7 +98,7 @@ test('without control groups commands run, and /readyz names the missing limits'
   }
 });
 
-test('where control groups are required, no command runs without them', async () => {
+test('if control groups are required, no command runs without them', async () => {
   // The test shares its control group with other programs, so the server may not subdivide it.
   const server = new Server({ database, llm, set: ['sandbox_bubblewrap.control_groups=required'] });
   try {
@@ -117,7 +117,7 @@ test('where control groups are required, no command runs without them', async ()
   }
 });
 
-test('a client learns that the sandbox is not available, and nothing of the system', async () => {
+test('a client is told that the sandbox is not available, without details of the system', async () => {
   await withStub('bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted', async (server, stub) => {
     const u = await server.user();
     const r = await u.start({ prompt: '[shell]', files: [{ name: 'a.txt', data: 'kept' }] });
@@ -125,27 +125,27 @@ test('a client learns that the sandbox is not available, and nothing of the syst
     const s = await u.stream(r.json.agent_run_id);
     assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
     assert.match(s.raw, /the sandbox could not run the command/);
-    const shown = s.raw + JSON.stringify(llm.seen.map((c) => c.json.messages));
-    for (const inner of [/apparmor/i, /RTM_NEWADDR/, /sysctl/, /bwrap/]) assert.doesNotMatch(shown, inner);
-    assert.ok(!shown.includes(stub));
+    const visible = s.raw + JSON.stringify(llm.seen.map((c) => c.json.messages));
+    for (const internal of [/apparmor/i, /RTM_NEWADDR/, /sysctl/, /bwrap/]) assert.doesNotMatch(visible, internal);
+    assert.ok(!visible.includes(stub));
     assert.equal((await u.get(`/projects/${r.json.project_id}/files/content?path=uploads/a.txt`)).text, 'kept');
   });
 });
 
-// What a container runtime does to /proc, without the container. Needs root, a user to become, and files that this user
-// may read.
+// Masks /proc like a container runtime, without a container. Needs root, and build files that an unprivileged user can
+// read.
 const mask = `mount --bind /dev/null /proc/keys; mount --bind /dev/null /proc/timer_list
 for d in bus fs irq sys; do mount --bind /proc/$d /proc/$d; mount -o remount,ro,bind /proc/$d; done
 exec setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"`;
 const masked = ['unshare', '-m', 'sh', '-ec', mask, 'sh'];
-const works = process.getuid() === 0 &&
+const canMask = process.getuid() === 0 &&
   spawnSync(masked[0], [...masked.slice(1), 'test', '-x', binary, '-a', '-r', path.join(build, 'modules/runs.so')]).status === 0;
 
-test('the real bwrap below a masked /proc', { skip: works ? false : 'root is needed, and files that others may read' }, async () => {
-  // Without the mask an ordinary user has a sandbox here; else the test would find another obstacle.
+test('the real bwrap under a masked /proc', { skip: canMask ? false : 'needs root and build files that other users can read' }, async () => {
+  // If bwrap fails without the mask as well, the test would detect another cause than the mask.
   const plain = spawnSync('setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', '--', 'bwrap', '--unshare-all', '--ro-bind', '/', '/',
     '--proc', '/proc', 'true']);
-  // With a PostgreSQL of its own: the one of ./test cannot be reached by another user.
+  // Uses an embedded PostgreSQL, because another user cannot connect to the one of ./test.
   const server = new Server({ llm, wrap: masked });
   try {
     mkdirSync(path.join(server.dir, 'data'));

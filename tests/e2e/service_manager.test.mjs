@@ -1,5 +1,5 @@
-// A service manager (systemd's protocol, without systemd): readiness, watchdog, reload, and a socket that
-// outlives the server, so that a restart refuses no client.
+// The service manager protocol (that of systemd, without systemd): readiness, watchdog, reload, and an inherited socket
+// that stays open during a restart, so that no client is refused.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { appendFileSync, copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
@@ -33,8 +33,8 @@ class Manager {
     this.process.stderr.on('data', (d) => (this.log += d));
     this.gone = new Promise((resolve) => this.process.on('exit', resolve));
   }
-  say(...lines) { this.process.stdin.write(lines.map((l) => `${l}\n`).join('')); }
-  // Waits for a line after the last one that was waited for.
+  send(...lines) { this.process.stdin.write(lines.map((l) => `${l}\n`).join('')); }
+  // Waits for a matching line after the previously matched line.
   async next(pattern, ms = 30000) {
     let found;
     try {
@@ -51,28 +51,28 @@ class Manager {
     return found[1];
   }
   async start(environment = {}) {
-    this.say(...Object.entries(environment).map(([k, v]) => `${k}=${v}`), 'start');
+    this.send(...Object.entries(environment).map(([k, v]) => `${k}=${v}`), 'start');
     this.server.url = await this.next(/^notify READY=1\\nSTATUS=serving (http:\S+)$/);
     return this;
   }
   async stop() {
-    this.say('signal TERM');
+    this.send('signal TERM');
     return await this.next(/^exit (.*)$/);
   }
   async close() {
-    if (this.process.exitCode === null) this.say('end');
+    if (this.process.exitCode === null) this.send('end');
     await this.gone;
     rmSync(this.notify, { recursive: true, force: true });
     await this.server.close();
   }
 }
 
-async function with_manager(type, options, fn) {
+async function withManager(type, options, fn) {
   const m = new Manager(type, options);
   try { await fn(m); } finally { await m.close(); }
 }
 
-test('the service manager is notified when the server starts, serves and stops, in this order, and nothing else', () => with_manager('none', {}, async (m) => {
+test('the service manager is notified exactly of start, readiness and stop, in this order', () => withManager('none', {}, async (m) => {
   await m.start();
   assert.equal((await new Client(m.server).get('/readyz')).status, 200);
   assert.equal(await m.stop(), '0');
@@ -81,73 +81,73 @@ test('the service manager is notified when the server starts, serves and stops, 
   assert.deepEqual(notified, ['STATUS=', 'READY=', 'STOPPING=']);
 }));
 
-test('a long migration is logged by name and duration, and asks for more time than TimeoutStartSec=', async () => {
-  const own = makeDatabase();
+test('a long migration is logged with name and duration, and extends the start timeout', async () => {
+  const slowDatabase = makeDatabase();
   try {
     // The fifth table that the migrations create takes seven seconds.
-    own.sql(`create sequence public.tables; create function public.slow() returns event_trigger language plpgsql as $$
+    slowDatabase.sql(`create sequence public.tables; create function public.slow() returns event_trigger language plpgsql as $$
       begin if nextval('public.tables') = 5 then perform pg_sleep(7); end if; end $$`);
-    own.sql("create event trigger slow on ddl_command_start when tag in ('CREATE TABLE') execute function public.slow()");
-    await with_manager('none', { set: [`database.url=${own.url}`] }, async (m) => {
+    slowDatabase.sql("create event trigger slow on ddl_command_start when tag in ('CREATE TABLE') execute function public.slow()");
+    await withManager('none', { set: [`database.url=${slowDatabase.url}`] }, async (m) => {
       await m.start();
-      const asked = m.lines.filter((l) => l.startsWith('notify EXTEND_TIMEOUT_USEC='));
-      assert.match(asked.join('\n'), /^notify EXTEND_TIMEOUT_USEC=60000000\\nSTATUS=applying migration \d{4}_\w+ of module core$/m);
+      const extensions = m.lines.filter((l) => l.startsWith('notify EXTEND_TIMEOUT_USEC='));
+      assert.match(extensions.join('\n'), /^notify EXTEND_TIMEOUT_USEC=60000000\\nSTATUS=applying migration \d{4}_\w+ of module core$/m);
       assert.match(m.log, /\[db\] a migration is still running module=core migration=\d{4}_\w+ seconds=[5-9]/);
-      assert.ok(m.lines.indexOf(asked.at(-1)) < m.lines.findIndex((l) => l.startsWith('notify READY=1')));
+      assert.ok(m.lines.indexOf(extensions.at(-1)) < m.lines.findIndex((l) => l.startsWith('notify READY=1')));
       assert.equal(await m.stop(), '0');
     });
   } finally {
-    own.drop();
+    slowDatabase.drop();
   }
 });
 
-test('a server that cannot start sends no READY', () => with_manager('none', { set: ['database.url=postgresql://nobody@127.0.0.1:1/none', 'database.wait_seconds=0'] }, async (m) => {
-  m.say('start');
+test('a server that cannot start sends no READY', () => withManager('none', { set: ['database.url=postgresql://nobody@127.0.0.1:1/none', 'database.wait_seconds=0'] }, async (m) => {
+  m.send('start');
   assert.equal(await m.next(/^exit (.*)$/), '1');
   assert.ok(!m.lines.some((l) => l.includes('READY=')), m.lines.join('\n'));
 }));
 
-test('watchdog: signs of life come well within its patience, and end when the process is stopped', () => with_manager('none', {}, async (m) => {
+test('watchdog heartbeats are sent within the interval and cease when the process is stopped', () => withManager('none', {}, async (m) => {
   await m.start({ WATCHDOG_USEC: '1500000' });
   const count = () => m.lines.filter((l) => l === 'notify WATCHDOG=1').length;
   const before = count();
-  await waitFor('five signs of life', () => count() >= before + 5, 10000);
-  m.say('signal STOP');
+  await waitFor('five heartbeats', () => count() >= before + 5, 10000);
+  m.send('signal STOP');
   await sleep(300);
-  const held = count();
+  const stopped = count();
   await sleep(1600);
-  assert.equal(count(), held);
-  m.say('signal CONT');
-  await waitFor('a sign of life', () => count() > held);
+  assert.equal(count(), stopped);
+  m.send('signal CONT');
+  await waitFor('a heartbeat', () => count() > stopped);
   assert.equal(await m.stop(), '0');
 }));
 
-test('reload (SIGHUP): modules with another file than the loaded one are swapped, the others stay', async () => {
+test('reload (SIGHUP): modules whose file differs from the loaded one are swapped, others are not', async () => {
   const modules = mkdtempSync(path.join(tmpdir(), 'ry-modules-'));
   for (const name of modulesOn) symlinkSync(path.join(build, 'modules', `${name}.so`), path.join(modules, `${name}.so`));
   const set = [`modules.path=${modules}`];
   try {
-    await with_manager('none', { set }, async (m) => {
+    await withManager('none', { set }, async (m) => {
       await m.start();
       const admin = new Client(m.server, m.server.token({ role: 'admin' }));
       const generations = async () => Object.fromEntries((await admin.get('/admin/modules')).json.map((x) => [x.name, x.generation]));
-      const at_first = await generations();
-      // As a package manager puts a file in place: written beside, then renamed. The bytes behind an ELF
-      // file have no owner.
+      const initial = await generations();
+      // Like a package manager, writes a new file and renames it. Bytes appended to an ELF file
+      // have no effect.
       const fresh = path.join(modules, 'mcp_sse.new');
       copyFileSync(path.join(build, 'modules/mcp_sse.so'), fresh);
       appendFileSync(fresh, 'x');
       renameSync(fresh, path.join(modules, 'mcp_sse.so'));
-      m.say('signal HUP');
+      m.send('signal HUP');
       await m.next(/^notify (RELOADING=1\\nMONOTONIC_USEC=\d+\\n.*)$/);
       await m.next(/^notify READY=1(.*)$/);
       const now = await generations();
-      assert.ok(now.mcp_sse > at_first.mcp_sse, JSON.stringify([at_first, now]));
-      for (const name of ['accounts', 'agents', 'mcp']) assert.equal(now[name], at_first[name], name);
+      assert.ok(now.mcp_sse > initial.mcp_sse, JSON.stringify([initial, now]));
+      for (const name of ['accounts', 'agents', 'mcp']) assert.equal(now[name], initial[name], name);
       const reported = await waitFor('the audit', async () => (await admin.get('/admin/audit?action=module.reload')).json.entries[0]);
       assert.deepEqual([reported.actor, reported.detail], ['host:SIGHUP', { module: 'mcp_sse' }]);
-      // Again: nothing has changed.
-      m.say('signal HUP');
+      // A second reload without changes.
+      m.send('signal HUP');
       await m.next(/^notify (RELOADING=1)/);
       await m.next(/^notify READY=1(.*)$/);
       assert.deepEqual(await generations(), now);
@@ -166,9 +166,9 @@ const get = (port, pathname) => new Promise((resolve) => {
   r.on('error', (e) => resolve(e.code));
 });
 
-test('on a socket that is passed, a restart under load refuses and fails no request', () => with_manager('tcp', {}, async (m) => {
+test('with an inherited socket, a restart under load refuses and fails no request', () => withManager('tcp', {}, async (m) => {
   const port = Number(await m.next(/^port (\d+)$/));
-  // A client that connects before the first server waits for it.
+  // A client that connects before the first server start waits for it.
   const early = get(port, '/readyz');
   await m.start();
   assert.equal(m.server.url, `http://127.0.0.1:${port}`);
@@ -191,17 +191,17 @@ test('on a socket that is passed, a restart under load refuses and fails no requ
   assert.equal(await m.stop(), '0');
 }));
 
-test('a socket for IPv6 and IPv4: IPv4 clients are identified by their IPv4 address', () => with_manager('tcp6', { set: ['http.trusted_proxies=["127.0.0.1/32"]'] }, async (m) => {
+test('a socket for IPv6 and IPv4: IPv4 clients are identified by their IPv4 address', () => withManager('tcp6', { set: ['http.trusted_proxies=["127.0.0.1/32"]'] }, async (m) => {
   const port = Number(await m.next(/^port (\d+)$/));
   await m.start();
-  const seen = new Promise((resolve) => http.get({ host: '127.0.0.1', port, path: '/healthz', agent: false, headers: { 'x-forwarded-for': '198.51.100.7' } }, (res) => { res.resume(); res.on('end', resolve); }));
-  await seen;
-  await waitFor('the line of the access log', () => /198\.51\.100\.7/.test(m.log));
+  const answered = new Promise((resolve) => http.get({ host: '127.0.0.1', port, path: '/healthz', agent: false, headers: { 'x-forwarded-for': '198.51.100.7' } }, (res) => { res.resume(); res.on('end', resolve); }));
+  await answered;
+  await waitFor('the access log line', () => /198\.51\.100\.7/.test(m.log));
   assert.equal(await m.stop(), '0');
 }));
 
-test('an unusable socket is refused with an explanation', () => with_manager('udp', {}, async (m) => {
-  m.say('start');
+test('an unusable socket is refused with an explanation', () => withManager('udp', {}, async (m) => {
+  m.send('start');
   assert.equal(await m.next(/^exit (.*)$/), '1');
   assert.match(m.log, /the inherited socket 3 is no TCP socket that listens/);
 }));

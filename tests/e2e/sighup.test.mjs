@@ -1,5 +1,5 @@
-// SIGHUP renews the TLS certificate, the database's credentials and the log file without a restart, and the commands work
-// with a server that speaks TLS.
+// SIGHUP reloads the TLS certificate, the database credentials and the log file without a restart. Also the command
+// line with a server that uses TLS.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import tls from 'node:tls';
 import { makeCertificate } from './lib/certificate.mjs';
 import { Client, Server, binary, makeDatabase, modulesOn, waitFor } from './lib/server.mjs';
 
-// The servers of this test have certificates of their own making.
+// The server of this test uses self-signed certificates.
 process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
 
-const off = modulesOn.filter((m) => !['accounts', 'mcp_prebuilt', 'mcp', 'agents', 'runs', 'llm_offline'].includes(m)).map((m) => `modules.${m}.enabled=false`);
+const disabledModules = modulesOn.filter((m) => !['accounts', 'mcp_prebuilt', 'mcp', 'agents', 'runs', 'llm_offline'].includes(m)).map((m) => `modules.${m}.enabled=false`);
 const roles = ['a', 'b'].map((x) => `ry_hup_${x}_${process.pid}`);
 const certificates = [makeCertificate(), makeCertificate()];
 let database, server, cert, log;
@@ -23,8 +23,8 @@ before(async () => {
   server = new Server({ database: { url: database.url.replace('postgres@', `${roles[0]}@`) } });
   cert = path.join(server.dir, 'cert.pem');
   log = path.join(server.dir, 'runyard.log');
-  use(certificates[0]);
-  server.set.push(...off, `http.tls.cert=${cert}`, `http.tls.key=${path.join(server.dir, 'key.pem')}`, `log.file=${log}`);
+  install(certificates[0]);
+  server.set.push(...disabledModules, `http.tls.cert=${cert}`, `http.tls.key=${path.join(server.dir, 'key.pem')}`, `log.file=${log}`);
   await server.start();
 });
 after(async () => {
@@ -34,92 +34,92 @@ after(async () => {
   database?.drop();
 });
 
-function use(certificate) {
+function install(certificate) {
   copyFileSync(certificate.file, cert);
   copyFileSync(path.join(path.dirname(certificate.file), 'key.pem'), path.join(server.dir, 'key.pem'));
 }
-const shown = () => new Promise((resolve, reject) => {
+const servedFingerprint = () => new Promise((resolve, reject) => {
   const s = tls.connect({ host: '127.0.0.1', port: Number(new URL(server.url).port), rejectUnauthorized: false }, () => {
     resolve(s.getPeerX509Certificate().fingerprint256);
     s.end();
   }).on('error', reject);
 });
 const fingerprint = (c) => execFileSync('openssl', ['x509', '-in', c.file, '-noout', '-fingerprint', '-sha256'], { encoding: 'utf8' }).trim().split('=')[1];
-// The line that ends the reload.
-const hangup = async () => {
+// Sends SIGHUP and returns the log line at the end of the reload.
+const reloadBySighup = async () => {
   const from = readFileSync(log, 'utf8').length;
   server.process.kill('SIGHUP');
-  return waitFor('the line about the reload', () => existsSync(log) && /^.*eloaded on SIGHUP.*$/m.exec(readFileSync(log, 'utf8').slice(from > readFileSync(log, 'utf8').length ? 0 : from))?.[0]);
+  return waitFor('the log line about the reload', () => existsSync(log) && /^.*eloaded on SIGHUP.*$/m.exec(readFileSync(log, 'utf8').slice(from > readFileSync(log, 'utf8').length ? 0 : from))?.[0]);
 };
 const cli = (args, env = {}) => spawnSync(binary, args, { encoding: 'utf8', timeout: 60000, env: { ...process.env, CURL_CA_BUNDLE: '', SSL_CERT_FILE: '', ...env } });
-const own = () => ['--config', server.config, '--set', `data_dir=${path.join(server.dir, 'data')}`,
+const serverArgs = () => ['--config', server.config, '--set', `data_dir=${path.join(server.dir, 'data')}`,
   '--set', `http.listen=127.0.0.1:${new URL(server.url).port}`, ...server.set.flatMap((s) => ['--set', s])];
 
-test('nothing has changed: one line says so', async () => {
-  const line = await hangup();
+test('a reload without changes logs one line', async () => {
+  const line = await reloadBySighup();
   assert.match(line, /certificate="?valid until .*database=unchanged modules_with_new_files=0/);
 });
 
-test('a renewed certificate is served to new connections, and a wrong one changes nothing', async () => {
-  assert.equal(await shown(), fingerprint(certificates[0]));
-  use(certificates[1]);
-  await hangup();
-  assert.equal(await shown(), fingerprint(certificates[1]));
+test('a renewed certificate is used for new connections, and an invalid one is not loaded', async () => {
+  assert.equal(await servedFingerprint(), fingerprint(certificates[0]));
+  install(certificates[1]);
+  await reloadBySighup();
+  assert.equal(await servedFingerprint(), fingerprint(certificates[1]));
   writeFileSync(cert, 'no certificate');
-  assert.match(await hangup(), /not reloaded/);
+  assert.match(await reloadBySighup(), /not reloaded/);
   assert.match(readFileSync(log, 'utf8'), /http\.tls\.cert.*holds no usable certificate/);
-  assert.equal(await shown(), fingerprint(certificates[1]));
-  use(certificates[1]);
-  assert.match(await hangup(), /reloaded on SIGHUP/);
+  assert.equal(await servedFingerprint(), fingerprint(certificates[1]));
+  install(certificates[1]);
+  assert.match(await reloadBySighup(), /reloaded on SIGHUP/);
 });
 
-test('a rotated log file is let go', async () => {
+test('a rotated log file is closed', async () => {
   renameSync(log, `${log}.1`);
   server.process.kill('SIGHUP');
   await waitFor('the new file', () => existsSync(log) && /reloaded on SIGHUP/.test(readFileSync(log, 'utf8')));
   const old = readFileSync(`${log}.1`, 'utf8');
-  assert.doesNotMatch(server.log, /reloaded on SIGHUP/, 'nothing on standard error');
+  assert.doesNotMatch(server.log, /reloaded on SIGHUP/, 'the log is not written to stderr');
   await fetch(`${server.url}/healthz`);
   assert.equal(readFileSync(`${log}.1`, 'utf8'), old);
 });
 
-test('new credentials of the database are used by new connections', async () => {
+test('new database credentials are used by new connections', async () => {
   const users = () => database.sql("select string_agg(distinct usename, ',' order by usename) from pg_stat_activity where datname = current_database() and application_name like 'runyard%'");
   assert.equal(users(), roles[0]);
   writeFileSync(server.config, readFileSync(server.config, 'utf8').replaceAll(roles[0], roles[1]));
-  assert.match(await hangup(), /database="?new address or credentials/);
+  assert.match(await reloadBySighup(), /database="?new address or credentials/);
   database.sql(`alter role ${roles[0]} nologin`);
   database.sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = '${roles[0]}'`);
   await waitFor('the new role', () => users() === roles[1]);
   await waitFor('the server to be ready', async () => (await new Client(server).get('/readyz')).status === 200);
 });
 
-test('commands know their own server by its key, and others by --ca-file', () => {
-  const listed = cli(['modules', 'list', '--json', ...own()]);
+test('commands verify their own server by its key, and others with --ca-file', () => {
+  const listed = cli(['modules', 'list', '--json', ...serverArgs()]);
   assert.equal(listed.status, 0, listed.stderr);
   assert.match(listed.stderr, /^loaded by the server at https/);
   const port = new URL(server.url).port;
   const token = server.token({ role: 'admin' });
-  const unknown = cli(['modules', 'list', '--url', `https://localhost:${port}`, '--token', token, ...own()]);
+  const unknown = cli(['modules', 'list', '--url', `https://localhost:${port}`, '--token', token, ...serverArgs()]);
   assert.equal(unknown.status, 1);
   assert.match(unknown.stderr, /--ca-file/);
   for (const [args, env] of [[['--ca-file', certificates[1].file], {}], [[], { CURL_CA_BUNDLE: certificates[1].file }], [[], { SSL_CERT_FILE: certificates[1].file }]]) {
-    const r = cli(['modules', 'list', '--url', `https://localhost:${port}`, '--token', token, ...args, ...own()], env);
+    const r = cli(['modules', 'list', '--url', `https://localhost:${port}`, '--token', token, ...args, ...serverArgs()], env);
     assert.equal(r.status, 0, r.stderr);
   }
-  const wrong = cli(['modules', 'list', '--url', `https://localhost:${port}`, '--token', token, '--ca-file', certificates[0].file, ...own()]);
+  const wrong = cli(['modules', 'list', '--url', `https://localhost:${port}`, '--token', token, '--ca-file', certificates[0].file, ...serverArgs()]);
   assert.equal(wrong.status, 1);
   const run = cli(['run', 'Say hello', '--url', `https://localhost:${port}`, '--token', server.token(), '--ca-file', certificates[1].file]);
   assert.equal(run.status, 0, run.stderr);
 });
 
-test('a refusal by the server is exit code 1 and names the token; a wrong command line is 2', () => {
+test('a rejection by the server exits with 1 and names the token; an invalid command line exits with 2', () => {
   const env = { RUNYARD_TOKEN: server.token() };
-  assert.equal(cli(['modules', 'reload', 'mcp_prebuilt', ...own()], env).status, 0, 'the own key, not the token of a user');
-  const refused = cli(['modules', 'reload', 'mcp_prebuilt', '--url', server.url.replace('127.0.0.1', 'localhost'), '--ca-file', certificates[1].file, ...own()], env);
+  assert.equal(cli(['modules', 'reload', 'mcp_prebuilt', ...serverArgs()], env).status, 0, 'the command uses the key of the server, not the token of the user');
+  const refused = cli(['modules', 'reload', 'mcp_prebuilt', '--url', server.url.replace('127.0.0.1', 'localhost'), '--ca-file', certificates[1].file, ...serverArgs()], env);
   assert.equal(refused.status, 1);
   assert.match(refused.stderr, /with the token of \$RUNYARD_TOKEN/);
-  const absent = cli(['modules', 'reload', 'nobody', ...own()]);
+  const absent = cli(['modules', 'reload', 'nobody', ...serverArgs()]);
   assert.equal(absent.status, 1);
   assert.match(absent.stderr, /not running/);
   assert.equal(cli(['modules', 'reload']).status, 2);
@@ -127,21 +127,21 @@ test('a refusal by the server is exit code 1 and names the token; a wrong comman
 });
 
 test('reports are printed as JSON', () => {
-  const check = cli(['check', '--json', ...own()]);
+  const check = cli(['check', '--json', ...serverArgs()]);
   assert.equal(check.status, 0, check.stderr);
   assert.equal(JSON.parse(check.stdout).ok, true);
-  const bad = cli(['check', '--json', ...own(), '--set', 'runs.max_stepz=1']);
+  const bad = cli(['check', '--json', ...serverArgs(), '--set', 'runs.max_stepz=1']);
   assert.equal(bad.status, 2);
   assert.match(JSON.parse(bad.stdout).faults.join(), /max_stepz/);
-  const schema = JSON.parse(cli(['settings', '--json', ...own()]).stdout);
+  const schema = JSON.parse(cli(['settings', '--json', ...serverArgs()]).stdout);
   assert.equal(schema.properties.log.properties.file.type, 'string');
   assert.ok(schema.properties.runs.properties.run_timeout);
-  const steps = cli(['migrate', 'status', '--json', ...own()]);
+  const steps = cli(['migrate', 'status', '--json', ...serverArgs()]);
   assert.equal(steps.status, 0, steps.stderr);
   assert.ok(JSON.parse(steps.stdout).every((s) => s.state === 'applied' && s.applied_at));
 });
 
-test('the completions and the manual page know every command', () => {
+test('the completions and the manual page contain every command', () => {
   const bash = cli(['completion', 'bash']).stdout;
   const complete = (line) => execFileSync('bash', ['-c', `${bash}
 COMP_WORDS=(${line} ''); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _runyard; printf '%s\\n' "\${COMPREPLY[@]}"`], { encoding: 'utf8' }).trim().split('\n');

@@ -1,5 +1,5 @@
-// Suspicious signs of a sign-up reach the reviewers of referrals: friends who all come from one network, by the form, by
-// the identity webhook and by a token. The server lies behind a proxy and a path.
+// Fraud signals of sign-ups reach the reviewers of referrals: sign-ups from one network by the form, by the identity
+// webhook and by a token. The server runs behind a proxy with a base path.
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -53,58 +53,58 @@ async function signUp(email, { code, from } = {}) {
   const tokens = await post('/auth/verify', { token, proof });
   return new Client(server, tokens.access_token, tokens.account_id);
 }
-const reported = (id) => db.sql(`select coalesce(payload->>'network', 'none') from core.event where kind = 'account.created' and key = '${id}'`);
-const record = (referrer, id) =>
+const recordedNetwork = (id) => db.sql(`select coalesce(payload->>'network', 'none') from core.event where kind = 'account.created' and key = '${id}'`);
+const referralOf = (referrer, id) =>
   waitFor('the referral', async () => (await referrer.get('/api/v1/referrals/history')).json.find((r) => r.referred_account_id === id && r.reason !== 'not_qualified'));
 
-test('friends from one network, one of them with a tag: the last one waits for a review', async () => {
+test('referrals from one network are held for review if an address has a tag', async () => {
   const ann = await signUp('ann@example.test');
-  assert.equal(reported(ann.id), 'none', 'this machine tells nothing');
+  assert.equal(recordedNetwork(ann.id), 'none', 'the network of the local machine is not recorded');
   const { referral_code: code, referral_link: link } = (await ann.get('/api/v1/referrals/code')).json;
-  assert.equal(link, `https://app.example.test/p/auth?ref=${code}`, 'where this server has its page');
+  assert.equal(link, `https://app.example.test/p/auth?ref=${code}`, 'the link uses the public URL and the base path');
 
   const form = await signUp('one@example.test', { code, from: '203.0.113.10' });
-  assert.equal(reported(form.id), '203.0.113.0/24');
-  assert.equal((await record(ann, form.id)).status, 'successful');
+  assert.equal(recordedNetwork(form.id), '203.0.113.0/24');
+  assert.equal((await referralOf(ann, form.id)).status, 'successful');
 
   const sub = randomUUID();
   const body = JSON.stringify({ type: 'user.created', data: { id: sub, email: 'two@example.test', email_verified: true, user_metadata: { referral_code: code } },
     event_attributes: { http_request: { client_ip: '203.0.113.77' } } });
-  const at = new Date();
-  const signature = new Webhook(secret).sign('m1', at, body);
+  const sentAt = new Date();
+  const signature = new Webhook(secret).sign('m1', sentAt, body);
   const hook = await fetch(`${server.url}/auth/webhooks/identity`, { method: 'POST', body,
-    headers: { 'content-type': 'application/json', 'webhook-id': 'm1', 'webhook-timestamp': String(Math.floor(at / 1000)), 'webhook-signature': signature } });
+    headers: { 'content-type': 'application/json', 'webhook-id': 'm1', 'webhook-timestamp': String(Math.floor(sentAt / 1000)), 'webhook-signature': signature } });
   assert.equal(hook.status, 200);
-  assert.equal(reported(sub), '203.0.113.0/24');
-  assert.equal((await record(ann, sub)).status, 'successful');
+  assert.equal(recordedNetwork(sub), '203.0.113.0/24');
+  assert.equal((await referralOf(ann, sub)).status, 'successful');
 
   const third = await signUp('three+ann@example.test', { code, from: '203.0.113.200' });
-  const held = await record(ann, third.id);
-  assert.deepEqual([held.status, held.reason, held.credits_awarded], ['pending', 'under_review', 0]);
+  const heldReferral = await referralOf(ann, third.id);
+  assert.deepEqual([heldReferral.status, heldReferral.reason, heldReferral.credits_awarded], ['pending', 'under_review', 0]);
   const { referrals } = (await admin.get('/admin/referrals')).json;
   assert.deepEqual(referrals.map((r) => [r.referred_account_id, r.signals]), [[third.id, { tagged_address: 1, same_network: 2 }]]);
-  assert.equal((await admin.post(`/admin/referrals/${held.id}/release`)).status, 200);
-  assert.equal((await record(ann, third.id)).status, 'successful');
+  assert.equal((await admin.post(`/admin/referrals/${heldReferral.id}/release`)).status, 200);
+  assert.equal((await referralOf(ann, third.id)).status, 'successful');
 
-  const own = await signUp('five+one@example.test', { code: (await form.get('/api/v1/referrals/code')).json.referral_code, from: '203.0.113.11' });
-  await record(form, own.id);
-  assert.deepEqual(JSON.parse(db.sql(`select signals from referrals.referral where referred_account_id = '${own.id}'`)), { tagged_address: 1, network_of_referrer: 1 });
+  const sameNetwork = await signUp('five+one@example.test', { code: (await form.get('/api/v1/referrals/code')).json.referral_code, from: '203.0.113.11' });
+  await referralOf(form, sameNetwork.id);
+  assert.deepEqual(JSON.parse(db.sql(`select signals from referrals.referral where referred_account_id = '${sameNetwork.id}'`)), { tagged_address: 1, network_of_referrer: 1 });
 
   const elsewhere = await signUp('four+ann@example.test', { code, from: '2001:db8:1:2:3::9' });
-  assert.equal(reported(elsewhere.id), '2001:db8:1:2::/64');
-  assert.equal((await record(ann, elsewhere.id)).status, 'successful', 'a tag alone is no reason');
+  assert.equal(recordedNetwork(elsewhere.id), '2001:db8:1:2::/64');
+  assert.equal((await referralOf(ann, elsewhere.id)).status, 'successful', 'a tagged address alone is not held');
 });
 
-test('a token tells its network when the first request is for the account; a proxy of a private network tells none', async () => {
+test('a token sign-up records the network of the first /account request, but no private network', async () => {
   for (const [from, network] of [['198.51.100.4', '198.51.100.0/24'], ['10.0.0.8', 'none'], ['nonsense', 'none']]) {
     const id = randomUUID();
     const me = new Client(server, server.token({ subject: id }), id);
     assert.equal((await me.request('GET', '/account', { headers: { 'x-forwarded-for': from } })).status, 200);
-    assert.equal(reported(id), network, from);
+    assert.equal(recordedNetwork(id), network, from);
   }
 });
 
-test('full addresses are never shown', () => {
+test('full IP addresses are never stored', () => {
   const all = db.sql(`select (select string_agg(payload::text, '') from core.event) || coalesce((select string_agg(args::text, '') from core.job), '')
     || coalesce((select string_agg(r::text, '') from referrals.referral r), '') || coalesce((select string_agg(s::text, '') from accounts.sign_up s), '')`);
   for (const address of ['203.0.113.10', '203.0.113.77', '203.0.113.200', '2001:db8:1:2:3', '198.51.100.4']) assert.ok(!all.includes(address), address);

@@ -1,5 +1,5 @@
-// The SQL functions that sdk/sql declares exist in a migrated database with these signatures, and the functions and views of each module
-// use nothing else of other schemas.
+// The SQL functions that sdk/sql declares exist in a migrated database with these signatures, and the functions and
+// views of each module use only declared names of other schemas.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -26,7 +26,7 @@ after(() => {
   if (dir) rmSync(dir, { recursive: true, force: true });
 });
 
-test('declared functions have these signatures', () => {
+test('declared functions exist with the declared signatures', () => {
   const present = new Map();
   for (const f of rows(`select n.nspname || '.' || p.proname as name, pg_get_function_arguments(p.oid) as args, pg_get_function_result(p.oid) as result
                           from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = any('{${schemas}}')`))
@@ -44,7 +44,7 @@ test('functions and views use only declared names of other schemas', () => {
   assert.deepEqual(faults, []);
 });
 
-test('every declared use exists', () => {
+test('every declared user uses the declared function', () => {
   const used = new Set();
   for (const { owner, body } of rows(`select n.nspname as owner, p.prosrc as body from pg_proc p join pg_namespace n on n.oid = p.pronamespace
                                        where n.nspname = any('{${schemas}}')`))

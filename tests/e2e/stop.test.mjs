@@ -1,4 +1,4 @@
-// Stop: immediate, from any node, at any moment, with one outcome for all clients.
+// Stopping a run is immediate, from any node and at any moment, with one outcome for all clients.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -38,8 +38,8 @@ const start = async (u, prompt) => {
   return r.json.agent_run_id;
 };
 
-// All sources report the same end of a run, once.
-async function oneTruth(u, id, status) {
+// Checks that the run, its stream, its job and its charges consistently report one end.
+async function expectConsistentEnd(u, id, status) {
   assert.equal((await u.get(`/agent-run/${id}`)).json.status, status);
   const s = await u.stream(id);
   assert.deepEqual(statuses(s.events).filter((x) => x !== 'running'), [status]);
@@ -51,8 +51,8 @@ async function oneTruth(u, id, status) {
   return s;
 }
 
-test('in mid-answer: within 50 ms at the median, and the model\'s socket is closed by then', async () => {
-  const took = [];
+test('in mid-answer, a stop takes at most 50 ms at the median and first closes the model socket', async () => {
+  const durations = [];
   for (let i = 0; i < 21; i++) {
     const u = await a.user();
     const id = await start(u, `[hang] median ${i} .`);
@@ -60,19 +60,19 @@ test('in mid-answer: within 50 ms at the median, and the model\'s socket is clos
     const call = llm.seen.find((c) => lastUser(c.json).includes(`median ${i} .`));
     const began = performance.now();
     const stop = await u.post(`/agent-run/${id}/stop`);
-    took.push(performance.now() - began);
+    durations.push(performance.now() - began);
     const answered = Date.now();
     assert.deepEqual([stop.status, stop.json], [200, { status: 'stopped' }]);
     await call.closed;
-    assert.ok(call.closedAt <= answered + 20 * slow, `${call.closedAt - answered} ms after the answer`);
+    assert.ok(call.closedAt <= answered + 20 * slow, `${call.closedAt - answered} ms after the response`);
     assert.equal(call.aborted, true);
-    if (i % 10 === 0) await oneTruth(u, id, 'stopped');
+    if (i % 10 === 0) await expectConsistentEnd(u, id, 'stopped');
   }
-  assert.ok(median(took) <= 50 * slow, `median ${median(took)} ms`);
+  assert.ok(median(durations) <= 50 * slow, `median ${median(durations)} ms`);
 });
 
-test('from another node: as true, and soon', async () => {
-  const took = [];
+test('from another node, a stop is consistent and takes at most 400 ms at the median', async () => {
+  const durations = [];
   for (let i = 0; i < 7; i++) {
     const u = await a.user();
     const id = await start(u, '[hang]');
@@ -80,20 +80,20 @@ test('from another node: as true, and soon', async () => {
     const other = new Client(b, u.token, u.id);
     const began = performance.now();
     const stop = await other.post(`/agent-run/${id}/stop`);
-    took.push(performance.now() - began);
+    durations.push(performance.now() - began);
     assert.deepEqual([stop.status, stop.json], [200, { status: 'stopped' }]);
-    await oneTruth(other, id, 'stopped');
+    await expectConsistentEnd(other, id, 'stopped');
   }
-  assert.ok(median(took) <= 400 * slow, `median ${median(took)} ms`);
+  assert.ok(median(durations) <= 400 * slow, `median ${median(durations)} ms`);
 });
 
-// The processes of the machine, those in sandboxes among them, that have this among their arguments.
+// All processes of the machine, including those in sandboxes, with this argument.
 const processes = (argument) => readdirSync('/proc').filter((pid) => {
   if (!/^\d+$/.test(pid)) return false;
   try { return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument); } catch { return false; }
 });
 
-test('in a tool call: the process has ended when the answer comes, from this node and another', async () => {
+test('in a tool call, the process has terminated before a stop responds, from this and from another node', async () => {
   for (const from of [a, b]) {
     const u = await a.user();
     const argument = `30.${process.pid}${from === a ? 1 : 2}`;
@@ -104,43 +104,43 @@ test('in a tool call: the process has ended when the answer comes, from this nod
     assert.deepEqual(processes(argument), []);
     assert.deepEqual([stop.status, stop.json], [200, { status: 'stopped' }]);
     assert.ok(Date.now() - began < 1000, `${Date.now() - began} ms`);
-    await oneTruth(u, id, 'stopped');
+    await expectConsistentEnd(u, id, 'stopped');
   }
 });
 
-test('before the run has begun: at once after the start, from this node and another', async () => {
+test('immediately after the start, a run can be stopped, from this and from another node', async () => {
   for (let i = 0; i < 20; i++) {
     const u = await a.user();
     const id = await start(u, '[hang]');
     const from = i % 2 ? new Client(b, u.token, u.id) : u;
     const stop = await from.post(`/agent-run/${id}/stop`);
     assert.deepEqual([stop.status, stop.json], [200, { status: 'stopped' }]);
-    await oneTruth(u, id, 'stopped');
+    await expectConsistentEnd(u, id, 'stopped');
     const next = await u.start({ prompt: 'x' });
     assert.equal(next.status, 200, `the slot is free: ${next.text}`);
     await u.stream(next.json.agent_run_id);
   }
 });
 
-test('many stops at once get one answer', async () => {
+test('concurrent stops get the same response', async () => {
   const u = await a.user();
   const id = await start(u, '[hang]');
   const other = new Client(b, u.token, u.id);
   const all = await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? other : u).post(`/agent-run/${id}/stop`)));
   for (const r of all) assert.deepEqual([r.status, r.json], [200, { status: 'stopped' }]);
-  await oneTruth(u, id, 'stopped');
+  await expectConsistentEnd(u, id, 'stopped');
   assert.deepEqual((await other.post(`/agent-run/${id}/stop`)).json, { status: 'stopped' });
 });
 
-test('a last-second stop against completion: one winner, reported consistently', async () => {
-  const winners = { stopped: 0, completed: 0 };
-  // Of the model's last word, in milliseconds; how fast this machine is shows in who wins.
-  let late = 60;
+test('a stop that races with the completion has one outcome, reported consistently', async () => {
+  const outcomes = { stopped: 0, completed: 0 };
+  // Delay of the model's last chunk in milliseconds, adapted to the speed of the machine so that both outcomes occur.
+  let delayMs = 60;
   for (let round = 0; round < 6; round++) {
     await Promise.all(Array.from({ length: 10 }, async (_, i) => {
       const u = await (i % 2 ? a : b).user();
       const other = new Client(i % 3 ? a : b, u.token, u.id);
-      const id = await start(u, `[late ${Math.max(0, late)}]`);
+      const id = await start(u, `[late ${Math.max(0, delayMs)}]`);
       const watching = u.stream(id);
       await u.stream(id, { until: (e) => e.type === 'llm_response_chunk' });
       await sleep(40 + Math.random() * 40);
@@ -148,16 +148,16 @@ test('a last-second stop against completion: one winner, reported consistently',
       const status = stops[0].json.status;
       assert.ok(status === 'stopped' || status === 'completed', JSON.stringify(stops[0].json));
       for (const s of stops) assert.deepEqual([s.status, s.json], [200, { status }]);
-      await oneTruth(other, id, status);
+      await expectConsistentEnd(other, id, status);
       assert.deepEqual(statuses((await watching).events).slice(-1), [status]);
-      winners[status]++;
-      late += status === 'completed' ? 10 : -10;
+      outcomes[status]++;
+      delayMs += status === 'completed' ? 10 : -10;
     }));
   }
-  assert.ok(winners.stopped > 2 && winners.completed > 2, JSON.stringify(winners));
+  assert.ok(outcomes.stopped > 2 && outcomes.completed > 2, JSON.stringify(outcomes));
 });
 
-test('a run whose worker is dead is stopped from another node', async () => {
+test('a run whose worker was killed can be stopped from another node', async () => {
   const u = await b.user();
   const id = await start(u, '[hang]');
   await u.stream(id, { until: (e) => e.type === 'llm_response_chunk' });
@@ -169,6 +169,6 @@ test('a run whose worker is dead is stopped from another node', async () => {
   assert.ok(Date.now() - began < 1500, `${Date.now() - began} ms`);
   const s = await other.stream(id);
   assert.deepEqual(statuses(s.events).slice(-1), ['stopped']);
-  await waitFor('no job is left', () => database.sql(`select count(*) from core.job where args->>'run_id' = '${id}'`) === '0', 60000);
+  await waitFor('the job to be deleted', () => database.sql(`select count(*) from core.job where args->>'run_id' = '${id}'`) === '0', 60000);
   await b.start();
 });

@@ -1,6 +1,5 @@
-// Transports of third parties: built out of tree with the installed SDK alone (abi.third_party leaves them in
-// third_party/ of the build), put into the modules folder beside ours, used by real runs with real servers, and
-// met by peers that misbehave.
+// Third-party transports, built out of tree with only the installed SDK (abi.third_party puts them into third_party/ of
+// the build) and installed next to the built-in modules: real runs with real servers, and misbehaving peers.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,10 +17,10 @@ import { Server, binary, build, makeDatabase, sleep, statuses, textOf, waitFor }
 
 const names = ['websocket', 'unix_c', 'unix_rust'];
 const certificate = makeCertificate();
-// The modules, and the tests for each.
-const ways = [['websocket', 'websocket'], ['websocket over TLS', 'websocket', certificate], ['unix_c', 'unix_c'], ['unix_rust', 'unix_rust']];
-// Milliseconds, of a discovery and of a call. What ends before it has another error code than MCP_TIMEOUT; a tighter bound in
-// wall-clock time would test how busy the machine is.
+// [label, module, certificate] of each tested transport.
+const transports = [['websocket', 'websocket'], ['websocket over TLS', 'websocket', certificate], ['unix_c', 'unix_c'], ['unix_rust', 'unix_rust']];
+// Time limit of a discovery and of a call, in milliseconds. Failures before it have an error code other than
+// MCP_TIMEOUT; a tighter wall-clock bound would depend on the load of the machine.
 const limit = 3000;
 const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
 const everything = [node, serverOf('everything'), 'stdio'];
@@ -34,7 +33,7 @@ before(async () => {
   for (const file of readdirSync(path.join(build, 'modules')).filter((f) => f.endsWith('.so'))) symlinkSync(path.join(build, 'modules', file), path.join(modules, file));
   for (const name of names) {
     const made = path.join(build, 'third_party', `${name}.so`);
-    assert.ok(existsSync(made), `${made} is not there: ctest -R abi.third_party makes it`);
+    assert.ok(existsSync(made), `${made} does not exist: run ctest -R abi.third_party to build it`);
     copyFileSync(made, path.join(modules, `${name}.so`));
   }
   database = makeDatabase();
@@ -53,15 +52,15 @@ after(async () => {
 
 let sockets = 0;
 const startBridge = (name, argv, seen, tls) => (name === 'websocket' ? bridgeWebSocket(argv, seen, tls) : bridgeUnix(path.join(dir, `${++sockets}.sock`), argv));
-async function ask(what, type, config) {
+async function adminRequest(operation, type, config) {
   const begun = performance.now();
-  const r = await admin.post(`/admin/mcp/${what}`, { json: { type, config, ...(what === 'call' ? { tool: 'echo', arguments: {} } : {}) } });
+  const r = await admin.post(`/admin/mcp/${operation}`, { json: { type, config, ...(operation === 'call' ? { tool: 'echo', arguments: {} } : {}) } });
   r.ms = performance.now() - begun;
   return r;
 }
 
-for (const [way, name, tls] of ways) {
-  test(`${way}: a run calls a tool of a real server`, async () => {
+for (const [label, name, tls] of transports) {
+  test(`${label}: a run calls a tool of a real server`, async () => {
     const seen = [];
     const peer = await startBridge(name, everything, seen, tls);
     try {
@@ -85,39 +84,39 @@ for (const [way, name, tls] of ways) {
     }
   });
 
-  for (const what of ['noise', 'flood', 'pings', 'wrong-ids', 'dies-on-discover', 'ignore-term']) {
-    test(`${way}: a server that misbehaves (${what}) does no harm`, async () => {
-      const peer = await startBridge(name, [node, stubborn, what], [], tls);
+  for (const behaviour of ['noise', 'flood', 'pings', 'wrong-ids', 'dies-on-discover', 'ignore-term']) {
+    test(`${label}: a misbehaving server (${behaviour}) can be listed and called`, async () => {
+      const peer = await startBridge(name, [node, stubborn, behaviour], [], tls);
       try {
-        const r = await ask('tools', name, { url: peer.url });
+        const r = await adminRequest('tools', name, { url: peer.url });
         assert.equal(r.status, 200, r.text);
         assert.deepEqual(r.json.tools.map((t) => t.name), ['echo']);
-        assert.match((await ask('call', name, { url: peer.url })).text, /still here/);
+        assert.match((await adminRequest('call', name, { url: peer.url })).text, /still here/);
       } finally {
         peer.close();
       }
     });
   }
-  test(`${way}: a silent server is abandoned after the time limit`, async () => {
+  test(`${label}: a silent server is abandoned after the time limit`, async () => {
     const peer = await startBridge(name, [node, stubborn, 'silent'], [], tls);
-    assertMcpError(await ask('tools', name, { url: peer.url }), 'MCP_TIMEOUT', /3 seconds/, 2 * limit);
+    assertMcpError(await adminRequest('tools', name, { url: peer.url }), 'MCP_TIMEOUT', /3 seconds/, 2 * limit);
     await waitFor('the connection to be closed', () => peer.open.size === 0);
     peer.close();
   });
-  test(`${way}: a server that goes at once fails at once`, async () => {
+  test(`${label}: a server that exits immediately fails immediately`, async () => {
     const peer = await startBridge(name, [node, '-e', 'process.exit(3)'], [], tls);
-    assertMcpError(await ask('tools', name, { url: peer.url }), 'MCP_CONNECT_FAILED', /closed|broke/, limit);
+    assertMcpError(await adminRequest('tools', name, { url: peer.url }), 'MCP_CONNECT_FAILED', /closed|broke/, limit);
     peer.close();
   });
 }
 
-test('runyard module check finds nothing to mend in them, nor in our own, with real servers behind', { timeout: 300_000 }, async () => {
+test('runyard module check passes for third-party and built-in transports with real servers', { timeout: 300_000 }, async () => {
   const [http, sse, ...peers] = await Promise.all([startEverything('streamableHttp'), startEverything('sse'), ...names.map((n) => startBridge(n, [node, stubborn, 'well-behaved']))]);
   try {
     const third = names.map((n, i) => [path.join(build, 'third_party', `${n}.so`), { url: peers[i].url }]);
-    const own = [['mcp_http', { url: http.url }], ['mcp_sse', { url: sse.url }], ['mcp_json', { command: node, args: [stubborn, 'well-behaved'] }]].map(([n, c]) => [path.join(build, 'modules', `${n}.so`), c]);
-    // The bridges are in this process: it must not stand still.
-    await Promise.all([...third, ...own].map(async ([file, config]) => {
+    const builtIn = [['mcp_http', { url: http.url }], ['mcp_sse', { url: sse.url }], ['mcp_json', { command: node, args: [stubborn, 'well-behaved'] }]].map(([n, c]) => [path.join(build, 'modules', `${n}.so`), c]);
+    // The bridges run in this process, so it must not block.
+    await Promise.all([...third, ...builtIn].map(async ([file, config]) => {
       const { stdout } = await promisify(execFile)(binary, ['module', 'check', file, '--server', JSON.stringify(config)]).catch((e) => e);
       assert.match(stdout, /^15 passed, 0 failed, 1 skipped$/m, `${file}\n${stdout}`);
     }));
@@ -127,23 +126,23 @@ test('runyard module check finds nothing to mend in them, nor in our own, with r
 });
 
 for (const name of ['unix_c', 'unix_rust']) {
-  test(`${name}: a socket that is not there is named`, async () => {
-    assertMcpError(await ask('tools', name, { url: 'unix:///no/such/socket' }), 'MCP_CONNECT_FAILED', /\/no\/such\/socket/, limit);
+  test(`${name}: the error names a socket that does not exist`, async () => {
+    assertMcpError(await adminRequest('tools', name, { url: 'unix:///no/such/socket' }), 'MCP_CONNECT_FAILED', /\/no\/such\/socket/, limit);
   });
-  test(`${name}: a line without end is cut`, async () => {
+  test(`${name}: an endless line is rejected`, async () => {
     const peer = await startBridge(name, [node, stubborn, 'endless-line']);
-    assertMcpError(await ask('tools', name, { url: peer.url }), 'MCP_PROTOCOL_ERROR', /longer than/, limit);
+    assertMcpError(await adminRequest('tools', name, { url: peer.url }), 'MCP_PROTOCOL_ERROR', /longer than/, limit);
     await waitFor('the connection to be closed', () => peer.open.size === 0);
     peer.close();
   });
-  test(`${name}: other addresses are refused`, async () => {
-    for (const url of ['http://127.0.0.1/mcp', 'unix://relative', '/plain']) assert.equal((await ask('tools', name, { url })).status, 400, url);
+  test(`${name}: invalid URLs are rejected`, async () => {
+    for (const url of ['http://127.0.0.1/mcp', 'unix://relative', '/plain']) assert.equal((await adminRequest('tools', name, { url })).status, 400, url);
   });
 }
 
-// ---- WebSockets that are none ----
+// ---- peers that violate the WebSocket protocol ----
 const accept = (key) => createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
-// after(socket): what happens once the server has agreed; without it the handshake is left alone.
+// after(socket) is called after the handshake response; without it the handshake is not answered.
 async function rawPeer(after, { status = 101, headers = '' } = {}) {
   const open = new Set();
   const tcp = net.createServer((socket) => {
@@ -164,38 +163,38 @@ async function rawPeer(after, { status = 101, headers = '' } = {}) {
   return { url: `ws://127.0.0.1:${tcp.address().port}/mcp`, open, close: () => { for (const s of open) s.destroy(); tcp.close(); } };
 }
 const frame = (opcode, bytes, fin = 0x80) => Buffer.concat([Buffer.from(bytes.length < 126 ? [fin | opcode, bytes.length] : [fin | opcode, 126, bytes.length >> 8, bytes.length & 255]), Buffer.from(bytes)]);
-const without_end = (socket, first, next) => {
+const writeEndlessly = (socket, first, next) => {
   socket.write(first);
   const more = () => { while (!socket.destroyed && socket.write(next)); socket.once('drain', more); };
   more();
 };
 const cases = {
-  'a handshake without an answer is given up in time': { code: 'MCP_TIMEOUT', cause: /3 seconds/, within: 2 * limit },
-  'a refused handshake is named': { after: () => {}, options: { status: 404 }, code: 'MCP_CONNECT_FAILED', cause: /did not open a WebSocket/, within: limit },
+  'an unanswered handshake times out': { code: 'MCP_TIMEOUT', cause: /3 seconds/, within: 2 * limit },
+  'the error names a rejected handshake': { after: () => {}, options: { status: 404 }, code: 'MCP_CONNECT_FAILED', cause: /did not open a WebSocket/, within: limit },
   'a redirect is not followed': { after: () => {}, options: { status: 307, headers: 'location: ws://127.0.0.1:9/\r\n' }, code: 'MCP_CONNECT_FAILED', cause: /did not open/, within: limit },
-  'a frame that is none': { after: (s) => s.write(Buffer.alloc(20, 0xff)), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: limit },
-  'a frame with a mask': { after: (s) => s.write(Buffer.from([0x81, 0x81, 1, 2, 3, 4, 5])), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: limit },
-  'text that is no UTF-8': { after: (s) => s.write(frame(1, [0xc3, 0x28])), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: limit },
+  'an invalid frame': { after: (s) => s.write(Buffer.alloc(20, 0xff)), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: limit },
+  'a masked frame': { after: (s) => s.write(Buffer.from([0x81, 0x81, 1, 2, 3, 4, 5])), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: limit },
+  'text that is not UTF-8': { after: (s) => s.write(frame(1, [0xc3, 0x28])), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: limit },
   'a binary message': { after: (s) => s.write(frame(2, Buffer.from('{}'))), code: 'MCP_PROTOCOL_ERROR', cause: /not text/, within: limit },
-  'a length that lies is cut': { after: (s) => s.write(Buffer.from([0x81, 127, 0x7f, 0, 0, 0, 0, 0, 0, 0])), code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
-  'a message in pieces without end is cut': { after: (s) => without_end(s, frame(1, Buffer.from('{'), 0), frame(0, Buffer.alloc(60000, 0x20), 0)), code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
+  'a frame with an excessive length is rejected': { after: (s) => s.write(Buffer.from([0x81, 127, 0x7f, 0, 0, 0, 0, 0, 0, 0])), code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
+  'an endlessly fragmented message is rejected': { after: (s) => writeEndlessly(s, frame(1, Buffer.from('{'), 0), frame(0, Buffer.alloc(60000, 0x20), 0)), code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
   'a connection that is reset': { after: (s) => setTimeout(() => s.resetAndDestroy(), 50), code: 'MCP_CONNECT_FAILED', cause: /broke/, within: limit },
-  'a good-bye at once': { after: (s) => s.write(frame(8, [0x03, 0xe8])), code: 'MCP_CONNECT_FAILED', cause: /closed/, within: limit },
-  'pings without end': { after: (s) => { const t = setInterval(() => s.write(frame(9, [])), 1); s.on('close', () => clearInterval(t)); }, code: 'MCP_TIMEOUT', cause: /3 seconds/, within: 2 * limit },
+  'an immediate close frame': { after: (s) => s.write(frame(8, [0x03, 0xe8])), code: 'MCP_CONNECT_FAILED', cause: /closed/, within: limit },
+  'endless pings': { after: (s) => { const t = setInterval(() => s.write(frame(9, [])), 1); s.on('close', () => clearInterval(t)); }, code: 'MCP_TIMEOUT', cause: /3 seconds/, within: 2 * limit },
 };
 for (const [name, c] of Object.entries(cases)) {
   test(`websocket: ${name}`, async () => {
     const peer = await rawPeer(c.after, c.options);
     try {
-      assertMcpError(await ask('tools', 'websocket', { url: peer.url }), c.code, c.cause, c.within);
+      assertMcpError(await adminRequest('tools', 'websocket', { url: peer.url }), c.code, c.cause, c.within);
       await waitFor('the connection to be closed', () => peer.open.size === 0);
     } finally {
       peer.close();
     }
   });
 }
-test('websocket: messages of many sizes come whole, also in pieces', async () => {
-  // Answers everything by JSON padded to lengths around those where frames change their form.
+test('websocket: messages of many sizes are received completely, even if fragmented', async () => {
+  // Answers every request with JSON padded to lengths around the limits of the frame length formats.
   const peer = await rawPeer((socket) => {
     let rest = Buffer.alloc(0);
     socket.on('data', (d) => {
@@ -216,7 +215,7 @@ test('websocket: messages of many sizes come whole, also in pieces', async () =>
         const result = m.method === 'initialize' ? { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1' } }
           : { tools: [125, 126, 127, 65000].map((n) => ({ name: `t${n}`, description: 'é'.repeat(n / 5), inputSchema: { type: 'object' } })) };
         const answer = Buffer.from(JSON.stringify(m.method === 'server/discover' ? { jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'no' } } : { jsonrpc: '2.0', id: m.id, result }));
-        // In pieces of 100 bytes, which split characters; a ping between them.
+        // Fragments of 100 bytes, which split characters, with a ping between them.
         for (let i = 0; i < answer.length; i += 100) {
           const last = i + 100 >= answer.length;
           socket.write(frame(i === 0 ? 1 : 0, answer.subarray(i, i + 100), last ? 0x80 : 0));
@@ -226,50 +225,50 @@ test('websocket: messages of many sizes come whole, also in pieces', async () =>
     });
   });
   try {
-    const r = await ask('tools', 'websocket', { url: peer.url });
+    const r = await adminRequest('tools', 'websocket', { url: peer.url });
     assert.equal(r.status, 200, r.text);
     assert.equal(r.json.tools.find((t) => t.name === 't65000').description, 'é'.repeat(13000));
   } finally {
     peer.close();
   }
 });
-test('websocket: other addresses are refused', async () => {
-  for (const url of ['http://127.0.0.1/mcp', 'ws://', 'ws://user@host/', 'ws://a:99999999/', 'ws://a b/', 'wss://', 'WSS://host/', 'wss://host:0x1bb/']) assert.equal((await ask('tools', 'websocket', { url })).status, 400, url);
+test('websocket: invalid URLs are rejected', async () => {
+  for (const url of ['http://127.0.0.1/mcp', 'ws://', 'ws://user@host/', 'ws://a:99999999/', 'ws://a b/', 'wss://', 'WSS://host/', 'wss://host:0x1bb/']) assert.equal((await adminRequest('tools', 'websocket', { url })).status, 400, url);
 });
-test('websocket over TLS: only a server that proves its name is talked to', async () => {
-  const stranger = makeCertificate();
+test('websocket over TLS: only a server with a valid certificate for its name is contacted', async () => {
+  const untrusted = makeCertificate();
   const [known, unknown, plain] = await Promise.all([bridgeWebSocket([node, stubborn, 'honest'], [], certificate),
-    bridgeWebSocket([node, stubborn, 'honest'], [], stranger), bridgeWebSocket([node, stubborn, 'honest'])]);
+    bridgeWebSocket([node, stubborn, 'honest'], [], untrusted), bridgeWebSocket([node, stubborn, 'honest'])]);
   try {
-    assert.equal((await ask('tools', 'websocket', { url: known.url })).status, 200);
+    assert.equal((await adminRequest('tools', 'websocket', { url: known.url })).status, 200);
     for (const url of [`wss://127.0.0.1:${known.port}/mcp`, unknown.url]) {
-      assertMcpError(await ask('tools', 'websocket', { url, headers: { Authorization: 'Bearer of-the-user' } }), 'MCP_CONNECT_FAILED', /no TLS with .*certificate verify failed/, limit);
+      assertMcpError(await adminRequest('tools', 'websocket', { url, headers: { Authorization: 'Bearer of-the-user' } }), 'MCP_CONNECT_FAILED', /no TLS with .*certificate verify failed/, limit);
     }
-    assertMcpError(await ask('tools', 'websocket', { url: `wss://localhost:${plain.port}/mcp` }), 'MCP_CONNECT_FAILED', /no TLS with localhost/, limit);
-    assertMcpError(await ask('tools', 'websocket', { url: `ws://localhost:${known.port}/mcp` }), 'MCP_CONNECT_FAILED', /did not open a WebSocket/, limit);
-    assert.deepEqual([...unknown.seen, ...plain.seen], [], 'nothing was said to them');
+    assertMcpError(await adminRequest('tools', 'websocket', { url: `wss://localhost:${plain.port}/mcp` }), 'MCP_CONNECT_FAILED', /no TLS with localhost/, limit);
+    assertMcpError(await adminRequest('tools', 'websocket', { url: `ws://localhost:${known.port}/mcp` }), 'MCP_CONNECT_FAILED', /did not open a WebSocket/, limit);
+    assert.deepEqual([...unknown.seen, ...plain.seen], [], 'no message was sent to them');
   } finally {
     for (const p of [known, unknown, plain]) p.close();
-    stranger.remove();
+    untrusted.remove();
   }
 });
-test('websocket over TLS: a server that is silent in the handshake is abandoned after the time limit', async () => {
+test('websocket over TLS: an unanswered TLS handshake times out', async () => {
   const open = new Set();
   const tcp = net.createServer((s) => { open.add(s); s.on('error', () => {}).on('close', () => open.delete(s)).resume(); });
   await new Promise((resolve) => tcp.listen(0, '127.0.0.1', resolve));
-  assertMcpError(await ask('tools', 'websocket', { url: `wss://localhost:${tcp.address().port}/mcp` }), 'MCP_TIMEOUT', /3 seconds/, 2 * limit);
+  assertMcpError(await adminRequest('tools', 'websocket', { url: `wss://localhost:${tcp.address().port}/mcp` }), 'MCP_TIMEOUT', /3 seconds/, 2 * limit);
   await waitFor('the connection to be closed', () => open.size === 0);
   tcp.close();
 });
 
-test('nothing is left behind', async () => {
+test('descriptors and threads do not leak', async () => {
   const fds = () => readdirSync(`/proc/${server.process.pid}/fd`).length;
   const threads = () => readdirSync(`/proc/${server.process.pid}/task`).length;
-  const peers = await Promise.all(ways.map(([, n, tls]) => startBridge(n, [node, '-e', 'process.exit(3)'], [], tls)));
-  for (const [i, [, name]] of ways.entries()) await ask('tools', name, { url: peers[i].url });
+  const peers = await Promise.all(transports.map(([, n, tls]) => startBridge(n, [node, '-e', 'process.exit(3)'], [], tls)));
+  for (const [i, [, name]] of transports.entries()) await adminRequest('tools', name, { url: peers[i].url });
   await sleep(1500);
   const before = [fds(), threads()];
-  for (let n = 0; n < 20; n++) for (const [i, [, name]] of ways.entries()) await ask('tools', name, { url: peers[i].url });
+  for (let n = 0; n < 20; n++) for (const [i, [, name]] of transports.entries()) await adminRequest('tools', name, { url: peers[i].url });
   await waitFor('descriptors to be closed', () => fds() <= before[0] + 3);
   await waitFor('threads to end', () => threads() <= before[1] + 1);
   for (const p of peers) p.close();

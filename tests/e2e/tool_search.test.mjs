@@ -1,5 +1,5 @@
-// An agent with more tools than its model takes: requests carry a part of them, and find_tools finds the others. The
-// thread keeps the found tools: in later runs, after a summary, on another provider and with another worker.
+// An agent with more tools than its model accepts: requests contain some of them, and find_tools finds the others. The
+// thread keeps the found tools in later runs, after a summary, on another provider and with another worker.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
@@ -15,12 +15,12 @@ const regions = ['north', 'south', 'west'];
 const many = regions.flatMap((region) => subjects.flatMap((subject) => actions.map((action) => ({
   name: `${action}_${subject}_${region}`, description: `${action[0].toUpperCase()}${action.slice(1)}s one ${subject} of the ${region} region`,
   inputSchema: { type: 'object', properties: { [`${subject}_id`]: { type: 'string' } } } }))));
-const few = [{ name: 'echo', description: 'Says the same again', inputSchema: { type: 'object' } }];
+const few = [{ name: 'echo', description: 'Repeats its input', inputSchema: { type: 'object' } }];
 
-let database, llm, claude, hand, small, server, agent, u;
+let database, llm, claude, largeServer, smallServer, server, agent, u;
 const names = (request) => (request.tools ?? []).map((t) => t.function?.name ?? t.name);
 
-// Messages API of Anthropic: `answer(request)` gives an answer of ../compat/lib/answers.mjs.
+// A mock of the Anthropic Messages API: `answer(request)` returns an answer of ../compat/lib/answers.mjs.
 async function startClaude() {
   const seen = [];
   const peer = { seen, answer: () => DONE_ANSWER };
@@ -40,14 +40,14 @@ async function startClaude() {
 }
 
 const configure = (servers) => u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: servers } });
-const server_of = (name, url, tools) => ({ name, type: 'http', config: { url }, enabledTools: tools.map((t) => t.name) });
+const serverConfig = (name, url, tools) => ({ name, type: 'http', config: { url }, enabledTools: tools.map((t) => t.name) });
 
 before(async () => {
   database = makeDatabase();
   llm = await startLlm((request, reply) => reply.say('ok'));
   claude = await startClaude();
-  hand = await startScriptedServer(undefined, { tools: many });
-  small = await startScriptedServer(undefined, { tools: few });
+  largeServer = await startScriptedServer(undefined, { tools: many });
+  smallServer = await startScriptedServer(undefined, { tools: few });
   server = await new Server({ database, llm, settings: `
 [runs]
 max_attempts = 2
@@ -64,13 +64,13 @@ models = ["runyard/basic", "mock/tight", "claude/m"]
 ` }).start();
   u = await server.user();
   agent = (await u.get('/agents')).json.agents[0].agent_id;
-  const put = await configure([server_of('erp', hand.url, many)]);
+  const put = await configure([serverConfig('erp', largeServer.url, many)]);
   assert.equal(put.status, 200, put.text);
 });
 after(async () => {
   await server?.close();
   await llm?.close();
-  for (const s of [claude, hand, small]) s?.close();
+  for (const s of [claude, largeServer, smallServer]) s?.close();
   database?.drop();
 });
 
@@ -83,16 +83,16 @@ async function run(prompt, form = {}) {
   assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
   return { ...s, thread: started.json.thread_id, id: started.json.agent_run_id };
 }
-// Makes one call after the other, then answers with the last result.
-const playing = (...calls) => (request, reply) => {
+// Makes the calls one after the other, then answers with the last result.
+const callSequence = (...calls) => (request, reply) => {
   const done = turns(request).filter((m) => m.role === 'tool');
   if (done.length < calls.length) return reply.tools([{ id: `call_${done.length}`, ...calls[done.length] }]);
   reply.say(`said: ${done.at(-1)?.content ?? ''}`);
 };
 const searches = (x) => x.events.filter((e) => e.type === 'notice' && e.code === 'tool_search');
 
-test('a request carries the built-in tools and find_tools, which makes others available', async () => {
-  llm.answer = playing({ name: 'find_tools', arguments: { query: 'approve an invoice in the south' } },
+test('a request contains the built-in tools and find_tools, which makes others available', async () => {
+  llm.answer = callSequence({ name: 'find_tools', arguments: { query: 'approve an invoice in the south' } },
     { name: 'erp__approve_invoice_south', arguments: { invoice_id: '7' } });
   const x = await run('approve invoice 7');
   assert.match(textOf(x.events), /said: called approve_invoice_south/);
@@ -110,7 +110,7 @@ test('a request carries the built-in tools and find_tools, which makes others av
   assert.ok(!x.events.some((e) => e.code === 'tool_skipped'), x.raw);
   assert.ok(!JSON.stringify(llm.seen.map((c) => c.json.messages)).includes('loaded_tools'));
 
-  // A later run on the thread has them from its first step on, as does another provider's model.
+  // Later runs on the thread have the found tools from the first step, even with a model of another provider.
   llm.answer = (request, reply) => reply.say('ok');
   await run('again', { thread_id: x.thread });
   assert.ok(names(llm.seen[0].json).includes('erp__approve_invoice_south'));
@@ -121,7 +121,7 @@ test('a request carries the built-in tools and find_tools, which makes others av
   assert.equal(stored.find((m) => m.name === 'find_tools').loaded_tools[0], 'erp__approve_invoice_south');
 });
 
-test('a provider without a limit of its own: the setting of the model counts', async () => {
+test('for a provider without a tool limit, the setting of the model applies', async () => {
   let steps = 0;
   claude.answer = () => [calling('find_tools', { names: ['erp__list_vehicle_west', 'no_such_tool'] }, 'toolu_1'),
     calling('erp__list_vehicle_west', {}, 'toolu_2'), DONE_ANSWER][steps++];
@@ -133,25 +133,25 @@ test('a provider without a limit of its own: the setting of the model counts', a
   assert.equal(results[1].content, 'called list_vehicle_west');
 });
 
-test('the loaded tools of a thread are bounded, the latest stay', async () => {
+test('the number of loaded tools of a thread is limited; the latest ones are kept', async () => {
   const groups = Array.from({ length: 8 }, (_, i) => many.slice(i * 20, i * 20 + 20).map((t) => `erp__${t.name}`));
-  llm.answer = playing(...groups.map((g) => ({ name: 'find_tools', arguments: { names: g } })));
+  llm.answer = callSequence(...groups.map((g) => ({ name: 'find_tools', arguments: { names: g } })));
   await run('load them all');
   const last = names(llm.seen.at(-1).json);
   assert.equal(last.length, 128);
   assert.ok(groups[7].every((n) => last.includes(n)) && !last.includes(groups[0][19]));
 });
 
-test('a tool that tool_choice names is carried, and one that the model knows can be called', async () => {
-  llm.answer = playing({ name: 'erp__share_budget_north' }, { name: 'erp__export_meeting_west' });
+test('the tool named by tool_choice is offered, and the model can call tools that are not offered', async () => {
+  llm.answer = callSequence({ name: 'erp__share_budget_north' }, { name: 'erp__export_meeting_west' });
   const x = await run('share', { tool_choice: JSON.stringify({ name: 'erp__share_budget_north' }) });
   assert.ok(names(llm.seen[0].json).includes('erp__share_budget_north'));
   assert.match(textOf(x.events), /called export_meeting_west/);
-  assert.ok(names(llm.seen.at(-1).json).includes('erp__export_meeting_west'), 'used tools stay');
+  assert.ok(names(llm.seen.at(-1).json).includes('erp__export_meeting_west'), 'used tools are kept');
 });
 
-test('a summary keeps the tools found before', async () => {
-  llm.answer = playing({ name: 'find_tools', arguments: { names: ['erp__assign_ticket_north'] } });
+test('found tools are kept after a summary', async () => {
+  llm.answer = callSequence({ name: 'find_tools', arguments: { names: ['erp__assign_ticket_north'] } });
   const x = await run('find it', { model_name: 'mock/tight' });
   llm.answer = (request, reply) => reply.say(names(request).length === 0 ? 'a summary' : 'ok '.repeat(4000));
   for (let i = 0; i < 3; ++i) await run(`go on ${'word '.repeat(3000)}`, { thread_id: x.thread, model_name: 'mock/tight' });
@@ -161,7 +161,7 @@ test('a summary keeps the tools found before', async () => {
   assert.ok(names(last).includes('erp__assign_ticket_north'));
 });
 
-test('another worker goes on with the same tools', async () => {
+test('another worker continues with the same tools', async () => {
   let release;
   const held = new Promise((resolve) => (release = resolve));
   llm.answer = async (request, reply) => {
@@ -179,14 +179,14 @@ test('another worker goes on with the same tools', async () => {
   const s = await u.stream(started.json.agent_run_id, { timeout: 90000 });
   release();
   assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
-  const asked = llm.seen.filter((c) => turns(c.json).length > 0).map((c) => names(c.json));
-  assert.ok(asked.length >= 2);
-  for (const list of asked) assert.deepEqual(list, asked[0]);
-  assert.ok(asked[0].includes('erp__delete_contract_west'));
+  const toolLists = llm.seen.filter((c) => turns(c.json).length > 0).map((c) => names(c.json));
+  assert.ok(toolLists.length >= 2);
+  for (const list of toolLists) assert.deepEqual(list, toolLists[0]);
+  assert.ok(toolLists[0].includes('erp__delete_contract_west'));
 });
 
-test('few tools: all of them, without find_tools, unless the setting says so', async () => {
-  assert.equal((await configure([server_of('tiny', small.url, few)])).status, 200);
+test('with few tools, all are offered without find_tools, unless tool_search_from requires it', async () => {
+  assert.equal((await configure([serverConfig('tiny', smallServer.url, few)])).status, 200);
   llm.answer = (request, reply) => reply.say('ok');
   const x = await run('hello');
   assert.deepEqual(names(llm.seen[0].json).slice(-1), ['tiny__echo']);

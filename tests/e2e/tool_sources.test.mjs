@@ -1,4 +1,4 @@
-// A tool source that cannot list its tools: the run reports it, or waits a moment, and is not lost.
+// A tool source that cannot list its tools: the run retries, or reports it and continues.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -19,7 +19,7 @@ after(async () => {
   database?.drop();
 });
 
-// The events of a run that completes, when the next n lists fail so.
+// The events of a completed run, while the next n listings of the source fail with `status`.
 async function runAfter(status, n, prompt = 'what do you have?') {
   assert.equal((await fetch(`${server.url}/abi_moody/lists/${status}/${n}`, { method: 'POST' })).status, 200);
   const u = await server.user();
@@ -29,19 +29,19 @@ async function runAfter(status, n, prompt = 'what do you have?') {
   assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
   return s.events;
 }
-const reported = (events) => events.filter((e) => e.type === 'error').map((e) => [e.error_code, e.recoverable, e.message]);
+const errorsOf = (events) => events.filter((e) => e.type === 'error').map((e) => [e.error_code, e.recoverable, e.message]);
 const missing = [['TOOLS_UNAVAILABLE', true, 'The tools of moody could not be listed; the run continues without them']];
 
-test('a source in a good mood gives its tools', async () => {
+test('a working source provides its tools', async () => {
   const events = await runAfter('unavailable', 0, '[call moody__sing {}]');
   assert.match(textOf(events), /la la la/);
-  assert.deepEqual(reported(events), []);
+  assert.deepEqual(errorsOf(events), []);
 });
 
-test('a failure that passes is waited for', async () => {
+test('a temporary failure is retried', async () => {
   const events = await runAfter('unavailable', 2);
   assert.match(textOf(events), /moody__sing/);
-  assert.deepEqual(reported(events), []);
+  assert.deepEqual(errorsOf(events), []);
 });
 
 for (const status of ['unavailable', 'internal', 'noise']) {
@@ -49,17 +49,17 @@ for (const status of ['unavailable', 'internal', 'noise']) {
     const events = await runAfter(status, 100);
     assert.doesNotMatch(textOf(events), /moody__sing/);
     assert.match(textOf(events), /shell/);
-    assert.deepEqual(reported(events), missing);
+    assert.deepEqual(errorsOf(events), missing);
     assert.match(server.log, /the tools of moody could not be listed/);
   });
 }
 
-test('the stream reports it once, not at each step', async () => {
+test('the stream reports the failure once, not at each step', async () => {
   const events = await runAfter('internal', 100, '[call list_files {}]');
   assert.ok(events.filter((e) => e.type === 'llm_response_end').length >= 2);
-  assert.deepEqual(reported(events), missing);
+  assert.deepEqual(errorsOf(events), missing);
 });
 
-test('an agent that is gone has no tools, which is no failure', async () => {
-  assert.deepEqual(reported(await runAfter('not_found', 100)), []);
+test('a deleted agent has no tools, which is not a failure', async () => {
+  assert.deepEqual(errorsOf(await runAfter('not_found', 100)), []);
 });

@@ -1,4 +1,4 @@
-// Trace context from a request through runs, jobs, models, MCP servers and SQL, and its way to a collector.
+// Propagation of trace context from a request to runs, jobs, models, MCP servers and SQL, and the export of spans.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -24,7 +24,7 @@ ${more}
 format = "json"
 `;
 
-async function say(request, reply) {
+async function defaultAnswer(request, reply) {
   const done = turns(request).filter((m) => m.role === 'tool');
   if (lastUser(request).includes('[shell]') && done.length === 0)
     return reply.tools([{ name: 'shell', arguments: { command: 'echo one' } }]);
@@ -41,7 +41,7 @@ async function run(u, prompt, headers) {
 before(async () => {
   collector = await startCollector();
   database = makeDatabase();
-  llm = await startLlm(say);
+  llm = await startLlm(defaultAnswer);
   server = await new Server({ database, llm, settings: settings() }).start();
 });
 after(async () => {
@@ -51,16 +51,16 @@ after(async () => {
   database?.drop();
 });
 
-test('one trace from the request over the job to the model and the database', async () => {
+test('one trace covers the request, the job, the model calls and the database', async () => {
   const u = await server.user();
   await u.get('/account');
   const parent = parentOf();
-  const asked = llm.seen.length;
+  const firstCall = llm.seen.length;
   const { r, s } = await run(u, 'a [shell] please, my password is tangerine-42',
     { traceparent: parent.header, tracestate: 'vendor=abc, other=1' });
   assert.deepEqual(statuses(s.events).slice(-1), ['completed']);
   const spans = await waitFor('the spans of the run', () => {
-    // Parents end, and come, after their children.
+    // Parent spans end, and are exported, after their children.
     const all = collector.of(parent.trace);
     const ids = new Set([parent.span, ...all.map((x) => x.spanId)]);
     return all.some((x) => x.name === 'job runs.execute') && all.every((x) => ids.has(x.parentSpanId)) && all;
@@ -70,7 +70,7 @@ test('one trace from the request over the job to the model and the database', as
   const request = spans.find((x) => x.name === 'POST /agent/start');
   assert.equal(request.parentSpanId, parent.span);
   assert.equal(request.kind, 2);
-  assert.equal(request.flags & 0x300, 0x300, 'its parent is known to be elsewhere');
+  assert.equal(request.flags & 0x300, 0x300, 'its parent is marked as remote');
   assert.equal(request.attributes['http.response.status_code'], 200);
   assert.equal(request.attributes['runyard.module'], 'runs');
   assert.equal(request.attributes['runyard.request_id'], r.headers.get('x-request-id'));
@@ -81,8 +81,8 @@ test('one trace from the request over the job to the model and the database', as
   assert.equal(job.parentSpanId, request.spanId);
   assert.equal(job.kind, 5);
 
-  // Both calls of the model name a span of this trace as their parent, and that span belongs to the job.
-  const calls = llm.seen.slice(asked);
+  // Both model calls have a span of this trace as their parent, and that span belongs to the job.
+  const calls = llm.seen.slice(firstCall);
   assert.equal(calls.length, 2);
   for (const call of calls) {
     const [, trace, span, flags] = call.headers.traceparent.split('-');
@@ -97,13 +97,13 @@ test('one trace from the request over the job to the model and the database', as
   }
 
   const sql = spans.filter((x) => x.attributes['db.system.name'] === 'postgresql');
-  assert.ok(sql.some((x) => x.parentSpanId === request.spanId), 'the request read or wrote something');
-  assert.ok(sql.some((x) => x.parentSpanId === job.spanId), 'so did the job');
+  assert.ok(sql.some((x) => x.parentSpanId === request.spanId), 'the request has database spans');
+  assert.ok(sql.some((x) => x.parentSpanId === job.spanId), 'the job has database spans');
   for (const x of sql) assert.ok(BigInt(x.endTimeUnixNano) >= BigInt(x.startTimeUnixNano));
   assert.equal(spans.length, new Set(spans.map((x) => x.spanId)).size);
 });
 
-test('nothing secret leaves with the spans', () => {
+test('exported spans contain no secrets', () => {
   const all = collector.seen.map((x) => x.body).join('\n');
   for (const secret of ['tangerine', 'sk-test-secret-value', 'secret-of-the-collector', 'Bearer', server.dir])
     assert.ok(!all.includes(secret), secret);
@@ -113,43 +113,43 @@ test('nothing secret leaves with the spans', () => {
   assert.equal(collector.seen[0].headers.traceparent, undefined);
 });
 
-test('lines of the log name their trace', async () => {
+test('log lines contain their trace id', async () => {
   const u = await server.user();
   const parent = parentOf();
   await u.get('/account', { headers: { traceparent: parent.header } });
-  const line = await waitFor('the line of the request',
+  const line = await waitFor('the log line of the request',
     () => server.log.split('\n').find((l) => l.includes(parent.trace)));
   const { msg, trace_id: id } = JSON.parse(line);
   assert.equal(msg, 'request');
   assert.equal(id, parent.trace);
 });
 
-test('runs at the same time stay in their own traces', async () => {
+test('concurrent runs stay in their own traces', async () => {
   const users = await Promise.all(Array.from({ length: 12 }, () => server.user()));
-  const asked = llm.seen.length;
+  const firstCall = llm.seen.length;
   const parents = users.map(() => parentOf());
   await Promise.all(users.map((u, i) => run(u, `run ${i}`, { traceparent: parents[i].header })));
-  const calls = llm.seen.slice(asked);
+  const calls = llm.seen.slice(firstCall);
   assert.equal(calls.length, users.length);
   for (const call of calls) {
     const i = Number(/run (\d+)/.exec(JSON.stringify(call.json.messages))[1]);
     assert.equal(call.headers.traceparent.split('-')[1], parents[i].trace);
   }
   for (const p of parents) {
-    const spans = await waitFor('its job', () => collector.of(p.trace).some((x) => x.name === 'job runs.execute') && collector.of(p.trace));
+    const spans = await waitFor('the span of its job', () => collector.of(p.trace).some((x) => x.name === 'job runs.execute') && collector.of(p.trace));
     assert.equal(spans.filter((x) => x.name === 'POST /agent/start').length, 1);
     assert.equal(spans.filter((x) => x.name === 'job runs.execute').length, 1);
   }
 });
 
-test('a local MCP program that was started in advance works in the trace of the account that calls it', async () => {
+test('a warm local MCP program works in the trace of the run that calls it', async () => {
   const other = makeDatabase();
   const calling = await startLlm(callingModel);
-  const one = await new Server({ database: other, llm: calling, set: ['http.threads=1', 'sandbox_bubblewrap.warm=1'],
+  const otherServer = await new Server({ database: other, llm: calling, set: ['http.threads=1', 'sandbox_bubblewrap.warm=1'],
     settings: `${settings()}\n[mcp.json]\nreadable = ["${import.meta.dirname}"]\n` }).start();
   try {
     const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
-    const users = await Promise.all([0, 1, 2].map(() => one.user({ tier: 'pro' })));
+    const users = await Promise.all([0, 1, 2].map(() => otherServer.user({ tier: 'pro' })));
     for (const u of users) {
       const agent = (await u.get('/agents')).json.agents[0].agent_id;
       const r = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [
@@ -157,30 +157,30 @@ test('a local MCP program that was started in advance works in the trace of the 
       assert.equal(r.status, 200, r.text);
     }
     const parents = users.map(() => parentOf());
-    const warm = () => waitingSandboxes(one.process.pid);
+    const warm = () => waitingSandboxes(otherServer.process.pid);
     for (const [i, u] of users.entries()) {
-      if (i > 0) await waitFor('a sandbox that waits', () => warm().length > 0, 20000);
-      const waited = warm();
+      if (i > 0) await waitFor('a warm sandbox', () => warm().length > 0, 20000);
+      const warmBefore = warm();
       await run(u, `[call talker__echo {"by":"user-${i}"}]`, { traceparent: parents[i].header });
-      assert.ok(i === 0 || waited.some((pid) => !warm().includes(pid)), 'it was used');
+      assert.ok(i === 0 || warmBefore.some((pid) => !warm().includes(pid)), 'the warm sandbox was used');
     }
     for (const [i, p] of parents.entries()) {
-      const line = await waitFor('what the program said', () => one.log.split('\n').find((l) => l.includes(`user-${i}`) && l.includes('a local MCP server says')));
+      const line = await waitFor('the log line of the program', () => otherServer.log.split('\n').find((l) => l.includes(`user-${i}`) && l.includes('a local MCP server says')));
       assert.equal(JSON.parse(line).trace_id, p.trace, `of user ${i}`);
-      const spans = await waitFor('its job', () => {
+      const spans = await waitFor('the span of its job', () => {
         const all = collector.of(p.trace), ids = new Set([p.span, ...all.map((x) => x.spanId)]);
         return all.some((x) => x.name === 'job runs.execute') && all.every((x) => ids.has(x.parentSpanId)) && all;
       });
       assert.equal(spans.filter((x) => x.name === 'job runs.execute').length, 1);
     }
-    // A trace is complete when its run has ended: later spans belong to another trace.
+    // A trace is complete when its run has ended; later spans belong to other traces.
     for (const [i, p] of parents.entries()) {
       const ends = collector.of(p.trace).map((x) => BigInt(x.endTimeUnixNano));
       const next = i + 1 < parents.length && collector.of(parents[i + 1].trace).find((x) => x.name === 'job runs.execute');
       if (next) assert.ok(ends.every((end) => end < BigInt(next.startTimeUnixNano)), `user ${i}`);
     }
   } finally {
-    await one.close();
+    await otherServer.close();
     await calling.close();
     other.drop();
   }
@@ -189,48 +189,48 @@ test('a local MCP program that was started in advance works in the trace of the 
 test('a trace that a client does not sample is not recorded, and the flag is propagated', async () => {
   const u = await server.user();
   const parent = parentOf('00');
-  const asked = llm.seen.length;
+  const firstCall = llm.seen.length;
   await run(u, 'quietly', { traceparent: parent.header });
-  const [, trace, , flags] = llm.seen[asked].headers.traceparent.split('-');
+  const [, trace, , flags] = llm.seen[firstCall].headers.traceparent.split('-');
   assert.equal(trace, parent.trace);
   assert.equal(flags, '00');
   await sleep(500);
   assert.deepEqual(collector.of(parent.trace), []);
 });
 
-test('a malformed context begins a new trace', async () => {
+test('a malformed trace context starts a new trace', async () => {
   const u = await server.user();
   for (const bad of ['00-zz-zz-01', parentOf().header.toUpperCase(), parentOf().header + '-x', 'ff' + parentOf().header.slice(2)]) {
-    const asked = llm.seen.length;
-    await run(u, 'anew', { traceparent: bad, tracestate: 'vendor=abc' });
-    const { traceparent, tracestate } = llm.seen[asked].headers;
+    const firstCall = llm.seen.length;
+    await run(u, 'new trace', { traceparent: bad, tracestate: 'vendor=abc' });
+    const { traceparent, tracestate } = llm.seen[firstCall].headers;
     assert.match(traceparent, /^00-[0-9a-f]{32}-[0-9a-f]{16}-03$/);
     assert.ok(!bad.toLowerCase().includes(traceparent.split('-')[1]));
     assert.equal(tracestate, undefined);
   }
-  const good = parentOf();
-  const asked = llm.seen.length;
-  await run(u, 'half', { traceparent: good.header, tracestate: 'UPPER=1' });
-  assert.equal(llm.seen[asked].headers.traceparent.split('-')[1], good.trace);
-  assert.equal(llm.seen[asked].headers.tracestate, undefined);
+  const valid = parentOf();
+  const firstCall = llm.seen.length;
+  await run(u, 'half', { traceparent: valid.header, tracestate: 'UPPER=1' });
+  assert.equal(llm.seen[firstCall].headers.traceparent.split('-')[1], valid.trace);
+  assert.equal(llm.seen[firstCall].headers.tracestate, undefined);
 });
 
-test('a run that another process takes over goes on with its trace', async () => {
+test('a run that is claimed by another process continues its trace', async () => {
   const u = await server.user();
   const parent = parentOf();
   const r = await u.start({ prompt: '[slow] one' }, { traceparent: parent.header });
   assert.equal(r.status, 200, r.text);
-  await waitFor('the trace at rest', () => database.sql(`select trace from core.job where kind = 'runs.execute' and trace like '00-${parent.trace}-%'`), 20000);
+  await waitFor('the stored trace', () => database.sql(`select trace from core.job where kind = 'runs.execute' and trace like '00-${parent.trace}-%'`), 20000);
   await server.kill();
   llm.answer = (request, reply) => reply.say('after all');
-  const asked = llm.seen.length;
+  const firstCall = llm.seen.length;
   await server.start();
-  await waitFor('the model is asked again', () => llm.seen.length > asked, 30000);
-  llm.answer = say;
-  assert.equal(llm.seen[asked].headers.traceparent.split('-')[1], parent.trace);
+  await waitFor('the next model request', () => llm.seen.length > firstCall, 30000);
+  llm.answer = defaultAnswer;
+  assert.equal(llm.seen[firstCall].headers.traceparent.split('-')[1], parent.trace);
   const again = await waitFor('the second attempt',
     () => collector.of(parent.trace).find((x) => x.name === 'job runs.execute' && x.attributes['runyard.job.attempt'] === 2));
-  assert.notEqual(again.parentSpanId, parent.span, 'it hangs below the request');
+  assert.notEqual(again.parentSpanId, parent.span, 'its parent is a span of the request');
 });
 
 test('metrics count the exported spans', async () => {
@@ -242,52 +242,52 @@ test('metrics count the exported spans', async () => {
   assert.equal(value('runyard_tracing_failed_total'), 0);
 });
 
-test('without a collector a context is passed on unchanged and none begins', async () => {
+test('without a collector, a trace context is propagated unchanged and no new one is started', async () => {
   const other = makeDatabase();
-  const off = await new Server({ database: other, llm }).start();
+  const untraced = await new Server({ database: other, llm }).start();
   try {
-    const u = await off.user();
+    const u = await untraced.user();
     const parent = parentOf();
-    let asked = llm.seen.length;
+    let firstCall = llm.seen.length;
     await run(u, 'one', { traceparent: parent.header, tracestate: 'vendor=abc' });
-    assert.equal(llm.seen[asked].headers.traceparent, parent.header);
-    assert.equal(llm.seen[asked].headers.tracestate, 'vendor=abc');
-    asked = llm.seen.length;
+    assert.equal(llm.seen[firstCall].headers.traceparent, parent.header);
+    assert.equal(llm.seen[firstCall].headers.tracestate, 'vendor=abc');
+    firstCall = llm.seen.length;
     await run(u, 'two');
-    assert.equal(llm.seen[asked].headers.traceparent, undefined);
+    assert.equal(llm.seen[firstCall].headers.traceparent, undefined);
   } finally {
-    await off.close();
+    await untraced.close();
     other.drop();
   }
 });
 
-test('an unreachable collector does no harm, and the operator decides whose trace headers to trust and where to propagate', async () => {
+test('an unavailable collector is harmless, and settings control accepted and propagated headers', async () => {
   const other = makeDatabase();
-  const away = await startCollector({ answer: () => [503, '{}'] });
-  const one = await new Server({ database: other, llm, settings: `
+  const failingCollector = await startCollector({ answer: () => [503, '{}'] });
+  const otherServer = await new Server({ database: other, llm, settings: `
 [tracing]
-endpoint = "${away.url}"
+endpoint = "${failingCollector.url}"
 interval_seconds = 0.05
 max_queue = 16
 accept = "none"
 propagate = "none"
 ` }).start();
   try {
-    const u = await one.user();
+    const u = await otherServer.user();
     const parent = parentOf();
-    const asked = llm.seen.length;
+    const firstCall = llm.seen.length;
     for (let i = 0; i < 5; ++i) await run(u, `run ${i}`, { traceparent: parent.header });
-    assert.ok(llm.seen.slice(asked).every((x) => !x.headers.traceparent));
-    const text = await (await fetch(`${one.url}/metrics`)).text();
+    assert.ok(llm.seen.slice(firstCall).every((x) => !x.headers.traceparent));
+    const text = await (await fetch(`${otherServer.url}/metrics`)).text();
     assert.ok(Number(/^runyard_tracing_dropped_total (\d+)/m.exec(text)[1]) > 0);
-    assert.ok(away.seen.length > 0);
-    assert.ok(away.seen.every((x) => !x.body.includes(parent.trace)));
+    assert.ok(failingCollector.seen.length > 0);
+    assert.ok(failingCollector.seen.every((x) => !x.body.includes(parent.trace)));
     const begun = Date.now();
-    await one.stop();
+    await otherServer.stop();
     assert.ok(Date.now() - begun < 10000);
   } finally {
-    await one.close();
-    await away.close();
+    await otherServer.close();
+    await failingCollector.close();
     other.drop();
   }
 });

@@ -1,4 +1,4 @@
-// Files that come with a start: limits with their true numbers, hostile forms, flat memory.
+// Files uploaded with a start: limits and their error messages, malformed forms, constant memory use.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const multipart = (u, boundary, body) =>
   u.post('/agent/start', { headers: { 'content-type': `multipart/form-data; boundary=${boundary}` }, body });
 const field = (b, name, value) => `--${b}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 
-test('limits answer 413 with the true limit; fields answer 400 with their name', async () => {
+test('exceeded upload limits return 413 with the limit; invalid fields return 400 with their name', async () => {
   const u = await server.user();
   const big = await u.start({ prompt: 'x', files: [{ name: 'big.bin', data: Buffer.alloc(10 * MB + 1) }] });
   assert.equal(big.status, 413, big.text);
@@ -56,7 +56,7 @@ test('limits answer 413 with the true limit; fields answer 400 with their name',
   assert.equal(database.sql(`select count(*) from runs.runs where account_id = '${u.id}'`), '0');
 });
 
-test('a whole form over the limit is refused before it is read', async () => {
+test('a form larger than the limit is rejected before it is read', async () => {
   const other = await new Server({ database, llm, settings: '[runs]\nupload_total_bytes = 2097152\n' }).start();
   try {
     const u = await other.user();
@@ -64,7 +64,7 @@ test('a whole form over the limit is refused before it is read', async () => {
     assert.equal(r.status, 413, r.text);
     assert.equal(r.json.detail.limit, 2 * MB);
     assert.equal(r.json.detail.error_code, 'UPLOAD_TOO_LARGE');
-    // Without a Content-Length the limit is met on the way.
+    // Without a Content-Length, the limit is detected while reading.
     const body = new ReadableStream({ start(c) {
       c.enqueue(Buffer.from('--B\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\n'));
       for (let i = 0; i < 3; i++) c.enqueue(Buffer.alloc(MB));
@@ -80,7 +80,7 @@ test('a whole form over the limit is refused before it is read', async () => {
   }
 });
 
-test('hostile forms get a clear error and the server goes on', async () => {
+test('malformed forms get a clear error, and the server keeps working', async () => {
   const u = await server.user();
   for (const type of ['multipart/form-data', 'multipart/form-data; boundary=', 'multipart/form-data; boundary=zzz']) {
     const bad = await u.post('/agent/start', { headers: { 'content-type': type }, body: `${field('B', 'prompt', 'x')}--B--\r\n` });
@@ -93,21 +93,21 @@ test('hostile forms get a clear error and the server goes on', async () => {
   const many = await multipart(u, 'B', `${parts}--B--\r\n`);
   assert.equal(many.status, 400, many.text);
   assert.match(many.json.detail, /too many parts: at most 1000/);
-  const unended = await multipart(u, 'B', field('B', 'prompt', 'never closed'));
-  assert.equal(unended.status, 400, unended.text);
+  const unterminated = await multipart(u, 'B', field('B', 'prompt', 'never closed'));
+  assert.equal(unterminated.status, 400, unterminated.text);
 
-  // What a part says of itself is not to be trusted either.
-  const typist = await server.user();
+  // Invalid Content-Type headers of parts are ignored.
+  const typeUser = await server.user();
   for (const type of [Buffer.from([0x74, 0x2f, 0xff, 0xfe]), Buffer.from(`t/${'a'.repeat(197)}ä`), Buffer.from('text/plain')]) {
     const body = Buffer.concat([Buffer.from(`${field('B', 'prompt', 'typed')}--B\r\nContent-Disposition: form-data; name="files"; filename="typed.txt"\r\nContent-Type: `),
       type, Buffer.from('\r\n\r\nhello\r\n--B--\r\n')]);
-    const typed = await multipart(typist, 'B', body);
+    const typed = await multipart(typeUser, 'B', body);
     assert.equal(typed.status, 200, typed.text);
-    await typist.stream(typed.json.agent_run_id);
+    await typeUser.stream(typed.json.agent_run_id);
   }
-  assert.equal(database.sql(`select string_agg(distinct media_type, ',' order by media_type) from runs.uploads u join runs.runs r on r.id = u.run_id where r.account_id = '${typist.id}'`), ',text/plain');
+  assert.equal(database.sql(`select string_agg(distinct media_type, ',' order by media_type) from runs.uploads u join runs.runs r on r.id = u.run_id where r.account_id = '${typeUser.id}'`), ',text/plain');
 
-  // A body that is cut: the connection ends, nothing is left, the server lives.
+  // A connection that closes in mid-body: no run is stored, and the server keeps working.
   const { hostname, port } = new URL(server.url);
   await new Promise((resolve) => {
     const s = net.connect(Number(port), hostname, () => {
@@ -126,19 +126,19 @@ test('hostile forms get a clear error and the server goes on', async () => {
 
 const rss = () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))[1]) / 1024;
 
-test('a file of 200 MB goes to disk and back with flat memory', { timeout: 120000 }, async () => {
+test('a file of 200 MB is uploaded and read with constant memory use', { timeout: 120000 }, async () => {
   const u = await server.user({ tier: 'enterprise' });
   const before = rss();
-  let most = before;
-  const watch = setInterval(() => { most = Math.max(most, rss()); }, 20);
+  let peak = before;
+  const watch = setInterval(() => { peak = Math.max(peak, rss()); }, 20);
   let r;
   try {
-    const piece = Buffer.alloc(MB, 'abcdefghijklmnopqrstuvwxyz012345');
+    const chunk = Buffer.alloc(MB, 'abcdefghijklmnopqrstuvwxyz012345');
     let sent = 0;
     const body = new ReadableStream({
       pull(c) {
         if (sent === 0) c.enqueue(Buffer.from(`${field('B', 'prompt', 'large')}--B\r\nContent-Disposition: form-data; name="files"; filename="large.bin"\r\n\r\n`));
-        if (sent++ < 200) return c.enqueue(piece);
+        if (sent++ < 200) return c.enqueue(chunk);
         c.enqueue(Buffer.from('\r\n--B--\r\n'));
         c.close();
       },
@@ -151,7 +151,7 @@ test('a file of 200 MB goes to disk and back with flat memory', { timeout: 12000
   } finally {
     clearInterval(watch);
   }
-  assert.ok(most - before < 64 * slow, `resident memory grew by ${most - before} MB`);
+  assert.ok(peak - before < 64 * slow, `resident memory grew by ${peak - before} MB`);
   const prompt = lastUser(llm.seen.findLast((c) => lastUser(c.json).startsWith('large')).json);
   assert.match(prompt, /\[Attached: large\.bin \(200\.0 MB\) -> uploads\/large\.bin\]/);
   const end = await u.get(`/projects/${r.project_id}/files/content?path=uploads/large.bin&offset=${200 * MB - 32}&limit=32`);

@@ -1,4 +1,4 @@
-// Runs that wait: queue=true at the limit, on_busy on a thread with a running run.
+// Waiting runs: queue=true at the concurrency limit, and on_busy for a thread with an active run.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -7,12 +7,12 @@ import { lastUser, startLlm } from './lib/llm.mjs';
 import { Server, gapless, makeDatabase, sleep, textOf, waitFor } from './lib/server.mjs';
 
 let database, llm, server;
-const asked = [];
+const requests = [];
 
 before(async () => {
   database = makeDatabase();
   llm = await startLlm(async (request, reply) => {
-    asked.push(request.messages.map((m) => `${m.role}:${m.content}`));
+    requests.push(request.messages.map((m) => `${m.role}:${m.content}`));
     reply.text('begun ');
     for (let i = 0; lastUser(request).includes('[long]') && i < 1000 && !reply.res.destroyed; i++) await sleep(20);
     reply.text('done');
@@ -26,11 +26,11 @@ after(async () => {
   database?.drop();
 });
 
-const placesOf = (s) => s.events.filter((e) => e.type === 'queued').map((e) => e.position);
+const queuePositions = (s) => s.events.filter((e) => e.type === 'queued').map((e) => e.position);
 
-test('queue=true waits for a slot in order, gets its positions, and starts automatically', async () => {
+test('queue=true runs wait in order, report their positions, and start automatically', async () => {
   const u = await server.user();
-  const going = (await u.start({ prompt: '[long]' })).json;
+  const active = (await u.start({ prompt: '[long]' })).json;
   const second = await u.start({ prompt: 'second', queue: 'true' });
   assert.equal(second.status, 200, second.text);
   assert.equal(second.json.status, 'running');
@@ -40,47 +40,47 @@ test('queue=true waits for a slot in order, gets its positions, and starts autom
   for (const form of [{ prompt: 'x' }, { prompt: 'x', queue: 'true' }]) {
     const refused = await u.start(form);
     assert.equal(refused.status, 402, refused.text);
-    assert.deepEqual(refused.json.detail.running_thread_ids, [going.thread_id]);
+    assert.deepEqual(refused.json.detail.running_thread_ids, [active.thread_id]);
     assert.equal(refused.json.detail.running_count, 1);
   }
-  const shown = (await u.request('GET', `/agent-run/${third.json.agent_run_id}`)).json;
-  assert.equal(shown.status, 'running');
-  assert.equal(shown.queue_position, 2);
+  const reported = (await u.request('GET', `/agent-run/${third.json.agent_run_id}`)).json;
+  assert.equal(reported.status, 'running');
+  assert.equal(reported.queue_position, 2);
   const reading = [second, third].map((r) => u.stream(r.json.agent_run_id));
   await sleep(200);
-  assert.deepEqual((await u.request('POST', `/agent-run/${going.agent_run_id}/stop`)).json, { status: 'stopped' });
+  assert.deepEqual((await u.request('POST', `/agent-run/${active.agent_run_id}/stop`)).json, { status: 'stopped' });
   const [a, b] = await Promise.all(reading);
   for (const s of [a, b]) {
     assert.ok(gapless(s.events), s.raw);
     assert.equal(s.events.at(-1).status, 'completed', s.raw);
     assert.match(textOf(s.events), /begun done/);
-    assert.ok(s.events.at(-1).queue_wait_ms >= 150, 'the wait counts');
+    assert.ok(s.events.at(-1).queue_wait_ms >= 150, 'the waiting time is included');
   }
-  assert.deepEqual(placesOf(a), [1]);
-  assert.deepEqual(placesOf(b), [2, 1]);
+  assert.deepEqual(queuePositions(a), [1]);
+  assert.deepEqual(queuePositions(b), [2, 1]);
 });
 
-test('a waiting run can be stopped at once, and the next one moves up', async () => {
+test('a waiting run can be stopped immediately, and the next one moves up', async () => {
   const u = await server.user();
-  const going = (await u.start({ prompt: '[long]' })).json;
+  const active = (await u.start({ prompt: '[long]' })).json;
   const second = (await u.start({ prompt: 'second', queue: 'true' })).json;
   const third = (await u.start({ prompt: 'third', queue: 'true' })).json;
   const stopped = await u.request('POST', `/agent-run/${second.agent_run_id}/stop`);
   assert.deepEqual(stopped.json, { status: 'stopped' });
-  assert.equal((await u.request('GET', `/agent-run/${going.agent_run_id}`)).json.status, 'running', 'the stop did not wait for the slot');
+  assert.equal((await u.request('GET', `/agent-run/${active.agent_run_id}`)).json.status, 'running', 'the stop did not wait for the slot');
   const s = await u.stream(second.agent_run_id);
   assert.ok(gapless(s.events), s.raw);
   assert.equal(s.events.at(-1).reason, 'user_stop');
   assert.equal((await u.request('GET', `/agent-run/${third.agent_run_id}`)).json.queue_position, 1);
-  await u.request('POST', `/agent-run/${going.agent_run_id}/stop`);
+  await u.request('POST', `/agent-run/${active.agent_run_id}/stop`);
   assert.equal((await u.stream(third.agent_run_id)).events.at(-1).status, 'completed');
 });
 
-test('on_busy: reject is 409, enqueue waits for the answer, interrupt ends it', async () => {
+test('on_busy: enqueue waits for the active run, interrupt stops it', async () => {
   const u = await server.user();
   const first = (await u.start({ prompt: '[long] one' })).json;
   const thread_id = first.thread_id;
-  await waitFor('the model to be asked', () => asked.some((m) => m.some((x) => x.includes('[long] one'))));
+  await waitFor('the model request', () => requests.some((m) => m.some((x) => x.includes('[long] one'))));
   const behind = await u.start({ prompt: '[long] two', thread_id, on_busy: 'enqueue' });
   assert.equal(behind.status, 200, behind.text);
   assert.equal(behind.json.queue_position, 1);
@@ -91,14 +91,14 @@ test('on_busy: reject is 409, enqueue waits for the answer, interrupt ends it', 
   assert.equal(s.events.at(-1).status, 'completed', s.raw);
   for (const id of [first.agent_run_id, behind.json.agent_run_id])
     assert.equal((await u.request('GET', `/agent-run/${id}`)).json.status, 'stopped');
-  const users = asked.at(-1).filter((m) => m.startsWith('user:'));
+  const users = requests.at(-1).filter((m) => m.startsWith('user:'));
   assert.deepEqual(users.map((m) => m.slice(5)), ['[long] one', 'three']);
   const bad = await u.start({ prompt: 'x', thread_id, on_busy: 'rollback' });
   assert.equal(bad.status, 400);
   assert.match(bad.json.detail, /on_busy/);
 });
 
-test('reject on a busy thread is 409 with the run that goes on', async () => {
+test('a start on a busy thread returns 409 with the active run', async () => {
   const u = await server.user({ tier: 'pro' });
   const first = (await u.start({ prompt: '[long]' })).json;
   const r = await u.start({ prompt: 'two', thread_id: first.thread_id });
@@ -109,22 +109,22 @@ test('reject on a busy thread is 409 with the run that goes on', async () => {
 
 test('waiting runs survive a killed server', async () => {
   const u = await server.user();
-  const going = (await u.start({ prompt: '[long]' })).json;
+  const active = (await u.start({ prompt: '[long]' })).json;
   const second = (await u.start({ prompt: 'second', queue: 'true' })).json;
   server.process.kill('SIGKILL');
   await server.exited;
   await server.start();
-  await waitFor('the stop of the first', async () =>
-    (await u.request('POST', `/agent-run/${going.agent_run_id}/stop`)).json?.status === 'stopped', 30000);
+  await waitFor('the first run to stop', async () =>
+    (await u.request('POST', `/agent-run/${active.agent_run_id}/stop`)).json?.status === 'stopped', 30000);
   assert.equal((await u.stream(second.agent_run_id)).events.at(-1).status, 'completed');
 });
 
-// A stop cannot be stored while another session locks the run's row: the server dies between the start and the stop, and so
-// do its sessions, which PostgreSQL would otherwise let finish the statement they wait in.
-test('an interrupt outlives the server that promised it', async () => {
+// A lock on the run's row delays the stop, so that the server is killed between the start and the stop. Its sessions
+// are terminated as well, because PostgreSQL would otherwise complete their waiting statement.
+test('an accepted interrupt survives a server crash', async () => {
   const u = await server.user();
   const first = (await u.start({ prompt: '[long] first' })).json;
-  await waitFor('the model to be asked', () => asked.some((m) => m.some((x) => x.includes('[long] first'))));
+  await waitFor('the model request', () => requests.some((m) => m.some((x) => x.includes('[long] first'))));
   const psql = spawn('psql', ['-XqAt', database.url], { stdio: ['pipe', 'pipe', 'inherit'] });
   let held = '';
   psql.stdout.on('data', (d) => (held += d));
@@ -134,7 +134,7 @@ test('an interrupt outlives the server that promised it', async () => {
   assert.equal(second.status, 200, second.text);
   await server.kill();
   const sessions = "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle in transaction'";
-  await waitFor('the end of the dead server\'s sessions', () => {
+  await waitFor('the sessions of the killed server to end', () => {
     database.sql(`select count(pg_terminate_backend(pid)) ${sessions}`);
     return database.sql(`select count(*) ${sessions}`) === '0';
   });
@@ -145,37 +145,37 @@ test('an interrupt outlives the server that promised it', async () => {
   const s = await u.stream(second.json.agent_run_id);
   assert.equal(s.events.at(-1).status, 'completed', s.raw);
   assert.equal((await u.get(`/agent-run/${first.agent_run_id}`)).json.status, 'stopped');
-  await waitFor('the job is done', () => database.sql(`select count(*) from core.job where kind = 'runs.interrupt'`) === '0');
+  await waitFor('the job to finish', () => database.sql(`select count(*) from core.job where kind = 'runs.interrupt'`) === '0');
 });
 
-test('a larger plan counts for runs that wait already, a smaller one too', async () => {
+test('a change of the tier applies to runs that are already waiting', async () => {
   const admin = await server.user({ role: 'admin' });
-  const plan = async (u, tier) => assert.equal((await admin.request('PUT', `/admin/accounts/${u.id}`, { json: { tier } })).status, 200);
+  const setTier = async (u, tier) => assert.equal((await admin.request('PUT', `/admin/accounts/${u.id}`, { json: { tier } })).status, 200);
   const u = await server.user();
-  const going = (await u.start({ prompt: '[long]' })).json;
+  const active = (await u.start({ prompt: '[long]' })).json;
   const second = (await u.start({ prompt: 'second', queue: 'true' })).json;
   const third = (await u.start({ prompt: '[long] third', queue: 'true' })).json;
   assert.equal(third.queue_position, 2);
-  await plan(u, 'pro');
+  await setTier(u, 'pro');
   const s = await u.stream(second.agent_run_id);
   assert.equal(s.events.at(-1).status, 'completed', s.raw);
   await u.stream(third.agent_run_id, { until: (e) => e.type === 'llm_response_chunk' });
-  assert.equal((await u.get(`/agent-run/${going.agent_run_id}`)).json.status, 'running');
+  assert.equal((await u.get(`/agent-run/${active.agent_run_id}`)).json.status, 'running');
   const fourth = (await u.start({ prompt: '[long] fourth' })).json;
   assert.equal(fourth.queue_position, undefined);
   const fifth = (await u.start({ prompt: 'fifth', queue: 'true' })).json;
   assert.equal(fifth.queue_position, 1);
-  await plan(u, 'free');
-  await waitFor('the smaller plan', () => database.sql(`select slot_limit from runs.runs where id = '${fifth.agent_run_id}'`) === '1');
-  for (const r of [going, third]) await u.post(`/agent-run/${r.agent_run_id}/stop`);
-  assert.equal((await u.get(`/agent-run/${fifth.agent_run_id}`)).json.queue_position, 1, 'one still goes on');
+  await setTier(u, 'free');
+  await waitFor('the limit of the smaller tier', () => database.sql(`select slot_limit from runs.runs where id = '${fifth.agent_run_id}'`) === '1');
+  for (const r of [active, third]) await u.post(`/agent-run/${r.agent_run_id}/stop`);
+  assert.equal((await u.get(`/agent-run/${fifth.agent_run_id}`)).json.queue_position, 1, 'one run is still active');
   await u.post(`/agent-run/${fourth.agent_run_id}/stop`);
   assert.equal((await u.stream(fifth.agent_run_id)).events.at(-1).status, 'completed');
 });
 
-test('a repeated start that waits gets the first answer, place included', async () => {
+test('a repeated start of a waiting run gets the first response, including its queue position', async () => {
   const u = await server.user();
-  const going = (await u.start({ prompt: '[long]' })).json;
+  const active = (await u.start({ prompt: '[long]' })).json;
   await u.start({ prompt: 'second', queue: 'true' });
   const key = { 'Idempotency-Key': randomUUID() };
   const first = await u.start({ prompt: 'third', queue: 'true' }, key);
@@ -183,7 +183,7 @@ test('a repeated start that waits gets the first answer, place included', async 
   const again = await u.start({ prompt: 'third', queue: 'true' }, key);
   assert.equal(again.headers.get('idempotency-replayed'), 'true');
   assert.deepEqual(again.json, first.json);
-  await u.post(`/agent-run/${going.agent_run_id}/stop`);
+  await u.post(`/agent-run/${active.agent_run_id}/stop`);
   assert.equal((await u.stream(first.json.agent_run_id)).events.at(-1).status, 'completed');
   assert.deepEqual((await u.start({ prompt: 'third', queue: 'true' }, key)).json, first.json);
 });

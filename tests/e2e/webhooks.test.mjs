@@ -1,4 +1,4 @@
-// Webhooks: the ends of runs are sent, signed, to the configured addresses until they answer.
+// Webhooks of runs: the end of each run is sent, signed, to the configured URLs, with retries.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
@@ -9,10 +9,11 @@ import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 let database, llm, server, receiver;
 
-// Answers what `respond(message, n)` says, nothing when that is empty; keeps what it got. Signatures are checked by the reference library.
+// Responds with `respond(message, n)`, or not at all if that is empty, and records the messages. The reference library
+// verifies the signatures.
 async function startReceiver() {
   const got = [];
-  const out = { got, respond: () => [200], silent: [] };
+  const out = { got, respond: () => [200], unanswered: [] };
   const s = http.createServer((req, res) => {
     const nth = (req.socket.messages = (req.socket.messages ?? 0) + 1);
     let body = '';
@@ -23,7 +24,7 @@ async function startReceiver() {
       got.push(message);
       const [status, headers = {}] = out.respond(message, n);
       message.status = status;
-      if (status === undefined) return out.silent.push(res);
+      if (status === undefined) return out.unanswered.push(res);
       if (status === 0) return res.destroy();
       res.writeHead(status, headers).end();
     });
@@ -31,7 +32,7 @@ async function startReceiver() {
   await new Promise((r) => s.listen(0, '127.0.0.1', r));
   out.url = `http://127.0.0.1:${s.address().port}`;
   out.close = () => new Promise((r) => { s.closeAllConnections(); s.close(r); });
-  out.hangUp = () => out.silent.splice(0).forEach((res) => res.destroy());
+  out.hangUp = () => out.unanswered.splice(0).forEach((res) => res.destroy());
   out.of = (id, path) => got.filter((m) => m.json.data.id === id && (!path || m.path === path));
   return out;
 }
@@ -68,7 +69,7 @@ async function run(u, prompt) {
   return { id: r.json.agent_run_id, ...r.json };
 }
 
-test('each end sends one signed webhook with the run', async () => {
+test('the end of each run sends one signed webhook that contains the run', async () => {
   const u = await server.user();
   const done = await run(u, 'x');
   await u.stream(done.id);
@@ -99,44 +100,44 @@ test('each end sends one signed webhook with the run', async () => {
   assert.ok(!server.log.includes(secret));
 });
 
-test('a receiver that fails is asked again, with the same id and body, when it says', async () => {
+test('a failing receiver gets retries with the same id and body after its Retry-After', async () => {
   const u = await server.user();
   receiver.respond = (m, n) => (n === 0 ? [503, { 'retry-after': '7' }] : n === 1 ? [302, { location: `${receiver.url}/elsewhere` }] : [200]);
   const r = await run(u, 'again');
   await u.stream(r.id);
   await waitFor('three attempts', () => receiver.of(r.id).length >= 3, 60000);
   const [a, b, c] = receiver.of(r.id);
-  // By itself the first pause is five seconds at most, and jobs are looked for each second.
+  // Without Retry-After, the first retry comes after at most five seconds; jobs are polled every second.
   assert.ok(b.at - a.at >= 6900, `${b.at - a.at} ms`);
   assert.deepEqual([b.headers['webhook-id'], c.headers['webhook-id']], [a.headers['webhook-id'], a.headers['webhook-id']]);
   assert.deepEqual([b.body, c.body], [a.body, a.body]);
   assert.ok(Number(b.headers['webhook-timestamp']) > Number(a.headers['webhook-timestamp']));
   assert.equal(receiver.got.filter((m) => m.path === '/elsewhere').length, 0, 'redirects are not followed');
   receiver.respond = () => [410];
-  const gone = await run(u, 'gone');
-  await u.stream(gone.id);
-  await waitFor('given up', () => database.sql(`select count(*) from core.dead_job where kind = 'runs.webhook' and args->>'id' = 'run_${gone.id}'`) === '1');
+  const rejected = await run(u, 'rejected');
+  await u.stream(rejected.id);
+  await waitFor('the dead letter', () => database.sql(`select count(*) from core.dead_job where kind = 'runs.webhook' and args->>'id' = 'run_${rejected.id}'`) === '1');
   receiver.respond = () => [200];
 });
 
-// Receivers close connections that were idle for a while, perhaps just as the next message is sent.
-test('a kept connection that breaks costs no pause', async () => {
+// Receivers close idle connections, possibly while the next message is being sent.
+test('a broken keep-alive connection is retried without delay', async () => {
   const u = await server.user();
   let broken = 0;
   receiver.respond = (m) => (m.nth > 1 ? (broken++, [0]) : [200]);
   for (let i = 0; i < 20 && broken < 2; i++) {
     const r = await run(u, `kept ${i}`);
     await u.stream(r.id);
-    await waitFor('the job is done', () => database.sql(`select count(*) from core.job where kind = 'runs.webhook' and args->>'id' = 'run_${r.id}'`) === '0');
+    await waitFor('the job to finish', () => database.sql(`select count(*) from core.job where kind = 'runs.webhook' and args->>'id' = 'run_${r.id}'`) === '0');
     const messages = receiver.of(r.id, '/all');
-    if (messages.length > 1) assert.ok(messages.at(-1).at - messages[0].at < 2400, 'sent again at once, over another connection');
+    if (messages.length > 1) assert.ok(messages.at(-1).at - messages[0].at < 2400, 'resent immediately over another connection');
     assert.equal(messages.at(-1).nth, 1);
   }
-  assert.ok(broken > 0, 'a connection was kept');
+  assert.ok(broken > 0, 'a connection was reused');
   receiver.respond = () => [200];
 });
 
-test('the message outlives the server', async () => {
+test('a pending message survives a server crash', async () => {
   const u = await server.user();
   receiver.respond = () => [0];
   const r = await run(u, 'durable');
@@ -147,10 +148,10 @@ test('the message outlives the server', async () => {
   const before = receiver.of(r.id).length;
   await server.start();
   await waitFor('the message', () => receiver.of(r.id).length > before, 60000);
-  await waitFor('the job is over', () => database.sql(`select count(*) from core.job where kind = 'runs.webhook'`) === '0');
+  await waitFor('the jobs to finish', () => database.sql(`select count(*) from core.job where kind = 'runs.webhook'`) === '0');
 });
 
-test('a force-finished run sends a webhook, too', async () => {
+test('a force-finished run also sends a webhook', async () => {
   const u = await server.user();
   const r = await run(u, '[hang]');
   database.sql(`select runs.force_stop('${r.id}', array['all', 'failures'])`);
@@ -170,21 +171,21 @@ test('a silent receiver does not delay the others', async () => {
     return runs;
   };
   const reported = (runs, path) => runs.every((r) => receiver.of(r.id, path).some((m) => m.status === 200));
-  const underWay = () => Number(database.sql(`select count(*) from core.job where kind = 'runs.webhook' and state = 1`));
+  const jobsInProgress = () => Number(database.sql(`select count(*) from core.job where kind = 'runs.webhook' and state = 1`));
   // More than the concurrency limit: before the endpoint counts as unresponsive, it may occupy all slots.
   const first = await failing(24);
-  await waitFor('the other receiver to hear of all', () => reported(first, '/all'), 40000);
-  await waitFor('the silence to be known', () => underWay() <= 1, 40000);
-  const tried = receiver.silent.length;
+  await waitFor('the other receiver to get all messages', () => reported(first, '/all'), 40000);
+  await waitFor('the receiver to count as unresponsive', () => jobsInProgress() <= 1, 40000);
+  const tried = receiver.unanswered.length;
   const second = await failing(24);
-  await waitFor('the other receiver to hear of them at once', () => reported(second, '/all'), 5000);
-  assert.ok(receiver.silent.length - tried <= 2, `${receiver.silent.length - tried} messages for a receiver that is silent`);
+  await waitFor('the other receiver to get them immediately', () => reported(second, '/all'), 5000);
+  assert.ok(receiver.unanswered.length - tried <= 2, `${receiver.unanswered.length - tried} messages to the unresponsive receiver`);
   receiver.respond = () => [200];
   receiver.hangUp();
-  await waitFor('the silent one to hear of all when it answers again', () => reported([...first, ...second], '/failures'), 60000);
+  await waitFor('the recovered receiver to get all messages', () => reported([...first, ...second], '/failures'), 60000);
 });
 
-test('outside local mode a private address is not called', async () => {
+test('outside local mode, webhooks are not sent to private addresses', async () => {
   const other = makeDatabase();
   const guarded = await new Server({ database: other, llm, set: ['deployment.mode=staging'], settings: `
 [runs.webhooks.inside]

@@ -1,5 +1,5 @@
-// The module webhooks: signed domain events for the operator's systems, retried, and no longer sent to endpoints that never
-// answers.
+// The module webhooks: signed domain events for the operator's systems, with retries; permanently failing endpoints are
+// disabled.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
@@ -55,7 +55,7 @@ test('each event is sent once to its endpoints, signed with every secret', async
   const all = '/all?token=hidden';
   await waitFor('both messages', () => receiver.of(all, 'account.created', u.id).length && receiver.of('/accounts', 'account.created', u.id).length);
   await server.user({ tier: 'pro', subject: u.id });
-  await waitFor('the tier', () => receiver.of(all, 'account.tier', u.id).length);
+  await waitFor('the message about the tier', () => receiver.of(all, 'account.tier', u.id).length);
   await sleep(300);
   assert.equal(receiver.of('/accounts', 'account.tier').length, 0);
   assert.equal(receiver.of(all, 'account.created', u.id).length, 1);
@@ -77,7 +77,7 @@ test('a failing endpoint gets retries with the same id and body', async () => {
   const [a, b, c] = receiver.of('/accounts', 'account.created', u.id);
   assert.deepEqual([b.body, c.body], [a.body, a.body]);
   assert.deepEqual([b.headers['webhook-id'], c.headers['webhook-id']], [a.headers['webhook-id'], a.headers['webhook-id']]);
-  await waitFor('forgiven', async () => (await state('accounts')).failing_since === null);
+  await waitFor('the failure to be cleared', async () => (await state('accounts')).failing_since === null);
   receiver.respond = () => [200];
 });
 
@@ -89,31 +89,31 @@ test('a permanently failing endpoint is disabled; the others continue; an admini
   assert.match((await state('accounts')).last_error, /webhooks\.endpoints\.accounts answered 500/);
   assert.equal((await state('accounts')).disabled_at, null);
   database.sql("update webhooks.endpoint set failing_since = now() - interval '6 days' where name = 'accounts'");
-  await waitFor('disabled', async () => (await state('accounts')).disabled_at !== null, 30000);
+  await waitFor('the endpoint to be disabled', async () => (await state('accounts')).disabled_at !== null, 30000);
   assert.match(server.log, /a receiver of webhooks is disabled/);
   receiver.respond = () => [200];
   const before = receiver.of('/accounts', 'account.created').length;
   const v = await server.user();
   await v.get('/account');
-  await waitFor('the other one', () => receiver.of('/all?token=hidden', 'account.created', v.id).length);
+  await waitFor('the message to the other endpoint', () => receiver.of('/all?token=hidden', 'account.created', v.id).length);
   await sleep(300);
   assert.equal(receiver.of('/accounts', 'account.created').length, before);
   assert.equal((await admin.post('/admin/webhooks/accounts/test')).status, 409);
   assert.equal((await admin.post('/admin/webhooks/accounts/enable')).status, 200);
   const sent = await admin.post('/admin/webhooks/accounts/test');
   assert.equal(sent.status, 202);
-  await waitFor('the test', () => receiver.of('/accounts', 'webhook.test').some((m) => m.headers['webhook-id'] === sent.json.id));
+  await waitFor('the test message', () => receiver.of('/accounts', 'webhook.test').some((m) => m.headers['webhook-id'] === sent.json.id));
 });
 
-test('410: wants no more', async () => {
+test('a 410 response disables the endpoint', async () => {
   receiver.respond = (m) => (m.path === '/accounts' ? [410] : [200]);
   assert.equal((await admin.post('/admin/webhooks/accounts/test')).status, 202);
-  await waitFor('disabled', async () => (await state('accounts')).disabled_at !== null, 15000);
+  await waitFor('the endpoint to be disabled', async () => (await state('accounts')).disabled_at !== null, 15000);
   receiver.respond = () => [200];
   await admin.post('/admin/webhooks/accounts/enable');
 });
 
-test('admins only; unknown endpoints are 404; addresses are shown without secrets', async () => {
+test('only administrators have access; unknown endpoints return 404; URLs are shown without secrets', async () => {
   const u = await server.user();
   for (const [method, path] of [['GET', '/admin/webhooks'], ['POST', '/admin/webhooks/all/test'], ['POST', '/admin/webhooks/all/enable']]) {
     assert.equal((await u.request(method, path)).status, 403, path);
@@ -127,15 +127,15 @@ test('admins only; unknown endpoints are 404; addresses are shown without secret
   assert.ok(!JSON.stringify(all).includes('whsec'));
 });
 
-test('outside of local mode nothing is sent to addresses inside', async () => {
+test('outside local mode, nothing is sent to private addresses', async () => {
   const other = makeDatabase();
-  const at = { v4: receiver.url, name: receiver.url.replace('127.0.0.1', 'localhost'), mapped: receiver.url.replace('127.0.0.1', '[::ffff:127.0.0.1]'), metadata: 'http://169.254.169.254/latest' };
+  const privateUrls = { v4: receiver.url, name: receiver.url.replace('127.0.0.1', 'localhost'), mapped: receiver.url.replace('127.0.0.1', '[::ffff:127.0.0.1]'), metadata: 'http://169.254.169.254/latest' };
   const guarded = await new Server({ database: other, set: ['deployment.mode=staging'],
-    settings: Object.entries(at).map(([name, url]) => `[webhooks.endpoints.${name}]\nurl = "${url}/guarded"\nsecrets = ["${oldSecret}"]\n`).join('') }).start();
+    settings: Object.entries(privateUrls).map(([name, url]) => `[webhooks.endpoints.${name}]\nurl = "${url}/guarded"\nsecrets = ["${oldSecret}"]\n`).join('') }).start();
   try {
-    const boss = await guarded.user({ role: 'admin' });
-    for (const name of Object.keys(at)) assert.equal((await boss.post(`/admin/webhooks/${name}/test`)).status, 202);
-    await waitFor('the refusals', async () => (await boss.get('/admin/webhooks')).json.endpoints.every((e) => /private or local address/.test(e.last_error)));
+    const guardedAdmin = await guarded.user({ role: 'admin' });
+    for (const name of Object.keys(privateUrls)) assert.equal((await guardedAdmin.post(`/admin/webhooks/${name}/test`)).status, 202);
+    await waitFor('the refusals', async () => (await guardedAdmin.get('/admin/webhooks')).json.endpoints.every((e) => /private or local address/.test(e.last_error)));
     assert.equal(receiver.got.filter((m) => m.path === '/guarded').length, 0);
   } finally {
     await guarded.close();
@@ -143,7 +143,7 @@ test('outside of local mode nothing is sent to addresses inside', async () => {
   }
 });
 
-test('a message that waits outlives the server', async () => {
+test('a pending message survives a server crash', async () => {
   receiver.respond = () => [0];
   const u = await server.user();
   await u.get('/account');
