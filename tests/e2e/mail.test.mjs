@@ -160,6 +160,7 @@ test('an admin lifts a suppression, which is audited', async () => {
   assert.equal((await lift(admin, 'Quiet@example.test')).status, 204);
   assert.equal((await lift(admin, 'quiet@example.test')).status, 404);
   assert.match(enqueue(db, 'quiet@example.test'), /^[0-9a-f-]{36}$/);
+  assert.equal((await lift(admin, 'quiet+news@example.test')).status, 404, 'a plus sign in the path is not a space');
   const entries = await waitFor('the audit entry', async () => { const r = (await admin.get('/admin/audit?action=mail.lift')).json.entries; return r.length > 0 && r; });
   assert.deepEqual(entries.map((e) => [e.actor, e.detail]), [[admin.subject, { address: 'quiet@example.test', categories: ['invitation'] }]]);
 });

@@ -394,7 +394,16 @@ test('concurrent starts of one account share statements, and each gets its own r
   const u = await server.user({ tier: 'enterprise' });
   const others = [{ agent_id: randomUUID() }, { headers: { 'Idempotency-Key': 'one of many' } }];
   const forms = [...Array(28).fill({}), ...others];
-  const answers = await Promise.all(forms.map(({ headers, ...form }) => u.start({ prompt: '[hang]', ...form }, headers)));
+  // Another session holds the account's lock until the starts wait for it, so that they meet on a busy machine, too.
+  const holder = spawn('psql', ['-XqAt', database.url, '-c', `begin; select accounts.lock_account('${u.id}'), pg_sleep(60)`], { stdio: 'ignore' });
+  const held = () => database.sql(`select pid from pg_stat_activity where datname = current_database() and query like '%lock_account%pg_sleep(60)' and state = 'active'`);
+  const pid = await waitFor('the lock', held);
+  const started = Promise.all(forms.map(({ headers, ...form }) => u.start({ prompt: '[hang]', ...form }, headers)));
+  await waitFor('starts that wait', () => Number(database.sql(`select count(*) from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`)) > 0);
+  await sleep(500);
+  database.sql(`select pg_terminate_backend(${pid})`);
+  const answers = await started;
+  holder.kill();
   assert.deepEqual([answers[28].status, answers[28].json], [404, { detail: 'Worker not found' }]);
   const made = answers.filter((r) => r.status === 200);
   assert.equal(made.length, 10, answers.map((r) => r.text).join('\n'));

@@ -163,6 +163,8 @@ test('a warm local MCP program works in the trace of the run that calls it', asy
       const warmBefore = warm();
       await run(u, `[call talker__echo {"by":"user-${i}"}]`, { traceparent: parents[i].header });
       assert.ok(i === 0 || warmBefore.some((pid) => !warm().includes(pid)), 'the warm sandbox was used');
+      // The client sees the end of the run before its job has ended. The next run must begin after that: see the end of the test.
+      await waitFor('the span of its job', () => collector.of(parents[i].trace).some((x) => x.name === 'job runs.execute'));
     }
     for (const [i, p] of parents.entries()) {
       const line = await waitFor('the log line of the program', () => otherServer.log.split('\n').find((l) => l.includes(`user-${i}`) && l.includes('a local MCP server says')));
