@@ -16,7 +16,7 @@ using llm::text_at;
 
 namespace {
 
-constexpr int max_learnings = 8;  // every block has its own index
+constexpr int max_learn_count = 8;  // every block has a different index, so its first chunk does not match
 constexpr std::size_t max_arguments = 16 * 1024 * 1024;
 
 std::int64_t number_at(const json::object& o, std::string_view key) {
@@ -31,7 +31,7 @@ std::int64_t number_at(const json::object& o, std::string_view key) {
 
 void messages_reader::event(std::string_view name, std::string_view data, llm::receiver& to) {
   if (ended_) return;
-  if (const auto text = text_.match(data)) {
+  if (const auto text = text_template_.match(data)) {
     produced_ += text->size();
     if (!text->empty()) to.text(*text);
     return;
@@ -40,7 +40,7 @@ void messages_reader::event(std::string_view name, std::string_view data, llm::r
   if (name == "error") return fail(llm::failure_of_body(data, 0));
   const auto v = llm::parse_event(data);
   if (!v || !v->is_object())
-    return fail(llm::failure_of_nonsense(data, "the model provider sent an event that is not valid JSON"));
+    return fail(llm::failure_of_malformed_event(data, "the model provider sent an event that is not valid JSON"));
   take(v->get_object(), data, to);
 }
 
@@ -77,27 +77,27 @@ void messages_reader::take(const json::object& o, std::string_view data, llm::re
     const auto* d = object_at(o, "delta");
     if (const auto finish = d ? llm::finish_of(text_at(*d, "stop_reason")) : 0; finish != 0) {
       finish_seen_ = true;
-      finish_ = llm::graver(finish_, finish);
+      finish_ = llm::more_severe(finish_, finish);
     }
   } else if (type == "message_stop") {
-    conclude(to);
+    deliver_calls(to);
   }
 }
 
-// Counts are cumulative: a later event replaces earlier counts. whole: the output count is final.
-void messages_reader::usage(const json::object& u, bool whole) {
-  const auto take = [&u](std::string_view key, std::int64_t& into) {
+// Counts are cumulative: a later event replaces earlier counts. `is_final`: the output count is the last one.
+void messages_reader::usage(const json::object& u, bool is_final) {
+  const auto read = [&u](std::string_view key, std::int64_t& count) {
     const auto n = llm::count_at(u, key);
-    if (n) into = *n;
+    if (n) count = *n;
     return n.has_value();
   };
-  if (take("input_tokens", fresh_)) usage_.input_reported = true;
-  take("cache_read_input_tokens", cache_read_);
-  take("cache_creation_input_tokens", cache_written_);
-  usage_.input = fresh_ + cache_read_ + cache_written_;
+  if (read("input_tokens", uncached_input_)) usage_.input_reported = true;
+  read("cache_read_input_tokens", cache_read_);
+  read("cache_creation_input_tokens", cache_written_);
+  usage_.input = uncached_input_ + cache_read_ + cache_written_;
   usage_.cached = cache_read_;
   usage_.cache_write = cache_written_;
-  if (take("output_tokens", usage_.output) && whole) usage_.output_reported = true;
+  if (read("output_tokens", usage_.output) && is_final) usage_.output_reported = true;
 }
 
 void messages_reader::block_start(const json::object& o, llm::receiver& to) {
@@ -116,7 +116,7 @@ void messages_reader::block_start(const json::object& o, llm::receiver& to) {
       to.reasoning(thinking_.text);
     }
   } else if (type == "redacted_thinking") {
-    thought(*b, to);
+    deliver_thinking_block(*b, to);
   } else if (type == "tool_use") {
     if (calls_.size() == llm::tool_call_assembly::max_calls)
       return fail({RY_DATA_LOSS, "llm.protocol", "the model asked for too many tool calls"});
@@ -125,12 +125,12 @@ void messages_reader::block_start(const json::object& o, llm::receiver& to) {
                  std::string(text_at(*b, "name")),
                  {},
                  {}};
-    if (const auto* input = object_at(*b, "input"); input && !input->empty()) t.given = json::serialize(*input);
+    if (const auto* input = object_at(*b, "input"); input && !input->empty()) t.start_input = json::serialize(*input);
     calls_.push_back(std::move(t));
   }
 }
 
-// Gateways that translate another protocol misnumber blocks: if only one block is open, use it.
+// Gateways that translate another protocol may number blocks wrongly: if only one block is open, use it.
 messages_reader::tool_block* messages_reader::open_call(const json::object& o) {
   const auto index = number_at(o, "index");
   tool_block* open = nullptr;
@@ -152,7 +152,7 @@ void messages_reader::block_delta(const json::object& o, std::string_view data, 
     const auto s = text_at(*d, "text");
     produced_ += s.size();
     if (!s.empty()) to.text(s);
-    if (!s.empty() && learnings_ < max_learnings) learn(data);
+    if (!s.empty() && learn_count_ < max_learn_count) learn_template(data);
   } else if (type == "thinking_delta") {
     const auto s = text_at(*d, "thinking");
     if (thinking_.text.size() + s.size() > max_arguments)
@@ -180,9 +180,10 @@ void messages_reader::block_delta(const json::object& o, std::string_view data, 
 void messages_reader::block_stop(const json::object& o, llm::receiver& to) {
   const auto index = number_at(o, "index");
   if (index == thinking_.index) {
-    // The API refuses a block without a signature.
+    // The API rejects a block without a signature.
     if (!thinking_.signature.empty())
-      thought({{"type", "thinking"}, {"thinking", thinking_.text}, {"signature", thinking_.signature}}, to);
+      deliver_thinking_block({{"type", "thinking"}, {"thinking", thinking_.text}, {"signature", thinking_.signature}},
+                             to);
     thinking_ = {};
     return;
   }
@@ -193,43 +194,43 @@ void messages_reader::block_stop(const json::object& o, llm::receiver& to) {
     }
 }
 
-void messages_reader::conclude(llm::receiver& to) {
-  const bool by_itself = finish_ != RY_LLM_FINISH_LENGTH;
+void messages_reader::deliver_calls(llm::receiver& to) {
+  const bool ended_by_model = finish_ != RY_LLM_FINISH_LENGTH;
   std::size_t n = 0;
   for (tool_block& t : calls_) {
     ++n;
     // A limit may have truncated the input of the last call.
-    const bool cut = !by_itself && n == calls_.size();
+    const bool truncated = !ended_by_model && n == calls_.size();
     if (t.name.empty()) continue;
     const std::string arguments =
-        llm::settled_arguments(t.arguments.blank() ? std::move(t.given) : t.arguments.take(), cut);
+        llm::final_arguments(t.arguments.blank() ? std::move(t.start_input) : t.arguments.take(), truncated);
     to.tool_call(t.id.empty() ? "call_" + std::to_string(n) : t.id, t.name, arguments);
   }
   if (finish_ == 0) finish_ = calls_.empty() ? RY_LLM_FINISH_STOP : RY_LLM_FINISH_TOOL_CALLS;
   ended_ = true;
 }
 
-void messages_reader::thought(json::object block, llm::receiver& to) {
+void messages_reader::deliver_thinking_block(json::object block, llm::receiver& to) {
   block["driver"] = "anthropic";
   block["model"] = model_;
   to.reasoning_block(json::serialize(block));
 }
 
 // Trusts the learned template only after an event with another text has been parsed as expected.
-void messages_reader::learn(std::string_view data) {
-  ++learnings_;
-  if (!text_.learn(data, "\"text\":\"")) return;
-  const auto v = llm::parse_event(text_.with("<proof>"));
+void messages_reader::learn_template(std::string_view data) {
+  ++learn_count_;
+  if (!text_template_.learn(data, "\"text\":\"")) return;
+  const auto v = llm::parse_event(text_template_.with("<proof>"));
   const auto* o = v ? v->if_object() : nullptr;
   const auto* d = o ? object_at(*o, "delta") : nullptr;
-  const bool pure = d && text_at(*o, "type") == "content_block_delta" && text_at(*d, "type") == "text_delta" &&
-                    text_at(*d, "text") == "<proof>";
-  if (!pure) text_.forget();
+  const bool only_text = d && text_at(*o, "type") == "content_block_delta" && text_at(*d, "type") == "text_delta" &&
+                         text_at(*d, "text") == "<proof>";
+  if (!only_text) text_template_.forget();
 }
 
 void messages_reader::closed(llm::receiver& to) {
   if (ended_) return;
-  if (finish_seen_) return conclude(to);
+  if (finish_seen_) return deliver_calls(to);
   fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider ended the answer before its end"});
 }
 

@@ -40,8 +40,8 @@ TEST(messages_reader, reads_text_thinking_usage_and_end) {
                    text("b\\n"), text("c"), R"({"type":"content_block_stop","index":1})",
                    R"({"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":12}})",
                    R"({"type":"something_new"})", stop});
-  EXPECT_EQ(r.got.said, "ab\nc");
-  EXPECT_EQ(r.got.thought, "hm");
+  EXPECT_EQ(r.got.answer_text, "ab\nc");
+  EXPECT_EQ(r.got.reasoning_text, "hm");
   EXPECT_EQ(r.got.pieces, 3);
   EXPECT_TRUE(r.reader.ended());
   EXPECT_FALSE(r.reader.failed());
@@ -77,15 +77,15 @@ TEST(messages_reader, usage_is_reported_when_both_counts_are_numbers) {
   EXPECT_EQ(late.output, 4);
 }
 
-TEST(messages_reader, half_a_surrogate_pair_reads_as_a_replacement_character) {
+TEST(messages_reader, a_lone_surrogate_becomes_a_replacement_character) {
   const reading split({start, text("a"), text("\\ud83d"), text("\\ude00"), text("b\\\\ud83d"), stop});
   EXPECT_FALSE(split.reader.failed());
-  EXPECT_EQ(split.got.said,
+  EXPECT_EQ(split.got.answer_text,
             "a\xef\xbf\xbd\xef\xbf\xbd"
             "b\\ud83d");
 }
 
-TEST(messages_reader, returns_blocks_that_must_be_sent_back) {
+TEST(messages_reader, delivers_thinking_blocks_for_later_requests) {
   messages_reader reader("claude-x");
   recorder got;
   for (const char* e :
@@ -100,8 +100,8 @@ TEST(messages_reader, returns_blocks_that_must_be_sent_back) {
         R"({"type":"content_block_start","index":2,"content_block":{"type":"thinking","thinking":"unsigned"}})",
         R"({"type":"content_block_stop","index":2})"})
     reader.event("", e, got);
-  EXPECT_EQ(got.thought, "let \"me\" seeunsigned");
-  ASSERT_EQ(got.blocks.size(), 2u) << "what has no signature is not taken back";
+  EXPECT_EQ(got.reasoning_text, "let \"me\" seeunsigned");
+  ASSERT_EQ(got.blocks.size(), 2u) << "the API rejects thinking without a signature";
   EXPECT_EQ(
       boost::json::parse(got.blocks[0]),
       boost::json::parse(
@@ -124,29 +124,29 @@ TEST(messages_reader, assembles_tool_calls) {
   EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_TOOL_CALLS);
 }
 
-TEST(messages_reader, the_short_cut_never_takes_another_kind_of_event_for_text) {
+TEST(messages_reader, the_fast_path_never_mistakes_other_events_for_text) {
   const reading r({start, text("a"), text("b"),
                    R"({"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"c"}})",
                    R"({"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"d"}})", text("e"),
                    stop});
-  EXPECT_EQ(r.got.said, "abcde");
+  EXPECT_EQ(r.got.answer_text, "abcde");
 }
 
-TEST(messages_reader, ends_and_cuts) {
-  const reading cut({start, text("a")}, true);
-  EXPECT_EQ(cut.reader.failed()->status, RY_UNAVAILABLE);
-  EXPECT_FALSE(cut.reader.used().reported());
-  EXPECT_EQ(cut.reader.used().input, 115);
-  const reading almost({start, R"({"type":"message_delta","delta":{"stop_reason":"max_tokens"}})"}, true);
-  EXPECT_FALSE(almost.reader.failed());
-  EXPECT_EQ(almost.reader.finish(), RY_LLM_FINISH_LENGTH);
+TEST(messages_reader, maps_stop_reasons_and_missing_ends) {
+  const reading truncated({start, text("a")}, true);
+  EXPECT_EQ(truncated.reader.failed()->status, RY_UNAVAILABLE);
+  EXPECT_FALSE(truncated.reader.used().reported());
+  EXPECT_EQ(truncated.reader.used().input, 115);
+  const reading no_message_stop({start, R"({"type":"message_delta","delta":{"stop_reason":"max_tokens"}})"}, true);
+  EXPECT_FALSE(no_message_stop.reader.failed());
+  EXPECT_EQ(no_message_stop.reader.finish(), RY_LLM_FINISH_LENGTH);
   const reading refusal({R"({"type":"message_delta","delta":{"stop_reason":"refusal"}})", stop});
   EXPECT_EQ(refusal.reader.finish(), RY_LLM_FINISH_REFUSAL);
   const reading pause({R"({"type":"message_delta","delta":{"stop_reason":"pause_turn"}})", stop});
   EXPECT_EQ(pause.reader.finish(), RY_LLM_FINISH_PAUSE);
 }
 
-TEST(messages_reader, errors_in_mid_stream_and_refusals) {
+TEST(messages_reader, errors_in_the_stream_and_error_responses_are_mapped) {
   const auto in_stream = [](const char* type) {
     const reading r({start, std::string(R"({"type":"error","error":{"type":")") + type + R"(","message":"m"}})"});
     return r.reader.failed()->status;
@@ -189,7 +189,7 @@ TEST(messages_reader, an_error_in_any_form_is_a_failure) {
   ASSERT_TRUE(named.failed());
 }
 
-TEST(messages_reader, a_call_truncated_before_its_input_has_none) {
+TEST(messages_reader, a_call_truncated_before_its_input_has_no_arguments) {
   for (const char* reason : {"max_tokens", "tool_use"}) {
     const reading r(
         {start,
@@ -216,7 +216,7 @@ TEST(messages_reader, empty_input_becomes_an_empty_object_and_a_call_without_a_n
   EXPECT_THAT(r.got.calls, ElementsAre("t1 f {}", "t2 g {}"));
 }
 
-TEST(messages_reader, the_gravest_of_several_ends_counts) {
+TEST(messages_reader, the_most_severe_stop_reason_counts) {
   const reading r({start, text("a"), R"({"type":"message_delta","delta":{"stop_reason":"max_tokens"}})",
                    R"({"type":"message_delta","delta":{"stop_reason":"end_turn"}})", stop});
   EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_LENGTH);
@@ -232,7 +232,7 @@ TEST(messages_reader, a_misnumbered_input_belongs_to_the_only_open_call) {
   EXPECT_THAT(r.got.calls, ElementsAre("t1 f {\"a\":2}"));
 }
 
-TEST(messages_reader, reads_a_document_in_the_place_of_a_stream) {
+TEST(messages_reader, reads_a_document_instead_of_a_stream) {
   messages_reader reader("claude-x");
   recorder got;
   llm::body_reader body;
@@ -243,8 +243,8 @@ TEST(messages_reader, reads_a_document_in_the_place_of_a_stream) {
   EXPECT_TRUE(body.feed(text, reader, got, [] { return true; }));
   body.closed(reader, got);
   EXPECT_FALSE(reader.failed());
-  EXPECT_EQ(got.said, "hi");
-  EXPECT_EQ(got.thought, "hm");
+  EXPECT_EQ(got.answer_text, "hi");
+  EXPECT_EQ(got.reasoning_text, "hm");
   EXPECT_EQ(got.blocks.size(), 1u);
   EXPECT_THAT(got.calls, ElementsAre("t1 f {\"a\":1}"));
   EXPECT_EQ(reader.finish(), RY_LLM_FINISH_TOOL_CALLS);

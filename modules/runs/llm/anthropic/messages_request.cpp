@@ -15,9 +15,9 @@ namespace {
 
 enum class thinking_mode { on, off };
 
-constexpr std::int64_t least_budget = 1024;
+constexpr std::int64_t min_budget = 1024;
 
-bool thinks(const json::object& body) {
+bool thinking_enabled(const json::object& body) {
   const auto* t = llm::object_at(body, "thinking");
   return t && llm::text_at(*t, "type") != "disabled";
 }
@@ -32,9 +32,9 @@ void add_content(json::array& blocks, std::string_view text, const std::vector<l
 json::array assistant_blocks(const llm::turn& t, std::string_view model, thinking_mode mode) {
   json::array blocks;
   if (mode == thinking_mode::on)
-    for (const auto* given : t.reasoning) {  // blocks of this model, unchanged
-      if (llm::text_at(*given, "driver") != "anthropic" || llm::text_at(*given, "model") != model) continue;
-      json::object block = *given;
+    for (const auto* stored : t.reasoning) {  // blocks of this model, unchanged
+      if (llm::text_at(*stored, "driver") != "anthropic" || llm::text_at(*stored, "model") != model) continue;
+      json::object block = *stored;
       block.erase("driver");
       block.erase("model");
       blocks.push_back(std::move(block));
@@ -61,7 +61,8 @@ json::object result_block(const llm::past_call& c) {
   return out;
 }
 
-// Roles must alternate: a message with the same role joins the previous one. Tool results are blocks of user messages.
+// Roles must alternate: a message is merged into the previous one if it has the same role. Tool results are blocks of
+// user messages.
 json::array messages_of(const std::vector<llm::turn>& turns, std::string_view model, thinking_mode mode) {
   json::array out;
   const auto add = [&out](std::string_view role, json::array blocks) {
@@ -89,7 +90,7 @@ json::array messages_of(const std::vector<llm::turn>& turns, std::string_view mo
 }
 
 // Whether the assistant's last message calls tools and does not begin with a thinking block.
-bool goes_on_without_thought(const json::array& messages) {
+bool continues_without_thinking(const json::array& messages) {
   for (auto m = messages.rbegin(); m != messages.rend(); ++m) {
     const auto& message = m->get_object();
     if (llm::text_at(message, "role") != "assistant") continue;
@@ -101,7 +102,7 @@ bool goes_on_without_thought(const json::array& messages) {
   return false;
 }
 
-// The API requires the tools of earlier calls, even if no tool may be called any more.
+// The API requires definitions of the tools of earlier calls, even if no tool may be called any more.
 json::array tools_of(const llm::tool_set& tools, const std::vector<llm::turn>& turns) {
   json::array list;
   for (const auto& t : tools.offered()) {
@@ -122,7 +123,7 @@ json::array tools_of(const llm::tool_set& tools, const std::vector<llm::turn>& t
 std::int64_t budget_of(std::string_view effort) {
   if (effort == "low") return 4096;
   if (effort == "medium") return 8192;
-  return effort == "high" ? 16384 : least_budget;
+  return effort == "high" ? 16384 : min_budget;
 }
 
 void set_effort(json::object& out, const json::object& request, const request_options& options,
@@ -150,7 +151,7 @@ void set_effort(json::object& out, const json::object& request, const request_op
         out["max_tokens"] = limit + budget;
       else
         budget = std::min(budget, limit / 2);
-      if (budget < least_budget) {
+      if (budget < min_budget) {
         notices.push_back(
             {"parameter_skipped", "reasoning_effort was left out: max_output_tokens leaves no room to think."});
         return;
@@ -167,19 +168,19 @@ void set_sampling(json::object& out, const json::object& request, const request_
     const auto* v = request.if_contains(key);
     return v && v->is_number() ? v : nullptr;
   };
-  const auto skip = [&notices](std::string_view name, std::string_view why) {
-    notices.push_back({"parameter_skipped", std::string(name) + " was left out: " + std::string(why)});
+  const auto skip = [&notices](std::string_view name, std::string_view reason) {
+    notices.push_back({"parameter_skipped", std::string(name) + " was left out: " + std::string(reason)});
   };
   const auto* temperature = number("temperature");
   const auto* top_p = number("top_p");
   for (const auto& [name, value] : {std::pair("temperature", temperature), std::pair("top_p", top_p)}) {
     if (value == nullptr) continue;
     const double n = value->to_number<double>();
-    if (options.temperature == sampling::leave_out) {
+    if (options.temperature == sampling::omit) {
       skip(name, "this version of the API does not support it.");
     } else if (name == std::string_view("top_p") && temperature != nullptr) {
       skip(name, "models accept either temperature or top_p, not both.");
-    } else if (thinks(out) && (name == std::string_view("top_p") ? n < 0.95 : n != 1)) {
+    } else if (thinking_enabled(out) && (name == std::string_view("top_p") ? n < 0.95 : n != 1)) {
       skip(name, "thinking models do not support it.");
     } else if (n > 1) {
       out[name] = 1;
@@ -194,7 +195,7 @@ void set_tool_choice(json::object& out, const llm::tool_choice& choice, std::vec
   if (choice.mode == "auto" || choice.mode == "none") out["tool_choice"] = {{"type", choice.mode}};
   if (choice.mode == "required") out["tool_choice"] = {{"type", "any"}};
   if (choice.mode == "tool") out["tool_choice"] = {{"type", "tool"}, {"name", choice.name}};
-  if (!forced || !thinks(out)) return;
+  if (!forced || !thinking_enabled(out)) return;
   out.erase("thinking");
   notices.push_back(
       {"parameter_skipped", "Thinking was switched off: the API does not combine it with this tool_choice."});
@@ -202,7 +203,7 @@ void set_tool_choice(json::object& out, const llm::tool_choice& choice, std::vec
 
 // At most four cache breakpoints: the tools, the system prompt, the end of the messages, and the end of the previous
 // request.
-void mark_for_cache(json::object& out) {
+void set_cache_breakpoints(json::object& out) {
   const json::object mark{{"type", "ephemeral"}};
   if (auto* tools = out.if_contains("tools"); tools && tools->is_array() && !tools->get_array().empty())
     tools->get_array().back().get_object()["cache_control"] = mark;
@@ -234,9 +235,9 @@ llm::history_rules history_rules() {
 
 // "claude-opus-4-6-20260101", "claude-3-7-sonnet-latest", "anthropic/claude-sonnet-4.5"
 thinking_control control_of(std::string_view model, sampling version) {
-  const auto unknown = version == sampling::send ? thinking_control::budget : thinking_control::adaptive;
+  const auto fallback = version == sampling::send ? thinking_control::budget : thinking_control::adaptive;
   const auto at = model.find("claude-");
-  if (at == std::string_view::npos) return unknown;
+  if (at == std::string_view::npos) return fallback;
   int numbers[2] = {-1, -1};
   std::size_t found = 0;
   for (std::size_t i = at; i < model.size() && found < 2;) {
@@ -251,7 +252,7 @@ thinking_control control_of(std::string_view model, sampling version) {
     i = end;
   }
   const int major = numbers[0], minor = std::max(numbers[1], 0);
-  if (major < 0) return unknown;
+  if (major < 0) return fallback;
   if (major > 4 || (major == 4 && minor >= 6)) return thinking_control::adaptive;
   if (major == 4 || (major == 3 && minor >= 7)) return thinking_control::budget;
   return thinking_control::none;
@@ -270,19 +271,19 @@ built_request build_request(const json::object& request, const request_options& 
   const auto turns = llm::read_history(request, history_rules(), tools, built.notices);
   set_effort(out, request, options, built.notices);
   set_tool_choice(out, llm::read_tool_choice(request, tools, built.notices), built.notices);
-  out["messages"] = messages_of(turns, model, thinks(out) ? thinking_mode::on : thinking_mode::off);
-  if (thinks(out) && goes_on_without_thought(out["messages"].get_array())) out.erase("thinking");
+  out["messages"] = messages_of(turns, model, thinking_enabled(out) ? thinking_mode::on : thinking_mode::off);
+  if (thinking_enabled(out) && continues_without_thinking(out["messages"].get_array())) out.erase("thinking");
   set_sampling(out, request, options, built.notices);
   if (auto list = tools_of(tools, turns); !list.empty()) {
     if (tools.offered().empty()) out["tool_choice"] = {{"type", "none"}};
     out["tools"] = std::move(list);
   }
-  json::array stops;  // the API refuses blank ones
+  json::array stops;  // the API rejects blank ones
   if (const auto* stop = llm::array_at(request, "stop"))
     for (const auto& s : *stop)
       if (s.is_string() && !llm::is_blank(s.get_string())) stops.push_back(s);
   if (!stops.empty()) out["stop_sequences"] = std::move(stops);
-  if (options.prompt_cache && !out.contains("cache_control")) mark_for_cache(out);
+  if (options.prompt_cache && !out.contains("cache_control")) set_cache_breakpoints(out);
   built.names = tools.names();
   built.body = json::serialize(out);
   return built;

@@ -1,4 +1,4 @@
-// Converts the neutral request to a request of the messages API. Pure.
+// Converts the neutral request to a request of the Messages API. Pure.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -14,19 +14,19 @@
 
 namespace anthropic {
 
-enum class sampling { send, leave_out };
+enum class sampling { send, omit };
 
 struct request_options {
   std::int64_t max_tokens = 8192;  // if the request has no limit: the API requires one
-  // API versions from 2026-10-21 on refuse every request with a temperature or top_p.
-  sampling temperature = sampling::leave_out;
+  // API versions from 2026-10-21 on reject every request with temperature or top_p.
+  sampling temperature = sampling::omit;
   bool prompt_cache = true;  // mark tools, system prompt and messages for the provider's cache
   boost::json::object extra_body;  // members added to every request
 };
 
 struct built_request {
   std::string body;
-  std::vector<llm::notice> notices;  // what was left out of the request
+  std::vector<llm::notice> notices;  // parts that were skipped or changed
   std::shared_ptr<const llm::call_names> names;  // nullptr: nothing was renamed
 };
 

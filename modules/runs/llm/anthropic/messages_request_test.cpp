@@ -28,7 +28,7 @@ std::string with_image(std::string text) {
   return text;
 }
 
-constexpr char thoughtful[] = R"({"model":"m","messages":[
+constexpr char with_thinking_blocks[] = R"({"model":"m","messages":[
   {"role":"user","content":"go"},
   {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{}}],"reasoning":[
     {"driver":"anthropic","model":"m","type":"thinking","thinking":"hm","signature":"s=="},
@@ -37,19 +37,19 @@ constexpr char thoughtful[] = R"({"model":"m","messages":[
     {"driver":"openai","model":"m","reasoning_content":"no"}]},
   {"role":"tool","tool_call_id":"1","name":"f","content":"done"}]})";
 
-TEST(messages_request, thoughts_of_this_model_go_back_before_its_calls) {
+TEST(messages_request, thinking_blocks_of_this_model_are_sent_back_before_its_calls) {
   auto o = uncached();
   o.extra_body = json::parse(R"({"thinking":{"type":"enabled","budget_tokens":1024}})").as_object();
-  const auto body = build(thoughtful, o);
+  const auto body = build(with_thinking_blocks, o);
   EXPECT_EQ(body.at("messages").at(1).at("content"), json::parse(R"([
     {"type":"thinking","thinking":"hm","signature":"s=="},{"type":"redacted_thinking","data":"xx"},
     {"type":"tool_use","id":"1","name":"f","input":{}}])"));
   EXPECT_TRUE(body.as_object().contains("thinking"));
-  const auto plain = build(thoughtful);
-  EXPECT_EQ(plain.at("messages").at(1).at("content").as_array().size(), 1u) << "thinking is not switched on";
+  const auto plain = build(with_thinking_blocks);
+  EXPECT_EQ(plain.at("messages").at(1).at("content").as_array().size(), 1u) << "thinking is not enabled";
 }
 
-TEST(messages_request, a_turn_that_began_without_thinking_goes_on_without) {
+TEST(messages_request, a_turn_that_began_without_thinking_continues_without_it) {
   auto o = uncached();
   o.extra_body = json::parse(R"({"thinking":{"type":"enabled","budget_tokens":1024}})").as_object();
   const auto body = build(R"({"model":"m","messages":[{"role":"user","content":"go"},
@@ -88,7 +88,7 @@ TEST(messages_request, builds_every_kind_of_message) {
      {"role":"user","content":[{"type":"text","text":"Continue."}]}]})")));
 }
 
-TEST(messages_request, limits_and_first_turn) {
+TEST(messages_request, sets_max_tokens_and_a_first_user_turn) {
   auto o = uncached();
   o.max_tokens = 5;
   EXPECT_EQ(build(R"({"model":"m","messages":[{"role":"user","content":"x"}]})", o).at("max_tokens"), 5);
@@ -100,12 +100,12 @@ TEST(messages_request, limits_and_first_turn) {
   EXPECT_EQ(v.at("messages").as_array().size(), 3u);
 }
 
-TEST(messages_request, refuses_malformed_requests) {
+TEST(messages_request, rejects_malformed_requests) {
   for (const char* bad : {"", "{}", R"({"model":"m","messages":[{"role":"assistant","tool_calls":[1]}]})"})
     EXPECT_THROW(build(bad), llm::bad_request) << bad;
 }
 
-TEST(messages_request, neighbours_of_one_role_are_one_message) {
+TEST(messages_request, consecutive_messages_of_one_role_are_merged) {
   const auto body = build(R"({"model":"m","messages":[{"role":"user","content":"a"},{"role":"user","content":"b"},
     {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"}]},{"role":"tool","tool_call_id":"1","content":"r"},
     {"role":"user","content":"c"}]})");
@@ -116,29 +116,29 @@ TEST(messages_request, neighbours_of_one_role_are_one_message) {
   EXPECT_EQ(messages[2].at("content").at(1).at("text"), "c");
 }
 
-TEST(messages_request, a_failed_result_with_images_is_sent_without_the_mark) {
+TEST(messages_request, a_failed_result_with_images_is_sent_without_is_error) {
   const auto body = build(with_image(R"({"model":"m","messages":[{"role":"user","content":"a"},
     {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"}]},
     {"role":"tool","tool_call_id":"1","content":[{"type":"text","text":"no"},{"type":"image","data":"$PNG"}],"is_error":true}]})"));
   const auto& result = body.at("messages").at(2).at("content").at(0).as_object();
-  EXPECT_FALSE(result.contains("is_error")) << "the API takes texts only beside it";
+  EXPECT_FALSE(result.contains("is_error")) << "the API accepts only text together with is_error";
   EXPECT_EQ(result.at("content").at(0).at("text"), "Error: no");
   EXPECT_EQ(result.at("content").at(1).at("type"), "image");
 }
 
-TEST(messages_request, tools_of_the_history_are_described_when_none_is_offered) {
+TEST(messages_request, tools_of_the_history_are_sent_if_no_tools_are_offered) {
   const auto body = build(R"({"model":"m","messages":[{"role":"user","content":"a"},
     {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"},{"id":"2","name":"f"}]}]})");
   EXPECT_EQ(body.at("tools"), json::parse(R"([{"name":"f","input_schema":{"type":"object","properties":{}}}])"));
   EXPECT_EQ(body.at("tool_choice"), json::parse(R"({"type":"none"})"));
 }
 
-std::size_t marks(const json::value& v) {
+std::size_t breakpoints(const json::value& v) {
   std::size_t n = 0;
   if (const auto* list = v.if_array())
-    for (const auto& e : *list) n += marks(e);
+    for (const auto& e : *list) n += breakpoints(e);
   if (const auto* object = v.if_object())
-    for (const auto& [key, value] : *object) n += key == "cache_control" ? 1 : marks(value);
+    for (const auto& [key, value] : *object) n += key == "cache_control" ? 1 : breakpoints(value);
   return n;
 }
 
@@ -148,20 +148,22 @@ TEST(messages_request, marks_cache_breakpoints) {
     {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"},{"id":"2","name":"f"}]}]})",
                           {});
   const json::value mark = json::parse(R"({"type":"ephemeral"})");
-  EXPECT_EQ(marks(body), 4u);
+  EXPECT_EQ(breakpoints(body), 4u);
   EXPECT_EQ(body.at("tools").at(1).at("cache_control"), mark);
   EXPECT_EQ(body.at("system").at(0).at("cache_control"), mark);
   EXPECT_EQ(body.at("system").at(0).at("text"), "s");
   EXPECT_EQ(body.at("messages").at(4).at("content").at(1).at("cache_control"), mark);
-  EXPECT_EQ(body.at("messages").at(2).at("content").at(0).at("cache_control"), mark) << "where the last request ended";
+  EXPECT_EQ(body.at("messages").at(2).at("content").at(0).at("cache_control"), mark)
+      << "the end of the previous request";
   anthropic::request_options automatic;
   automatic.extra_body["cache_control"] = mark;
-  EXPECT_EQ(marks(build(R"({"model":"m","system":"s","messages":[{"role":"user","content":"a"}]})", automatic)), 1u)
-      << "the operator lets the provider choose the places";
-  EXPECT_EQ(marks(build(R"({"model":"m","system":"s","messages":[{"role":"user","content":"a"}]})")), 0u);
+  EXPECT_EQ(breakpoints(build(R"({"model":"m","system":"s","messages":[{"role":"user","content":"a"}]})", automatic)),
+            1u)
+      << "the operator lets the provider place the breakpoints";
+  EXPECT_EQ(breakpoints(build(R"({"model":"m","system":"s","messages":[{"role":"user","content":"a"}]})")), 0u);
 }
 
-TEST(messages_request, effort_is_sent_in_the_form_of_the_model) {
+TEST(messages_request, the_model_determines_how_the_effort_is_sent) {
   using enum anthropic::thinking_control;
   const struct {
     const char* model;
@@ -172,10 +174,10 @@ TEST(messages_request, effort_is_sent_in_the_form_of_the_model) {
               {"claude-3-7-sonnet-latest", budget}, {"claude-3-5-haiku-latest", none},
               {"claude-3-opus-20240229", none},     {"claude-2.1", none}};
   for (const auto& r : rows)
-    for (const auto version : {anthropic::sampling::send, anthropic::sampling::leave_out})
+    for (const auto version : {anthropic::sampling::send, anthropic::sampling::omit})
       EXPECT_EQ(anthropic::control_of(r.model, version), r.expected) << r.model;
   EXPECT_EQ(anthropic::control_of("glm-5", anthropic::sampling::send), budget);
-  EXPECT_EQ(anthropic::control_of("claude-next", anthropic::sampling::leave_out), adaptive);
+  EXPECT_EQ(anthropic::control_of("claude-next", anthropic::sampling::omit), adaptive);
 }
 
 json::value with_effort(const std::string& model, const std::string& more,
@@ -193,7 +195,7 @@ TEST(messages_request, effort_becomes_thinking) {
   EXPECT_EQ(adaptive.at("output_config").at("effort"), "low");
   const auto budget = with_effort("claude-sonnet-4-5", R"("reasoning_effort":"medium")");
   EXPECT_EQ(budget.at("thinking"), json::parse(R"({"type":"enabled","budget_tokens":8192})"));
-  EXPECT_EQ(budget.at("max_tokens"), 8192 + 8192) << "the limit counts the thoughts as well";
+  EXPECT_EQ(budget.at("max_tokens"), 8192 + 8192) << "the limit includes the thinking tokens";
   const auto limited = with_effort("claude-sonnet-4-5", R"("reasoning_effort":"high","max_output_tokens":6000)");
   EXPECT_EQ(limited.at("thinking").at("budget_tokens"), 3000);
   EXPECT_EQ(limited.at("max_tokens"), 6000);
@@ -211,7 +213,7 @@ TEST(messages_request, effort_becomes_thinking) {
   EXPECT_TRUE(notices.empty());
 }
 
-TEST(messages_request, a_forced_tool_switches_thinking_off) {
+TEST(messages_request, a_forced_tool_choice_disables_thinking) {
   std::vector<llm::notice> notices;
   const auto body = with_effort(
       "claude-opus-4-6", R"("reasoning_effort":"high","tools":[{"name":"f"}],"tool_choice":{"name":"f"})", &notices);
@@ -223,7 +225,7 @@ TEST(messages_request, a_forced_tool_switches_thinking_off) {
   EXPECT_TRUE(notices.empty());
 }
 
-TEST(messages_request, sampling_as_the_version_and_thinking_allow) {
+TEST(messages_request, sampling_depends_on_the_api_version_and_thinking) {
   const auto sent = [](std::string_view more, anthropic::sampling s, std::size_t skipped) {
     auto o = uncached();
     o.temperature = s;
@@ -239,7 +241,7 @@ TEST(messages_request, sampling_as_the_version_and_thinking_allow) {
     return json::value(out);
   };
   using enum anthropic::sampling;
-  EXPECT_EQ(sent(R"("temperature":0.5,"top_p":0.9)", leave_out, 2), json::parse("{}"));
+  EXPECT_EQ(sent(R"("temperature":0.5,"top_p":0.9)", omit, 2), json::parse("{}"));
   EXPECT_EQ(sent(R"("temperature":0.5,"top_p":0.9)", send, 1), json::parse(R"({"temperature":0.5})"));
   EXPECT_EQ(sent(R"("top_p":0.9)", send, 0), json::parse(R"({"top_p":0.9})"));
   EXPECT_EQ(sent(R"("temperature":1.7)", send, 0), json::parse(R"({"temperature":1})"));

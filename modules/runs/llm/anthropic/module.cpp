@@ -1,4 +1,4 @@
-// Driver `anthropic` of llm.provider/1: the messages API.
+// Driver `anthropic` of llm.provider/1: the Messages API.
 #include <memory>
 #include <string>
 #include <string_view>

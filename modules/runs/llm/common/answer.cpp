@@ -24,11 +24,11 @@ usage with_estimates(usage u, std::int64_t input_estimate, std::size_t produced)
 }
 
 std::optional<std::int64_t> count_at(const json::object& o, std::string_view key) {
-  constexpr double most = 1e9;
+  constexpr double max_count = 1e9;
   const auto* v = o.if_contains(key);
   if (!v || !v->is_number()) return std::nullopt;
   const double n = v->to_number<double>();
-  if (!(n >= 0 && n <= most)) return std::nullopt;
+  if (!(n >= 0 && n <= max_count)) return std::nullopt;
   return std::llround(n);
 }
 
@@ -59,10 +59,10 @@ failure unquoted_failure_of_status(unsigned s, std::string message) {
   return {RY_DATA_LOSS, "llm.protocol", std::move(message)};
 }
 
-struct sentence {
+struct client_text {
   std::string_view reason, text;
 };
-constexpr sentence sentences[] = {
+constexpr client_text client_texts[] = {
     {"llm.unauthenticated", "the model provider rejected the server's credentials"},
     {"llm.quota", "the server's quota with the model provider is used up"},
     {"llm.not_found", "the model provider does not offer this model"},
@@ -85,32 +85,32 @@ failure failure_of_status(unsigned http_status, std::string message) {
   return f;
 }
 
-std::string_view sentence_of(const failure& f) {
-  const auto* found =
-      std::find_if(std::begin(sentences), std::end(sentences), [&](const sentence& s) { return s.reason == f.reason; });
-  return found == std::end(sentences) ? std::string_view("the model provider reported an error") : found->text;
+std::string_view client_message(const failure& f) {
+  const auto* found = std::find_if(std::begin(client_texts), std::end(client_texts),
+                                   [&](const client_text& s) { return s.reason == f.reason; });
+  return found == std::end(client_texts) ? std::string_view("the model provider reported an error") : found->text;
 }
 
 namespace {
 
-constexpr std::string_view key_beginnings[] = {"sk-",    "sk_", "gsk_", "xai-", "AIza",    "pplx-",
-                                               "nvapi-", "hf_", "r8_",  "fw_",  "tgp_v1_", "Bearer "};
-constexpr std::size_t least_key = 6;  // characters after the prefix
+constexpr std::string_view key_prefixes[] = {"sk-",    "sk_", "gsk_", "xai-", "AIza",    "pplx-",
+                                             "nvapi-", "hf_", "r8_",  "fw_",  "tgp_v1_", "Bearer "};
+constexpr std::size_t min_key_length = 6;  // characters after the prefix
 
-bool is_of_a_key(char c) {
+bool is_key_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '*' || c == '.';
 }
 
-void hide_keys(std::string& text, std::string_view beginning) {
-  for (auto at = text.find(beginning); at != std::string::npos; at = text.find(beginning, at + 3)) {
+void hide_keys(std::string& text, std::string_view prefix) {
+  for (auto at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at + 3)) {
     if (at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0) continue;  // within a word
-    auto end = at + beginning.size();
-    while (end < text.size() && is_of_a_key(text[end])) ++end;
+    auto end = at + prefix.size();
+    while (end < text.size() && is_key_character(text[end])) ++end;
     while (end > at && text[end - 1] == '.') --end;  // end of the sentence
     const std::string_view key = std::string_view(text).substr(at, end - at);
     // Some prefixes are also followed by words: "Bearer authentication".
-    const bool random = beginning == "sk-" || key.find_first_of("0123456789*") != std::string_view::npos;
-    if (random && key.size() >= beginning.size() + least_key) text.replace(at, key.size(), "***");
+    const bool looks_random = prefix == "sk-" || key.find_first_of("0123456789*") != std::string_view::npos;
+    if (looks_random && key.size() >= prefix.size() + min_key_length) text.replace(at, key.size(), "***");
   }
 }
 
@@ -121,7 +121,7 @@ std::string presentable(std::string_view text, const std::vector<std::string>& s
   for (const std::string& secret : secrets)
     for (auto at = out.find(secret); !secret.empty() && at != std::string::npos; at = out.find(secret, at + 3))
       out.replace(at, secret.size(), "***");
-  for (std::string_view beginning : key_beginnings) hide_keys(out, beginning);
+  for (std::string_view prefix : key_prefixes) hide_keys(out, prefix);
   for (char& c : out)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   if (out.size() > 500) {

@@ -1,4 +1,4 @@
-// Shared by both wire protocols: the receiver of an answer, how it ends, and failures.
+// Types shared by all drivers over HTTP: the receiver of an answer, its reader, its usage and its failures.
 #pragma once
 
 #include <ry/ext/llm_provider.h>
@@ -33,10 +33,10 @@ struct failure {
   ry_status status = RY_UNAVAILABLE;
   std::string reason, message;
   std::uint32_t retry_after_s = 0;
-  bool quoted = false;  // the message contains text of the provider or the network: for the log, not for clients
+  bool quoted = false;  // the message contains text from the provider or the network: log it, do not show it to clients
 };
 
-// A count that the provider did not report for the whole answer is a lower bound.
+// A count that the provider did not report for the complete answer is a lower bound.
 struct usage {
   bool input_reported = false, output_reported = false;
   std::int64_t input = 0, output = 0, cached = 0;  // cached: at most input
@@ -50,9 +50,9 @@ class answer_reader {
   virtual ~answer_reader() = default;
   // Processes one event. Check ended() and failed() afterwards.
   virtual void event(std::string_view name, std::string_view data, receiver& to) = 0;
-  // Processes a JSON object that arrived instead of a stream: a whole answer, one chunk of it, or an error.
+  // Processes a JSON object that arrived instead of a stream: a complete answer, one chunk of it, or an error.
   virtual void document(const boost::json::object& o, receiver& to) = 0;
-  // The connection was closed, orderly or not. Decides whether the answer ended or failed.
+  // Handles the end of the connection, orderly or not: decides whether the answer is complete or has failed.
   virtual void closed(receiver& to) = 0;
   // The failure for a response with an HTTP error status.
   virtual failure refused(unsigned http_status, std::string_view body) const = 0;
@@ -97,9 +97,9 @@ std::optional<boost::json::value> parse_event(std::string_view data);
 
 // The failure for an HTTP status whose body contains no better explanation.
 failure failure_of_status(unsigned http_status, std::string message);
-// A sentence for clients instead of a quoted message.
-std::string_view sentence_of(const failure& f);
-// A text for people: one line, at most 500 bytes, without `secrets` and anything that looks like a key.
+// The message for clients, which replaces a quoted one.
+std::string_view client_message(const failure& f);
+// The text on one line, truncated to 500 bytes, with `secrets` and everything that looks like a key masked.
 std::string presentable(std::string_view text, const std::vector<std::string>& secrets);
 
 }  // namespace llm

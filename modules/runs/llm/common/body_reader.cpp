@@ -11,17 +11,17 @@ namespace {
 
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
-bool understood(std::string_view data) {
+bool is_parsable(std::string_view data) {
   return data == "[DONE]" || parse_event(data).has_value();
 }
 
 }  // namespace
 
-std::string_view body_reader::look(std::string_view bytes) {
+std::string_view body_reader::detect_form(std::string_view bytes) {
   while (!bytes.empty()) {
     const char c = bytes.front();
-    if (mark_.size() < byte_order_mark.size() && c == byte_order_mark[mark_.size()]) {
-      mark_ += c;
+    if (bom_.size() < byte_order_mark.size() && c == byte_order_mark[bom_.size()]) {
+      bom_ += c;
     } else if (c != ' ' && c != '\t' && c != '\r' && c != '\n') {
       form_ = c == '{' || c == '[' || c == '<' ? form::document : form::events;
       return bytes;
@@ -37,7 +37,7 @@ void body_reader::closed(answer_reader& reader, receiver& to) {
     return reader.fail({RY_UNAVAILABLE, "llm.empty", "the model provider's response is empty"});
   if (form_ == form::document) return read_document(reader, to);
   events_.finish([&](std::string_view name, std::string_view data) {
-    if (understood(data)) reader.event(name, data, to);
+    if (is_parsable(data)) reader.event(name, data, to);
   });
   if (!reader.ended() && events_.count() == 0)
     return reader.fail({RY_DATA_LOSS, "llm.protocol", "the model provider's response is not an event stream"});
@@ -45,7 +45,7 @@ void body_reader::closed(answer_reader& reader, receiver& to) {
 }
 
 void body_reader::read_document(answer_reader& reader, receiver& to) {
-  const auto take = [&](const boost::json::value& v) {
+  const auto deliver = [&](const boost::json::value& v) {
     if (const auto* o = v.if_object()) reader.document(*o, to);
     if (const auto* list = v.if_array())
       for (const auto& e : *list)
@@ -55,9 +55,9 @@ void body_reader::read_document(answer_reader& reader, receiver& to) {
   if (document_.front() == '<')
     return reader.fail({RY_DATA_LOSS, "llm.protocol",
                         "the model provider answered with a web page (HTML) instead of an event stream"});
-  bool any = false;
+  bool delivered = false;
   if (const auto v = parse_event(document_)) {
-    any = take(*v);
+    delivered = deliver(*v);
   } else {
     // One JSON document per line, or a first line of JSON before the events.
     std::string_view rest = document_;
@@ -65,10 +65,10 @@ void body_reader::read_document(answer_reader& reader, receiver& to) {
       auto line = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(rest.size(), line.size() + 1));
       if (line.starts_with("data:")) line.remove_prefix(5);
-      if (const auto e = parse_event(line)) any = take(*e) || any;
+      if (const auto e = parse_event(line)) delivered = deliver(*e) || delivered;
     }
   }
-  if (!any)
+  if (!delivered)
     return reader.fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider's response is an incomplete JSON document"});
   if (!reader.ended()) reader.closed(to);
 }

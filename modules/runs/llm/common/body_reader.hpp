@@ -1,4 +1,4 @@
-// Feeds the body of a response with HTTP 200 to the reader of its protocol: an event stream, or a document instead.
+// Passes the body of an HTTP 200 response, an event stream or a document, to the reader of its protocol.
 // Sans-io.
 #pragma once
 
@@ -19,7 +19,7 @@ class body_reader {
   // the limit; do not call feed() again then.
   template <class F>
   bool feed(std::string_view bytes, answer_reader& reader, receiver& to, F&& go_on) {
-    if (form_ == form::unknown) bytes = look(bytes);
+    if (form_ == form::unknown) bytes = detect_form(bytes);
     if (form_ == form::unknown) return true;
     if (form_ == form::document) {
       document_.append(bytes);
@@ -31,18 +31,18 @@ class body_reader {
     });
   }
 
-  // The body has ended. Delivers an incomplete last event if it can be parsed; then the reader decides.
+  // Handles the end of the body. Delivers an unterminated last event if it can be parsed; then the reader decides.
   void closed(answer_reader& reader, receiver& to);
 
  private:
   enum class form { unknown, events, document };
-  // Decides by the first significant byte; returns the bytes from there on.
-  std::string_view look(std::string_view bytes);
+  // Detects the form from the first significant byte; returns the input from that byte on.
+  std::string_view detect_form(std::string_view bytes);
   void read_document(answer_reader& reader, receiver& to);
 
   const std::size_t max_event_;
   form form_ = form::unknown;
-  std::string mark_;  // part of a byte order mark
+  std::string bom_;  // the part of a byte order mark received so far
   std::string document_;
   sse_reader events_;
 };

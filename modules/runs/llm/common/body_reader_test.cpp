@@ -10,8 +10,8 @@ namespace {
 
 using llm::test::recorder;
 
-// Records its input; "[DONE]" ends it.
-class listener final : public llm::answer_reader {
+// A reader that records its input and ends at "[DONE]".
+class recording_reader final : public llm::answer_reader {
  public:
   std::string seen;
   void event(std::string_view name, std::string_view data, llm::receiver&) override {
@@ -35,7 +35,7 @@ struct outcome {
 
 outcome read(std::string_view body, std::size_t step) {
   llm::body_reader reader(200);
-  listener to;
+  recording_reader to;
   recorder got;
   outcome out;
   for (std::size_t at = 0; at < body.size() && out.fits && !to.ended(); at += step)
@@ -46,7 +46,7 @@ outcome read(std::string_view body, std::size_t step) {
   return out;
 }
 
-TEST(body_reader, tells_streams_documents_and_pages_apart_at_every_split) {
+TEST(body_reader, distinguishes_streams_documents_and_web_pages_at_every_split) {
   const struct {
     const char *body, *seen, *reason;
   } cases[] = {{"data: 1\n\ndata: [DONE]\n\n", "|1\n|[DONE]\n", ""},
@@ -75,7 +75,7 @@ TEST(body_reader, tells_streams_documents_and_pages_apart_at_every_split) {
     }
 }
 
-TEST(body_reader, events_and_documents_are_bounded) {
+TEST(body_reader, rejects_events_and_documents_above_the_limit) {
   EXPECT_FALSE(read("data: " + std::string(300, 'x'), 7).fits);
   EXPECT_FALSE(read("{" + std::string(300, ' '), 7).fits);
   EXPECT_TRUE(read("{" + std::string(100, ' ') + "}", 7).fits);

@@ -11,7 +11,7 @@ namespace llm {
 
 namespace {
 
-// Words in order, `*` for any words between; # for numbers. The comments name the providers that use the phrase.
+// Phrases as sequences of words; `*` matches any words, # a number. The comments name the providers that use them.
 constexpr std::string_view too_long[] = {
     "maximum context length",  // OpenAI, Azure, vLLM, OpenRouter, DeepSeek, Mistral, Fireworks
     "max context length",  // Ollama
@@ -85,9 +85,9 @@ constexpr std::string_view too_long[] = {
     "not fit * context",  // others
 };
 
-// Temporary refusals.
-constexpr std::string_view rates[] = {"rate limit", "per minute", "per min", "per second", "per hour",
-                                      "per day",    "tpm",        "rpm",     "quota",      "try again in"};
+// Words of rate and quota errors, which are temporary.
+constexpr std::string_view rate_limit_words[] = {"rate limit", "per minute", "per min", "per second", "per hour",
+                                                 "per day",    "tpm",        "rpm",     "quota",      "try again in"};
 
 constexpr std::string_view codes[] = {
     "context_length_exceeded",
@@ -104,14 +104,14 @@ constexpr std::string_view codes[] = {
     "context_too_long",
 };
 
-// OpenAI: a string in the request is too long; strings other than messages (names, ids) have far lower limits.
+// OpenAI: a string in the request is too long. Strings other than messages (names, ids) have much lower limits.
 constexpr std::string_view text_too_long = "string too long * maximum length";
-constexpr std::uint64_t least_text_limit = 10'000;
+constexpr std::uint64_t min_message_limit = 10'000;
 // Zhipu: the prompt is too long.
 constexpr std::string_view prompt_too_long_in_chinese = "\u8d85\u957f";
 
-// Lower case, single spaces between words, each number as #.
-std::string words_of(std::string_view text) {
+// Converts to lower case, with single spaces between words and # for each number.
+std::string normalised_words(std::string_view text) {
   std::string out = " ";
   for (const char raw : text.substr(0, 4096)) {
     const auto c = static_cast<unsigned char>(raw);
@@ -128,7 +128,7 @@ std::string words_of(std::string_view text) {
   return out;
 }
 
-bool has(std::string_view text, std::string_view words) {
+bool contains_phrase(std::string_view text, std::string_view words) {
   std::size_t at = 0;
   while (!words.empty()) {
     const auto star = words.find(" * ");
@@ -141,25 +141,28 @@ bool has(std::string_view text, std::string_view words) {
   return true;
 }
 
-// The number after "maximum length"; 0: none.
+// Returns the number after "maximum length"; 0 if there is none.
 std::uint64_t text_limit_in(std::string_view message) {
-  constexpr std::string_view before = "maximum length ";
-  const auto at = message.find(before);
+  constexpr std::string_view label = "maximum length ";
+  const auto at = message.find(label);
   std::uint64_t n = 0;
   if (at != std::string_view::npos)
-    std::from_chars(message.data() + at + before.size(), message.data() + message.size(), n);
+    std::from_chars(message.data() + at + label.size(), message.data() + message.size(), n);
   return n;
 }
 
 }  // namespace
 
 bool says_context_too_long(std::string_view message) {
-  const std::string text = words_of(message);
-  if (has(text, text_too_long)) return text_limit_in(message) >= least_text_limit;
+  const std::string text = normalised_words(message);
+  if (contains_phrase(text, text_too_long)) return text_limit_in(message) >= min_message_limit;
   // OpenAI, Groq: this request alone has more tokens than a minute's limit, so waiting does not help.
-  if (has(text, "request too large for") && has(text, "must be reduced")) return true;
-  if (std::any_of(std::begin(rates), std::end(rates), [&](std::string_view r) { return has(text, r); })) return false;
-  return std::any_of(std::begin(too_long), std::end(too_long), [&](std::string_view w) { return has(text, w); }) ||
+  if (contains_phrase(text, "request too large for") && contains_phrase(text, "must be reduced")) return true;
+  if (std::any_of(std::begin(rate_limit_words), std::end(rate_limit_words),
+                  [&](std::string_view r) { return contains_phrase(text, r); }))
+    return false;
+  return std::any_of(std::begin(too_long), std::end(too_long),
+                     [&](std::string_view w) { return contains_phrase(text, w); }) ||
          message.find(prompt_too_long_in_chinese) != std::string_view::npos;
 }
 

@@ -4,9 +4,9 @@
 
 namespace {
 
-TEST(context_length, is_recognised_in_the_words_of_all_providers) {
+TEST(context_length, is_recognised_in_the_messages_of_all_providers) {
   for (
-      const char* said :
+      const char* error_message :
       {"Request too large for gpt-4 on tokens per min (TPM): Limit 10000, Requested 12000. The input or output tokens must be "
        "reduced in order to run successfully.",
        "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.",
@@ -31,12 +31,12 @@ TEST(context_length, is_recognised_in_the_words_of_all_providers) {
        "Prompt \u8d85\u957f",
        "Input is too long for requested model.",
        "Please reduce the length of the messages or completion."}) {
-    EXPECT_TRUE(llm::says_context_too_long(said)) << said;
+    EXPECT_TRUE(llm::says_context_too_long(error_message)) << error_message;
   }
 }
 
-TEST(context_length, is_not_a_rate_or_a_quota_that_counts_tokens) {
-  for (const char* said :
+TEST(context_length, rate_limits_and_quotas_that_count_tokens_are_not_recognised) {
+  for (const char* error_message :
        {"Request too large for model on tokens per minute (TPM): Limit 30000, Requested 31000. Please try again later.",
         "Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 29000. Please try again in 2s.",
         "You exceeded your current quota, please check your plan.", "max_tokens must be at least 1", "",
@@ -45,11 +45,11 @@ TEST(context_length, is_not_a_rate_or_a_quota_that_counts_tokens) {
         "Invalid 'tools[0].function.name': string too long. Expected a string with maximum length 64",
         "max_tokens is too large: 99999. This model supports at most 16384 completion tokens",
         "The server is overloaded", "Invalid value for 'temperature'"}) {
-    EXPECT_FALSE(llm::says_context_too_long(said)) << said;
+    EXPECT_FALSE(llm::says_context_too_long(error_message)) << error_message;
   }
 }
 
-TEST(context_length, is_recognised_by_codes) {
+TEST(context_length, is_recognised_by_error_codes) {
   EXPECT_TRUE(llm::names_context_too_long("context_length_exceeded"));
   EXPECT_TRUE(llm::names_context_too_long("REQUEST_TOO_LARGE"));
   EXPECT_FALSE(llm::names_context_too_long("rate_limit_exceeded"));

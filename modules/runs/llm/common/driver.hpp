@@ -28,10 +28,11 @@
 
 namespace llm {
 
-// Larger requests are built on a blocking thread: each MiB of images takes some milliseconds.
-inline constexpr std::size_t max_on_a_loop = 512 * 1024;
+// Larger requests are built on a blocking thread, because each MiB of images takes several milliseconds.
+inline constexpr std::size_t max_bytes_built_on_loop = 512 * 1024;
 
-// Logs changes to requests, each message once, because the run's next request has the same. Thread: any.
+// Logs changes to requests. Logs each message once, because later requests of the run contain the same changes.
+// Thread: any.
 class notice_log {
  public:
   void write(const ry::context& ctx, std::string_view provider, const std::vector<notice>& notices) {
@@ -97,10 +98,10 @@ class http_driver_module {
   std::uint64_t trust(const std::string& pem) {
     if (pem.empty()) return 0;
     char text[256];
-    ry_errbuf why{text, sizeof text, 0};
+    ry_errbuf error{text, sizeof text, 0};
     std::uint64_t number = 0;
-    const auto st = ctx_.interface<ry_http_client_v1>().trust(ctx_.host(), ry::str(pem), &number, &why);
-    if (st != RY_OK) throw ry::bad_request("llm.config", "ca_file cannot be used: " + std::string(text, why.len));
+    const auto st = ctx_.interface<ry_http_client_v1>().trust(ctx_.host(), ry::str(pem), &number, &error);
+    if (st != RY_OK) throw ry::bad_request("llm.config", "ca_file cannot be used: " + std::string(text, error.len));
     return number;
   }
   static void close(void*, void* provider) noexcept { delete static_cast<opened*>(provider); }
@@ -110,14 +111,14 @@ class http_driver_module {
     return ry::guard([&]() -> ry_status {
       const auto& [driver, at] = *static_cast<const opened*>(provider);
       const stream_call::caller by{exec, *sink, ctx, estimate_tokens(request.len)};
-      if (request.len > max_on_a_loop) {
+      if (request.len > max_bytes_built_on_loop) {
         auto make = [&m, &of = driver, json = ry::text(request)] { return m.prepare(of, json); };
         return stream_call::start(m.ctx_, at, std::move(make), by, call);
       }
       try {
         return stream_call::start(m.ctx_, at, m.prepare(driver, ry::view(request)), by, call);
-      } catch (const bad_request& why) {
-        m.ctx_.log(RY_LOG_WARN, "a request was refused", {{"reason", std::string_view(why.what())}});
+      } catch (const bad_request& e) {
+        m.ctx_.log(RY_LOG_WARN, "a request was refused", {{"reason", std::string_view(e.what())}});
         return RY_INVALID_ARGUMENT;
       }
     });

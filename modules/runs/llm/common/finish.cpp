@@ -11,12 +11,12 @@ namespace llm {
 
 namespace {
 
-struct named {
+struct reason_finish {
   std::string_view name;  // in lower case, words joined by _
   std::int32_t finish;
 };
 
-constexpr named known[] = {
+constexpr reason_finish known[] = {
     // ended by the model
     {"stop", RY_LLM_FINISH_STOP},
     {"end_turn", RY_LLM_FINISH_STOP},
@@ -99,7 +99,7 @@ constexpr named known[] = {
 };
 
 // Words that classify an unknown name, most severe first.
-constexpr named native_reasons[] = {
+constexpr reason_finish word_finishes[] = {
     {"malformed", RY_LLM_FINISH_ERROR},
     {"error", RY_LLM_FINISH_ERROR},
     {"fail", RY_LLM_FINISH_ERROR},
@@ -138,24 +138,25 @@ constexpr named native_reasons[] = {
 };
 
 // Converts camelCase and dashes to lower case with underscores.
-std::string plain(std::string_view reason) {
+std::string snake_case(std::string_view reason) {
   std::string out;
-  char before = 0;
+  char previous = 0;
   for (const char raw : reason.substr(0, 200)) {
     const auto c = static_cast<unsigned char>(raw);
-    if (std::isupper(c) != 0 && std::islower(static_cast<unsigned char>(before)) != 0) out += '_';
+    if (std::isupper(c) != 0 && std::islower(static_cast<unsigned char>(previous)) != 0) out += '_';
     out += raw == '-' ? '_' : ry::lower_ascii(raw);
-    before = raw;
+    previous = raw;
   }
   return out;
 }
 
-std::int32_t exact(std::string_view name) {
-  const auto* it = std::find_if(std::begin(known), std::end(known), [&](const named& n) { return n.name == name; });
+std::int32_t exact_match(std::string_view name) {
+  const auto* it =
+      std::find_if(std::begin(known), std::end(known), [&](const reason_finish& n) { return n.name == name; });
   return it == std::end(known) ? 0 : it->finish;
 }
 
-int gravity(std::int32_t finish) {
+int severity(std::int32_t finish) {
   switch (finish) {
     case RY_LLM_FINISH_ERROR:
       return 7;
@@ -175,23 +176,23 @@ int gravity(std::int32_t finish) {
 }
 
 // Finds a name within a longer text: "function_call_filter: MALFORMED_FUNCTION_CALL".
-std::int32_t within(std::string_view text) {
+std::int32_t most_severe_within(std::string_view text) {
   const auto part_of_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  std::int32_t gravest = 0;
+  std::int32_t most_severe = 0;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
     while (end < text.size() && part_of_name(text[end])) ++end;
-    if (const auto f = exact(text.substr(at, end - at)); gravity(f) > gravity(gravest)) gravest = f;
+    if (const auto f = exact_match(text.substr(at, end - at)); severity(f) > severity(most_severe)) most_severe = f;
     at = end + 1;
   }
-  return gravest;
+  return most_severe;
 }
 
-std::int32_t judge(std::string_view reason) {
-  const std::string name = plain(reason);
-  if (const auto f = exact(name)) return f;
-  if (const auto f = within(name); f != 0 && f != RY_LLM_FINISH_STOP) return f;
-  for (const auto& t : native_reasons)
+std::int32_t classify(std::string_view reason) {
+  const std::string name = snake_case(reason);
+  if (const auto f = exact_match(name)) return f;
+  if (const auto f = most_severe_within(name); f != 0 && f != RY_LLM_FINISH_STOP) return f;
+  for (const auto& t : word_finishes)
     if (name.find(t.name) != std::string::npos) return t.finish;
   return RY_LLM_FINISH_STOP;
 }
@@ -201,19 +202,21 @@ std::int32_t judge(std::string_view reason) {
 std::int32_t finish_of(std::string_view reason) {
   // DashScope and some gateways send these texts while the answer continues.
   const bool none = reason.find_first_not_of(' ') == std::string_view::npos || reason == "null" || reason == "None";
-  return none ? 0 : judge(reason);
+  return none ? 0 : classify(reason);
 }
 
-std::int32_t graver(std::int32_t a, std::int32_t b) {
-  return gravity(b) > gravity(a) ? b : a;
+std::int32_t more_severe(std::int32_t a, std::int32_t b) {
+  return severity(b) > severity(a) ? b : a;
 }
 
 std::int32_t finish_of(std::string_view reason, std::string_view native) {
-  const auto own = finish_of(reason);
-  if (native.empty()) return own;
-  const auto f = exact(plain(native));
+  const auto reported = finish_of(reason);
+  if (native.empty()) return reported;
+  const auto native_finish = exact_match(snake_case(native));
   // A native reason alone ends an answer only if something went wrong.
-  return own == 0 && gravity(f) <= gravity(RY_LLM_FINISH_TOOL_CALLS) ? 0 : graver(own, f);
+  return reported == 0 && severity(native_finish) <= severity(RY_LLM_FINISH_TOOL_CALLS)
+             ? 0
+             : more_severe(reported, native_finish);
 }
 
 }  // namespace llm

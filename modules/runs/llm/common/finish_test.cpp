@@ -7,7 +7,7 @@ namespace {
 
 using llm::finish_of;
 
-TEST(finish, reasons_of_all_providers_are_distinguished) {
+TEST(finish, finish_reasons_of_all_providers_are_mapped) {
   const struct {
     const char* reason;
     std::int32_t finish;
@@ -53,7 +53,7 @@ TEST(finish, reasons_of_all_providers_are_distinguished) {
   for (const auto& c : cases) EXPECT_EQ(finish_of(c.reason), c.finish) << c.reason;
 }
 
-TEST(finish, the_graver_of_a_gateways_reason_and_the_native_one_counts) {
+TEST(finish, the_more_severe_of_finish_reason_and_native_reason_counts) {
   EXPECT_EQ(finish_of("stop", "network_error"), RY_LLM_FINISH_ERROR);
   EXPECT_EQ(finish_of("stop", "SAFETY"), RY_LLM_FINISH_FILTER);
   EXPECT_EQ(finish_of("stop", "MAX_TOKENS"), RY_LLM_FINISH_LENGTH);
@@ -62,7 +62,7 @@ TEST(finish, the_graver_of_a_gateways_reason_and_the_native_one_counts) {
   EXPECT_EQ(finish_of("stop", "a_new_failure_mode"), RY_LLM_FINISH_STOP);
 }
 
-TEST(finish, a_native_reason_alone_ends_an_answer_only_when_it_went_wrong) {
+TEST(finish, a_native_reason_alone_ends_only_a_failed_or_filtered_answer) {
   EXPECT_EQ(finish_of("", "MALFORMED_FUNCTION_CALL"), RY_LLM_FINISH_ERROR);
   EXPECT_EQ(finish_of("null", "SAFETY"), RY_LLM_FINISH_FILTER);
   EXPECT_EQ(finish_of("", "STOP"), 0);
@@ -70,11 +70,11 @@ TEST(finish, a_native_reason_alone_ends_an_answer_only_when_it_went_wrong) {
   EXPECT_EQ(finish_of("", "a_new_name"), 0);
 }
 
-TEST(finish, the_graver_of_two_ends_counts) {
-  EXPECT_EQ(llm::graver(RY_LLM_FINISH_LENGTH, RY_LLM_FINISH_STOP), RY_LLM_FINISH_LENGTH);
-  EXPECT_EQ(llm::graver(RY_LLM_FINISH_STOP, RY_LLM_FINISH_FILTER), RY_LLM_FINISH_FILTER);
-  EXPECT_EQ(llm::graver(RY_LLM_FINISH_ERROR, RY_LLM_FINISH_FILTER), RY_LLM_FINISH_ERROR);
-  EXPECT_EQ(llm::graver(0, RY_LLM_FINISH_STOP), RY_LLM_FINISH_STOP);
+TEST(finish, more_severe_returns_the_more_severe_finish) {
+  EXPECT_EQ(llm::more_severe(RY_LLM_FINISH_LENGTH, RY_LLM_FINISH_STOP), RY_LLM_FINISH_LENGTH);
+  EXPECT_EQ(llm::more_severe(RY_LLM_FINISH_STOP, RY_LLM_FINISH_FILTER), RY_LLM_FINISH_FILTER);
+  EXPECT_EQ(llm::more_severe(RY_LLM_FINISH_ERROR, RY_LLM_FINISH_FILTER), RY_LLM_FINISH_ERROR);
+  EXPECT_EQ(llm::more_severe(0, RY_LLM_FINISH_STOP), RY_LLM_FINISH_STOP);
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ struct call_result {
 };
 
 struct past_call {
-  std::string_view stored_id;  // in the request
-  std::string id, name;  // for the provider
+  std::string_view stored_id;  // as in the request
+  std::string id, name;  // as sent to the provider
   boost::json::object arguments;
   call_result result;
 };
@@ -46,8 +46,8 @@ struct turn {
   std::vector<const boost::json::object*> reasoning;  // blocks as in the request
 };
 
-// The first turn is a user's. No turn is empty. Assistant turns are consecutive only after calls; user turns may be.
-// The last turn is a user's or has calls.
+// The first turn is a user turn. No turn is empty. Assistant turns are consecutive only after calls; user turns may be
+// consecutive. The last turn is a user turn or has calls.
 std::vector<turn> read_history(const boost::json::object& request, const history_rules& rules, tool_set& tools,
                                std::vector<notice>& notices);
 

@@ -23,7 +23,7 @@ struct read {
     turns = llm::read_history(request, rules, set, notices);
   }
   // "u:text[images]" and "a:text(id=result ...)"
-  std::string said() const {
+  std::string summary() const {
     std::string out;
     for (const auto& t : turns) {
       out += out.empty() ? "" : " ";
@@ -44,7 +44,7 @@ std::string image_json(const std::string& bytes, std::string_view type = "image/
   return json::serialize(json::object{{"type", "image"}, {"media_type", type}, {"data", llm::encode_base64(bytes)}});
 }
 
-TEST(history, arranges_turns) {
+TEST(history, turns_are_put_into_a_valid_order) {
   const struct {
     const char* what;
     const char* messages;
@@ -60,11 +60,11 @@ TEST(history, arranges_turns) {
        R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"assistant","content":"c"},{"role":"user","content":"d"}])",
        "u:a a:b u:Continue. a:c u:d"},
       {"two questions", R"([{"role":"user","content":"a"},{"role":"user","content":"b"}])", "u:a u:b"},
-      {"blank ones",
+      {"blank messages",
        R"([{"role":"user","content":" \n"},{"role":"assistant","content":"\u200b"},{"role":"user","content":"a"},{"role":"assistant","content":"\n\n"}])",
        "u:a"},
       {"nothing at all", R"([{"role":"user","content":" "}])", "u:Continue."},
-      {"only thought",
+      {"only reasoning",
        R"([{"role":"user","content":"a"},{"role":"assistant","content":"","reasoning":[{"driver":"x"}]},{"role":"user","content":"b"}])",
        "u:a u:b"},
       {"blank before a call",
@@ -85,10 +85,10 @@ TEST(history, arranges_turns) {
       {"two results of one call",
        R"([{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"i","name":"f"}]},{"role":"tool","tool_call_id":"i","name":"f","content":"r"},{"role":"tool","tool_call_id":"i","name":"f","content":"s"}])",
        "u:a a:(i=r) u:[A result of the tool f without its call]\ns"}};
-  for (const auto& r : rows) EXPECT_EQ(read(r.messages).said(), r.expected) << r.what;
+  for (const auto& r : rows) EXPECT_EQ(read(r.messages).summary(), r.expected) << r.what;
 }
 
-TEST(history, the_same_id_in_two_answers_is_two_calls) {
+TEST(history, the_same_id_in_two_answers_means_two_calls) {
   const read r(R"([{"role":"user","content":"a"},
     {"role":"assistant","content":"","tool_calls":[{"id":"x","name":"f"}]},{"role":"tool","tool_call_id":"x","content":"1"},
     {"role":"assistant","content":"","tool_calls":[{"id":"x","name":"f"}]},{"role":"tool","tool_call_id":"x","content":"2"}])");
@@ -100,7 +100,7 @@ TEST(history, the_same_id_in_two_answers_is_two_calls) {
   EXPECT_EQ(r.turns[2].calls[0].stored_id, "x");
 }
 
-TEST(history, arguments_are_objects_with_the_names_of_the_provider) {
+TEST(history, arguments_are_objects_with_the_property_names_of_the_provider) {
   const read r(R"([{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[
     {"id":"1","name":"find","arguments":{"a[b]":1}},{"id":"2","name":"find","arguments":"{\"a[b]\":2}"},
     {"id":"3","name":"find","arguments":"broken"},{"id":"4","name":"find","arguments":[1]},{"id":"5","name":"find"}]}])",
@@ -113,12 +113,12 @@ TEST(history, arguments_are_objects_with_the_names_of_the_provider) {
 TEST(history, an_image_is_sent_with_its_detected_type) {
   const read r(R"([{"role":"user","content":[{"type":"text","text":"see"},)" + image_json(llm::test::jpeg(4, 4)) +
                "]}]");
-  ASSERT_EQ(r.said(), "u:see[1]");
+  ASSERT_EQ(r.summary(), "u:see[1]");
   EXPECT_EQ(r.turns[0].images[0].media_type, "image/jpeg");
   EXPECT_TRUE(r.notices.empty());
 }
 
-TEST(history, an_image_that_cannot_be_shown_is_replaced_by_a_sentence) {
+TEST(history, an_unusable_image_is_replaced_with_a_text) {
   llm::history_rules rules;
   rules.images.side = 8000;
   const std::string call = R"({"role":"assistant","content":"","tool_calls":[{"id":"i","name":"f"}]})";
@@ -126,7 +126,7 @@ TEST(history, an_image_that_cannot_be_shown_is_replaced_by_a_sentence) {
                    image_json("<svg/>", "image/svg+xml") + "," + image_json(png(9000, 20)) + "," +
                    image_json(png(5, 5)) + "]}]",
                rules);
-  EXPECT_EQ(r.said(),
+  EXPECT_EQ(r.summary(),
             "u:a a:(i=[An image was left out: it is not a PNG, JPEG, GIF or WebP image.]\n"
             "[An image was left out: it has 9000 x 20 pixels, above the limit of 8000 pixels for a side.][1])");
   ASSERT_EQ(r.notices.size(), 2u);
@@ -140,7 +140,7 @@ TEST(history, only_new_images_are_reported) {
             0u);
 }
 
-TEST(history, limits_of_many_images) {
+TEST(history, limits_for_requests_with_many_images_apply) {
   llm::history_rules rules;
   rules.images.many = 3;
   rules.images.side_of_many = 2000;
@@ -167,10 +167,11 @@ TEST(history, the_latest_images_are_kept) {
     return R"({"role":"user","content":[{"type":"text","text":"x"},)" + image_json(png(width, 1)) + "]}";
   };
   const read r("[" + message(10) + R"(,{"role":"assistant","content":"y"},)" + message(20) + "]", rules);
-  EXPECT_EQ(r.said(), "u:x\n[An image was left out: it exceeds the limits for the images of one request.] a:y u:x[1]");
+  EXPECT_EQ(r.summary(),
+            "u:x\n[An image was left out: it exceeds the limits for the images of one request.] a:y u:x[1]");
 }
 
-TEST(history, a_call_that_is_no_object_is_refused) {
+TEST(history, a_call_that_is_not_an_object_is_rejected) {
   EXPECT_THROW(read(R"([{"role":"assistant","tool_calls":[1]}])"), llm::bad_request);
 }
 

@@ -22,7 +22,7 @@ std::uint32_t little_endian(std::string_view b, std::size_t at, int n) {
   return out;
 }
 
-// Chunks of length, type, data and checksum; IHDR is the first and IEND the last.
+// A PNG is a list of chunks of length, type, data and checksum; IHDR is the first and IEND the last.
 void read_png(std::string_view b, image_header& h) {
   constexpr std::size_t frame = 12;
   for (std::size_t at = 8; at + frame <= b.size();) {
@@ -43,7 +43,7 @@ void read_png(std::string_view b, image_header& h) {
   }
 }
 
-// Segments up to the first scan; the entropy-coded data end with FF D9.
+// Reads the segments up to the first scan, whose entropy-coded data ends with FF D9.
 void read_jpeg(std::string_view b, image_header& h) {
   std::size_t at = 2;
   while (at + 4 <= b.size() && byte_at(b, at) == 0xff) {

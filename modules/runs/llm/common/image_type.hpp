@@ -1,4 +1,4 @@
-// The real properties of an image: format, size and completeness, read from its bytes. Pure.
+// Reads the format, size and completeness of an image from its bytes, whatever its declared type. Pure.
 #pragma once
 
 #include <cstddef>
@@ -30,19 +30,19 @@ struct image_limits {
   gif gifs = gif::animated;
   std::uint32_t side = 0;  // pixels
   std::size_t encoded_bytes = 0;  // of one image, as base64
-  std::size_t count = 0;  // images of one request; the oldest are left out
+  std::size_t count = 0;  // images of one request; the oldest are skipped
   std::size_t many = 0;  // above this number of images ...
   std::uint32_t side_of_many = 0;  // ... each side is limited to this
-  std::size_t total_encoded_bytes = 0;  // of all images of one request; the oldest are left out
+  std::size_t total_encoded_bytes = 0;  // of all images of one request; the oldest are skipped
 };
 
 struct checked_image {
   std::string_view media_type;  // from the bytes
   std::string data;  // canonical base64; empty if `problem` is set
   std::uint32_t width = 0, height = 0;
-  std::string problem;  // "is not a PNG, JPEG, GIF or WebP image", for a sentence
+  std::string problem;  // continues a message about the image: "is not a PNG, JPEG, GIF or WebP image"
 };
-// `data`: base64, also as a data: URL.
+// `data` is base64, or a data: URL.
 checked_image check_image(std::string_view data, const image_limits& limits);
 
 }  // namespace llm

@@ -9,7 +9,7 @@ namespace {
 using namespace llm;
 using namespace llm::test;
 
-TEST(image_type, reads_kind_and_size_from_the_bytes) {
+TEST(image_type, format_and_size_are_read_from_the_bytes) {
   const struct {
     std::string bytes;
     std::string_view type;
@@ -29,23 +29,23 @@ TEST(image_type, reads_kind_and_size_from_the_bytes) {
   }
 }
 
-TEST(image_type, a_truncated_image_is_incomplete_wherever_it_was_cut) {
-  for (const auto& whole : {png(3, 3), jpeg(3, 3), gif(3, 3), webp(3, 3), webp_lossy(3, 3), webp_lossless(3, 3)})
-    for (std::size_t n = 0; n < whole.size(); ++n)
-      EXPECT_FALSE(read_image_header(std::string_view(whole).substr(0, n)).complete) << n << " of " << whole.size();
+TEST(image_type, an_image_truncated_at_any_byte_is_incomplete) {
+  for (const auto& image : {png(3, 3), jpeg(3, 3), gif(3, 3), webp(3, 3), webp_lossy(3, 3), webp_lossless(3, 3)})
+    for (std::size_t n = 0; n < image.size(); ++n)
+      EXPECT_FALSE(read_image_header(std::string_view(image).substr(0, n)).complete) << n << " of " << image.size();
 }
 
-TEST(image_type, bytes_behind_the_end_do_no_harm) {
-  for (const auto& whole : {png(3, 3), jpeg(3, 3), gif(3, 3), webp(3, 3)})
-    EXPECT_TRUE(read_image_header(whole + std::string(5, '\0')).complete);
+TEST(image_type, trailing_bytes_are_ignored) {
+  for (const auto& image : {png(3, 3), jpeg(3, 3), gif(3, 3), webp(3, 3)})
+    EXPECT_TRUE(read_image_header(image + std::string(5, '\0')).complete);
 }
 
-TEST(image_type, tells_animations) {
+TEST(image_type, detects_animations) {
   EXPECT_EQ(read_image_header(gif(2, 2, 1)).frames, image_frames::one);
   EXPECT_EQ(read_image_header(gif(2, 2, 3)).frames, image_frames::several);
 }
 
-TEST(image_type, other_files_are_no_images) {
+TEST(image_type, other_files_have_no_media_type) {
   for (std::string_view other : {"", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "BM bitmap", "%PDF-1.7",
                                  "II*\0tiff", "RIFF....WAVE", "\xff\xd8", "GIF90a"})
     EXPECT_TRUE(read_image_header(other).media_type.empty()) << other;
@@ -66,12 +66,12 @@ TEST(base64, round_trip_of_all_lengths) {
   EXPECT_EQ(encode_base64("any carnal pleas"), "YW55IGNhcm5hbCBwbGVhcw==");
 }
 
-TEST(base64, takes_lines_missing_padding_and_the_url_alphabet) {
+TEST(base64, accepts_line_breaks_missing_padding_and_the_url_alphabet) {
   EXPECT_EQ(decode_base64("YW55\r\nIGNh cm5h\tbCBwbGVhcw"), "any carnal pleas");
   EXPECT_EQ(decode_base64("-_-_"), decode_base64("+/+/"));
 }
 
-TEST(base64, refuses_malformed_images) {
+TEST(base64, rejects_malformed_input) {
   for (const char* bad : {"<svg/>", "A", "AAAAA", "AA=A", "A===", "AAAA=.", "d\xc3\xa9"})
     EXPECT_FALSE(decode_base64(bad)) << bad;
 }
@@ -84,7 +84,7 @@ image_limits some_limits() {
   return l;
 }
 
-TEST(check_image, keeps_good_images_with_their_real_type) {
+TEST(check_image, valid_images_are_kept_with_their_real_type) {
   for (const auto& [bytes, type] : {std::pair(png(8000, 1), "image/png"), std::pair(jpeg(1, 8000), "image/jpeg"),
                                     std::pair(gif(5, 5), "image/gif"), std::pair(webp(5, 5), "image/webp")}) {
     const auto checked = check_image(encode_base64(bytes), some_limits());
@@ -94,7 +94,7 @@ TEST(check_image, keeps_good_images_with_their_real_type) {
   }
 }
 
-TEST(check_image, data_are_sent_as_canonical_base64) {
+TEST(check_image, data_is_canonical_base64) {
   std::string data = encode_base64(png(5, 5));
   const std::string canonical = data;
   while (data.ends_with('=')) data.pop_back();
@@ -103,7 +103,7 @@ TEST(check_image, data_are_sent_as_canonical_base64) {
   EXPECT_EQ(check_image("data:image/jpeg;base64," + canonical, {}).data, canonical);
 }
 
-TEST(check_image, explains_its_faults) {
+TEST(check_image, reports_why_an_image_is_unusable) {
   const struct {
     std::string data;
     const char* problem;

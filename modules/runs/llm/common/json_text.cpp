@@ -10,7 +10,7 @@ namespace llm {
 namespace {
 
 // Four hex digits at `at`, or -1.
-int unit(std::string_view s, std::size_t at) {
+int utf16_unit(std::string_view s, std::size_t at) {
   if (at + 4 > s.size()) return -1;
   int v = 0;
   for (std::size_t i = at; i < at + 4; ++i) {
@@ -21,12 +21,13 @@ int unit(std::string_view s, std::size_t at) {
   return v;
 }
 
-// The length of the first character: 1 to 4 bytes, or 0 if it is invalid; `bad` is then the number of bytes to skip.
-std::size_t utf8_length(std::string_view s, std::size_t& bad) {
+// The length of the first character: 1 to 4 bytes, or 0 if it is invalid; `invalid_bytes` is then the number of
+// bytes to skip.
+std::size_t utf8_length(std::string_view s, std::size_t& invalid_bytes) {
   const auto at = [&](std::size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
   const unsigned lead = at(0);
   if (lead < 0x80) return 1;
-  bad = 1;
+  invalid_bytes = 1;
   std::size_t length = 0;
   unsigned low = 0x80, high = 0xbf;  // of the second byte
   if (lead >= 0xc2 && lead <= 0xdf) {
@@ -44,7 +45,7 @@ std::size_t utf8_length(std::string_view s, std::size_t& bad) {
   }
   for (std::size_t i = 1; i < length; ++i, low = 0x80, high = 0xbf) {
     if (at(i) < low || at(i) > high) return 0;
-    bad = i + 1;
+    invalid_bytes = i + 1;
   }
   return length;
 }
@@ -53,12 +54,12 @@ std::size_t utf8_length(std::string_view s, std::size_t& bad) {
 
 std::optional<std::string> with_valid_utf8(std::string_view text) {
   std::optional<std::string> out;
-  std::size_t bad = 0;
+  std::size_t invalid_bytes = 0;
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t n = utf8_length(text.substr(i), bad);
+    const std::size_t n = utf8_length(text.substr(i), invalid_bytes);
     if (n == 0 && !out) out.emplace(text.substr(0, i));
     if (out) out->append(n == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(i, n));
-    i += n == 0 ? bad : n;
+    i += n == 0 ? invalid_bytes : n;
   }
   return out;
 }
@@ -84,7 +85,7 @@ std::optional<json_body> check_json_body(std::string_view body) {
       case 't':
         break;
       case 'u':
-        if (unit(body, i + 1) < 0) return std::nullopt;
+        if (utf16_unit(body, i + 1) < 0) return std::nullopt;
         i += 4;
         break;
       default:
@@ -118,12 +119,12 @@ bool decode_json_body(std::string_view body, std::string& out) {
         out += '\t';
         break;
       case 'u': {
-        std::uint32_t c = static_cast<std::uint32_t>(unit(body, i + 1));
+        std::uint32_t c = static_cast<std::uint32_t>(utf16_unit(body, i + 1));
         i += 4;
         if (c >= 0xdc00 && c <= 0xdfff) return false;
         if (c >= 0xd800 && c <= 0xdbff) {
           if (body.substr(i + 1, 2) != "\\u") return false;
-          const int low = unit(body, i + 3);
+          const int low = utf16_unit(body, i + 3);
           if (low < 0xdc00 || low > 0xdfff) return false;
           c = 0x10000 + ((c - 0xd800) << 10) + (static_cast<std::uint32_t>(low) - 0xdc00);
           i += 6;
@@ -142,12 +143,12 @@ std::optional<std::string> without_lone_surrogates(std::string_view json) {
   std::optional<std::string> out;
   std::size_t i = 0;
   while ((i = json.find('\\', i)) != std::string_view::npos) {
-    const int c = json.substr(i, 2) == "\\u" ? unit(json, i + 2) : -1;
+    const int c = json.substr(i, 2) == "\\u" ? utf16_unit(json, i + 2) : -1;
     if (c < 0) {
       i += 2;
       continue;
     }
-    const int next = json.substr(i + 6, 2) == "\\u" ? unit(json, i + 8) : -1;
+    const int next = json.substr(i + 6, 2) == "\\u" ? utf16_unit(json, i + 8) : -1;
     if (c >= 0xd800 && c <= 0xdbff && next >= 0xdc00 && next <= 0xdfff) {
       i += 12;
       continue;

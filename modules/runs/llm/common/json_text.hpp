@@ -1,4 +1,4 @@
-// JSON strings as text without a parser, for the hot path of a stream.
+// Checks and decodes JSON strings without a JSON parser, for the hot path of a stream.
 #pragma once
 
 #include <optional>
@@ -7,30 +7,30 @@
 
 namespace llm {
 
-// A JSON string without its quotes. `plain`: it needs no decoding. nullopt: it contains an unescaped quote, a control
-// character or a broken escape.
+// A JSON string without its quotes. `plain`: it needs no decoding.
 struct json_body {
   bool plain = true;
   bool ascii = true;
 };
+// nullopt: the body contains an unescaped quote, a control character or an invalid escape.
 std::optional<json_body> check_json_body(std::string_view body);
 
-// Decodes a body that check_json_body() accepted. Appends to `out`. False: a broken \u escape.
+// Decodes a body that check_json_body() accepted. Appends to `out`. False: an invalid \u escape.
 bool decode_json_body(std::string_view body, std::string& out);
 
-// `text` with U+FFFD instead of each invalid byte sequence (the longest prefix of a character counts as one). nullopt:
-// the text is valid UTF-8.
+// Replaces each invalid byte sequence with U+FFFD (the longest prefix of a character counts as one). nullopt: the text
+// is valid UTF-8.
 std::optional<std::string> with_valid_utf8(std::string_view text);
 
-// JSON text with \ufffd instead of each escape of a lone surrogate. nullopt: there is none.
+// Replaces each escape of a lone surrogate in JSON text with \ufffd. nullopt: there is none.
 std::optional<std::string> without_lone_surrogates(std::string_view json);
 
-// Fast path for streams: most chunks differ in one string only. After one chunk was parsed in full, later ones are
-// recognised by the text before and after that string.
+// Fast path for streams: most chunks differ in one string only. After one chunk has been parsed in full, later ones
+// are recognised by the text before and after that string.
 class delta_template {
  public:
-  // The text in `chunk` if it differs from the learned chunk in that string only. A view of `chunk` or of an internal
-  // buffer, valid until the next call; always UTF-8.
+  // Returns the string in `chunk` if the rest equals the learned chunk. The view points into `chunk` or an internal
+  // buffer and is valid until the next call; it is always UTF-8.
   std::optional<std::string_view> match(std::string_view chunk);
   // Learns from a chunk whose only content is the string value of `key` ("\"content\":\"" with both quotes and colon).
   // False: the key does not occur exactly once.

@@ -9,11 +9,11 @@
 
 namespace {
 
-TEST(json_text, agrees_with_the_parser) {
+TEST(json_text, accepts_and_decodes_the_same_strings_as_the_json_parser) {
   std::mt19937 rng(5);
   const std::string_view alphabet[] = {"a",  "\\n", "\\\"", "\\\\",     "\\u00e4", "\\ud83d", "\\ude00", "\\u12",
                                        "\"", "\\x", "\n",   "\xc3\xa4", "/",       "\\/",     "\\"};
-  int good = 0;
+  int decoded_count = 0;
   for (int i = 0; i < 50000; ++i) {
     std::string body;
     for (unsigned k = rng() % 6; k > 0; --k) body += alphabet[rng() % std::size(alphabet)];
@@ -24,29 +24,29 @@ TEST(json_text, agrees_with_the_parser) {
     const bool ok = checked && llm::decode_json_body(body, decoded);
     ASSERT_EQ(ok, !ec) << body;
     if (ok) {
-      ++good;
+      ++decoded_count;
       ASSERT_EQ(decoded, std::string(v.as_string())) << body;
       ASSERT_EQ(checked->plain, body.find('\\') == std::string::npos);
     }
   }
-  EXPECT_GT(good, 1000);
+  EXPECT_GT(decoded_count, 1000);
 }
 
 TEST(json_text, replaces_only_escapes_of_lone_surrogates) {
-  const auto mended = [](std::string_view in) { return llm::without_lone_surrogates(in).value_or("as it was"); };
-  EXPECT_EQ(mended(R"("\ud83d")"), R"("\ufffd")");
-  EXPECT_EQ(mended(R"("\uDE00 and \uD83Dx")"), R"("\ufffd and \ufffdx")");
-  EXPECT_EQ(mended(R"("\ud83d\ud83d\ude00\ude00")"), R"("\ufffd\ud83d\ude00\ufffd")");
-  EXPECT_EQ(mended(R"("\ude00\ud83d")"), R"("\ufffd\ufffd")");
-  EXPECT_EQ(mended(R"("\ud83d\u0041\n")"), R"("\ufffd\u0041\n")");
-  EXPECT_EQ(mended(R"("\\ud83d\\\ud83d\\\\ud83d")"), R"("\\ud83d\\\ufffd\\\\ud83d")");
-  EXPECT_EQ(mended(R"("\ud83d\\ude00")"), R"("\ufffd\\ude00")");
-  for (const char* same :
+  const auto repaired = [](std::string_view in) { return llm::without_lone_surrogates(in).value_or("unchanged"); };
+  EXPECT_EQ(repaired(R"("\ud83d")"), R"("\ufffd")");
+  EXPECT_EQ(repaired(R"("\uDE00 and \uD83Dx")"), R"("\ufffd and \ufffdx")");
+  EXPECT_EQ(repaired(R"("\ud83d\ud83d\ude00\ude00")"), R"("\ufffd\ud83d\ude00\ufffd")");
+  EXPECT_EQ(repaired(R"("\ude00\ud83d")"), R"("\ufffd\ufffd")");
+  EXPECT_EQ(repaired(R"("\ud83d\u0041\n")"), R"("\ufffd\u0041\n")");
+  EXPECT_EQ(repaired(R"("\\ud83d\\\ud83d\\\\ud83d")"), R"("\\ud83d\\\ufffd\\\\ud83d")");
+  EXPECT_EQ(repaired(R"("\ud83d\\ude00")"), R"("\ufffd\\ude00")");
+  for (const char* valid :
        {R"("\ud83d\ude00")", R"("\\ud83d")", R"("\u00e4")", R"("\ud83)", R"("\u)", R"(\)", "ud83d", ""})
-    EXPECT_EQ(mended(same), "as it was") << same;
+    EXPECT_EQ(repaired(valid), "unchanged") << valid;
 }
 
-TEST(json_text, an_event_with_lone_surrogates_reads_whatever_else_is_in_it) {
+TEST(json_text, an_event_with_lone_surrogates_is_parsed) {
   std::mt19937 rng(7);
   const std::string_view alphabet[] = {"a", "\\n", "\\\\", "\\u00e4", "\\ud83d", "\\ude00", "\\\"", "ud83d"};
   for (int i = 0; i < 20000; ++i) {
@@ -61,7 +61,7 @@ TEST(json_text, an_event_with_lone_surrogates_reads_whatever_else_is_in_it) {
     EXPECT_FALSE(llm::parse_event(broken)) << broken;
 }
 
-TEST(delta_template, recognises_only_chunks_that_differ_in_the_text) {
+TEST(delta_template, matches_only_chunks_that_differ_in_the_text) {
   llm::delta_template t;
   EXPECT_FALSE(t.match(R"({"c":"x"})"));
   EXPECT_TRUE(t.learn(R"({"id":1,"content":"he\"y","end":null})", "\"content\":\""));
@@ -90,7 +90,7 @@ TEST(answer, masks_secrets_in_messages) {
   EXPECT_LE(llm::presentable(std::string(2000, 'x'), {}).size(), 510u);
 }
 
-TEST(answer, counts_are_numbers_of_a_sane_size) {
+TEST(answer, token_counts_out_of_range_are_ignored) {
   const auto count = [](std::string_view json) { return llm::count_at(boost::json::parse(json).as_object(), "n"); };
   EXPECT_EQ(count(R"({"n":0})"), 0);
   EXPECT_EQ(count(R"({"n":7})"), 7);
@@ -104,36 +104,36 @@ TEST(answer, counts_are_numbers_of_a_sane_size) {
 
 TEST(answer, estimates_unreported_usage) {
   llm::usage u;
-  const auto is = [&](std::int64_t input, std::int64_t output, std::int64_t cached) {
+  const auto expect_usage = [&](std::int64_t input, std::int64_t output, std::int64_t cached) {
     const auto got = llm::with_estimates(u, 50, 40);
     EXPECT_EQ(got.input, input);
     EXPECT_EQ(got.output, output);
     EXPECT_EQ(got.cached, cached);
   };
-  is(50, 10, 0);
+  expect_usage(50, 10, 0);
   u = {true, true, 9, 4, 5};
-  is(9, 4, 5);
+  expect_usage(9, 4, 5);
   u = {true, true, 0, 0, 0};
-  is(50, 10, 0);
+  expect_usage(50, 10, 0);
   u = {true, true, 0, 4, 0};
-  is(50, 4, 0);
+  expect_usage(50, 4, 0);
   u = {true, true, 9, 0, 0};
-  is(9, 10, 0);
+  expect_usage(9, 10, 0);
   u = {true, false, 9, 0, 5};
-  is(9, 10, 5);
+  expect_usage(9, 10, 5);
   u = {false, true, 0, 4, 0};
-  is(50, 4, 0);
+  expect_usage(50, 4, 0);
   u = {true, false, 0, 12, 0};
-  is(50, 12, 0);
+  expect_usage(50, 12, 0);
   u = {false, false, 100, 1, 100};
-  is(100, 10, 100);
+  expect_usage(100, 10, 100);
   u = {true, true, 9, 4, 70};
-  is(9, 4, 9);
-  EXPECT_TRUE(llm::with_estimates({true, true, 9, 0, 0}, 50, 0).reported()) << "an answer without a byte";
+  expect_usage(9, 4, 9);
+  EXPECT_TRUE(llm::with_estimates({true, true, 9, 0, 0}, 50, 0).reported()) << "an answer of zero bytes";
   EXPECT_FALSE(llm::with_estimates({true, true, 9, 0, 0}, 50, 1).reported());
 }
 
-TEST(answer, knows_statuses) {
+TEST(answer, http_statuses_are_mapped) {
   EXPECT_EQ(llm::failure_of_status(401, "").status, RY_UNAUTHENTICATED);
   EXPECT_EQ(llm::failure_of_status(404, "").status, RY_NOT_FOUND);
   EXPECT_EQ(llm::failure_of_status(429, "").status, RY_RESOURCE_EXHAUSTED);
@@ -142,7 +142,7 @@ TEST(answer, knows_statuses) {
   EXPECT_EQ(llm::failure_of_status(302, "").status, RY_DATA_LOSS);
 }
 
-TEST(json_text, bytes_that_are_no_utf8_become_replacement_characters) {
+TEST(json_text, invalid_utf8_becomes_replacement_characters) {
   const std::string fffd = "\xef\xbf\xbd";
   const struct {
     std::string text, valid;
@@ -159,11 +159,11 @@ TEST(json_text, bytes_that_are_no_utf8_become_replacement_characters) {
     ASSERT_TRUE(out) << testing::PrintToString(c.text);
     EXPECT_EQ(*out, c.valid) << testing::PrintToString(c.text);
   }
-  for (const char* good : {"", "plain", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"})
-    EXPECT_FALSE(llm::with_valid_utf8(good));
+  for (const char* decoded_count : {"", "plain", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"})
+    EXPECT_FALSE(llm::with_valid_utf8(decoded_count));
 }
 
-TEST(json_text, a_learned_chunk_gives_valid_utf8_only) {
+TEST(delta_template, a_match_is_always_valid_utf8) {
   llm::delta_template t;
   ASSERT_TRUE(t.learn(R"({"content":"x"})", "\"content\":\""));
   EXPECT_EQ(t.match("{\"content\":\"a\xf0\x9f\"}"), "a\xef\xbf\xbd");

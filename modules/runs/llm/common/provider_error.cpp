@@ -21,13 +21,13 @@ namespace {
 
 constexpr int max_nesting = 3;  // gateways wrap another provider's error as text
 
-// Stand-ins for HTTP statuses that do not exist.
+// Pseudo statuses for conditions without an HTTP status of their own.
 constexpr unsigned quota = 402, filtered = 451;
 
 struct kind {
   std::string_view name;  // of a code, a type or a status, in lower case
   unsigned status;
-  bool decides = false;  // overrides the HTTP status of the response
+  bool overrides_status = false;  // overrides the HTTP status of the response
 };
 
 constexpr kind kinds[] = {
@@ -118,8 +118,8 @@ const kind* kind_of(std::string_view name) {
   return name.starts_with("invalid_") || name.starts_with("image_") ? &bad_request : nullptr;
 }
 
-// The contents of an error.
-struct account {
+// The members of an error object, under any provider's names.
+struct error_details {
   std::string message;
   std::string names[4];  // code, type, status, a gateway's error_type
   unsigned status = 0;  // a number that is an HTTP status
@@ -151,7 +151,7 @@ std::string first_text(const json::object& o, std::initializer_list<std::string_
   return {};
 }
 
-// FastAPI: a sentence, or a list of validation errors.
+// FastAPI: a message, or a list of validation errors.
 std::string detail_of(const json::object& o) {
   if (const auto* d = object_at(o, "detail")) return first_text(*d, {"message", "error", "msg"});
   if (const auto* list = array_at(o, "detail"); list && !list->empty())
@@ -164,10 +164,10 @@ const json::object* first_object(const json::object& o, std::string_view key) {
   return list && !list->empty() ? list->front().if_object() : nullptr;
 }
 
-void read_account(const json::object& e, account& out, int depth);
+void read_details(const json::object& e, error_details& out, int depth);
 
 // The text of a message may be the error of the provider behind a gateway.
-void read_nested(std::string_view text, account& out, int depth) {
+void read_nested(std::string_view text, error_details& out, int depth) {
   const auto begin = text.find_first_not_of(" \n\t");
   if (begin == std::string_view::npos || text[begin] != '{' || depth >= max_nesting) return;
   boost::system::error_code ec;
@@ -175,8 +175,8 @@ void read_nested(std::string_view text, account& out, int depth) {
   if (ec || !v.is_object()) return;
   const auto& o = v.get_object();
   const auto* inner = object_at(o, "error");
-  account nested;
-  read_account(inner ? *inner : o, nested, depth + 1);
+  error_details nested;
+  read_details(inner ? *inner : o, nested, depth + 1);
   if (!nested.message.empty()) out.message = std::move(nested.message);
   for (std::size_t i = 0; i < std::size(out.names); ++i)
     if (!nested.names[i].empty()) out.names[i] = std::move(nested.names[i]);
@@ -184,7 +184,7 @@ void read_nested(std::string_view text, account& out, int depth) {
   if (nested.retry_ms != 0) out.retry_ms = nested.retry_ms;
 }
 
-void read_account(const json::object& e, account& out, int depth) {
+void read_details(const json::object& e, error_details& out, int depth) {
   out.message = first_text(e, {"message", "error_message", "msg", "status_msg"});
   if (out.message.empty()) out.message = detail_of(e);
   if (out.message.empty()) out.message = first_text(e, {"error", "title", "reason"});
@@ -198,7 +198,7 @@ void read_account(const json::object& e, account& out, int depth) {
   read_nested(std::string(out.message), out, depth);
   if (const auto* metadata = object_at(e, "metadata")) {
     if (out.names[3].empty()) out.names[3] = lower_text(*metadata, "error_type");
-    account raw;
+    error_details raw;
     read_nested(text_at(*metadata, "raw"), raw, depth);
     if (raw.message.empty()) raw.message = text_at(*metadata, "raw");
     if (!raw.message.empty() && raw.message != out.message) out.message += ": " + raw.message;
@@ -208,8 +208,8 @@ void read_account(const json::object& e, account& out, int depth) {
   }
 }
 
-account account_of(const json::object& body) {
-  account out;
+error_details details_of(const json::object& body) {
+  error_details out;
   const json::object* e = object_at(body, "error");
   if (!e) e = first_object(body, "errors");
   if (!e) e = object_at(body, "base_resp");
@@ -217,7 +217,7 @@ account account_of(const json::object& body) {
     if (const auto* x = object_at(body, "x_groq"); x && x->contains("error")) e = x;
   if (!e)
     if (const auto* r = object_at(body, "response")) e = object_at(*r, "error");
-  read_account(e ? *e : body, out, 0);
+  read_details(e ? *e : body, out, 0);
   if (e && out.message.empty()) out.message = first_text(body, {"message", "detail"});
   if (e && out.status == 0) out.status = status_in(body, "code");
   if (out.retry_ms == 0 && e) out.retry_ms = retry_ms_of_error(body, 0);
@@ -225,7 +225,7 @@ account account_of(const json::object& body) {
   return out;
 }
 
-failure judge(account a, unsigned http_status) {
+failure classify(error_details a, unsigned http_status) {
   const bool quoted = !a.message.empty();
   const auto failed = [&](ry_status st, std::string_view reason) {
     return failure{st, std::string(reason), std::move(a.message), 0, quoted};
@@ -238,7 +238,7 @@ failure judge(account a, unsigned http_status) {
   unsigned status = http_status != 0 ? http_status : a.status;
   for (const std::string& name : a.names) {
     const auto* k = kind_of(name);
-    if (k == nullptr || (status != 0 && !k->decides)) continue;
+    if (k == nullptr || (status != 0 && !k->overrides_status)) continue;
     status = k->status;
     break;
   }
@@ -246,11 +246,11 @@ failure judge(account a, unsigned http_status) {
   if (status == filtered) return failed(RY_INVALID_ARGUMENT, content_filtered);
   failure f = failure_of_status(status == 0 ? 500 : status, std::move(a.message));
   f.quoted = quoted;
-  f.retry_after_s = whole_seconds(a.retry_ms);
+  f.retry_after_s = seconds_rounded_up(a.retry_ms);
   return f;
 }
 
-bool says_something(const json::value* v) {
+bool has_value(const json::value* v) {
   if (!v || v->is_null()) return false;
   if (v->is_bool()) return v->get_bool();
   if (v->is_string()) return !v->get_string().empty();
@@ -259,15 +259,15 @@ bool says_something(const json::value* v) {
   return v->to_number<double>() != 0;
 }
 
-// Whether the event is an error message without an `error` member.
-bool names_failure(const json::object& o) {
+// Whether the event reports an error without an `error` member.
+bool is_error_without_error_member(const json::object& o) {
   const std::string type = lower_text(o, "type"), object = lower_text(o, "object");
   if (object.starts_with("chat.completion")) return false;
   if (!type.empty() && !type.ends_with("error") && !type.ends_with("exception")) return false;
   const auto* success = o.if_contains("success");
   const std::string status = lower_text(o, "status");
   if ((success && success->is_bool() && !success->get_bool()) || status == "error" || status == "failed") return true;
-  return !text_at(o, "message").empty() || !text_at(o, "msg").empty() || says_something(o.if_contains("detail"));
+  return !text_at(o, "message").empty() || !text_at(o, "msg").empty() || has_value(o.if_contains("detail"));
 }
 
 bool is_part_of_answer(std::string_view key) {
@@ -283,27 +283,27 @@ bool is_error_key(std::string_view key) {
 
 // A single pass over the members, because every chunk of a stream is checked.
 std::optional<failure> error_in(const json::object& event) {
-  bool reports_error = false, answers = false;
+  bool reports_error = false, has_answer = false;
   for (const auto& [key, value] : event) {
     const std::string_view name = key;
     const auto* o = value.if_object();
     if (is_part_of_answer(name))
-      answers = answers || o || value.is_array();
+      has_answer = has_answer || o || value.is_array();
     else if (is_error_key(name))
-      reports_error = reports_error || says_something(&value);
+      reports_error = reports_error || has_value(&value);
     else if (name == "object" || name == "type")
       reports_error = reports_error || (value.is_string() && value.get_string() == "error");
     else if (name == "base_resp")
-      reports_error = reports_error || (o && says_something(o->if_contains("status_code")));
+      reports_error = reports_error || (o && has_value(o->if_contains("status_code")));
     else if (name == "x_groq")
-      reports_error = reports_error || (o && says_something(o->if_contains("error")));
+      reports_error = reports_error || (o && has_value(o->if_contains("error")));
   }
-  if (!reports_error && (answers || !names_failure(event))) return std::nullopt;
+  if (!reports_error && (has_answer || !is_error_without_error_member(event))) return std::nullopt;
   return failure_of(event, 0);
 }
 
 failure failure_of(const json::object& body, unsigned http_status) {
-  return judge(account_of(body), http_status);
+  return classify(details_of(body), http_status);
 }
 
 failure failure_of_body(std::string_view body, unsigned http_status) {
@@ -311,18 +311,18 @@ failure failure_of_body(std::string_view body, unsigned http_status) {
   // Google's compatible endpoint wraps the object in an array.
   if (v && v->is_array() && !v->get_array().empty()) v = json::value(v->get_array().front());
   if (v && v->is_object()) return failure_of(v->get_object(), http_status);
-  account a;
+  error_details a;
   if (v && v->is_string())
     a.message = v->get_string();
   else if (const auto at = body.find_first_not_of(" \r\n\t"); at != std::string_view::npos && body[at] != '<')
     a.message = body.substr(0, 1000);
   a.retry_ms = retry_ms_of_message(a.message);
-  // An HTML page or plain text from a proxy is not a message for people.
+  // HTML or plain text from a proxy is not a useful error message.
   if (http_status != 0 && !says_context_too_long(a.message)) a.message.clear();
-  return judge(std::move(a), http_status);
+  return classify(std::move(a), http_status);
 }
 
-failure failure_of_nonsense(std::string_view data, std::string_view message) {
+failure failure_of_malformed_event(std::string_view data, std::string_view message) {
   if (says_context_too_long(data)) return {RY_OUT_OF_RANGE, "llm.context_too_long", std::string(message)};
   return {RY_DATA_LOSS, "llm.protocol", std::string(message)};
 }

@@ -10,7 +10,7 @@ std::optional<llm::failure> in_stream(const char* event) {
   return llm::error_in(boost::json::parse(event).as_object());
 }
 
-TEST(provider_error, all_forms_within_a_stream_are_recognised) {
+TEST(provider_error, all_forms_of_errors_within_a_stream_are_recognised) {
   const struct {
     const char* event;
     ry_status status;
@@ -49,7 +49,7 @@ TEST(provider_error, text_of_an_answer_is_not_an_error) {
     EXPECT_FALSE(in_stream(event)) << event;
 }
 
-TEST(provider_error, the_body_of_a_refusal_is_judged_with_its_status) {
+TEST(provider_error, the_body_of_an_error_response_is_classified_with_its_status) {
   const struct {
     unsigned http;
     const char* body;
@@ -80,12 +80,12 @@ TEST(provider_error, the_body_of_a_refusal_is_judged_with_its_status) {
   }
 }
 
-TEST(provider_error, a_page_or_a_bare_text_is_not_shown_to_clients) {
+TEST(provider_error, html_and_plain_text_are_not_shown_to_clients) {
   for (const char* body : {"<html>oops</html>", "upstream connect error at 10.0.0.7", ""})
     EXPECT_EQ(llm::failure_of_body(body, 502).message, "the model provider answered HTTP 502") << body;
 }
 
-TEST(provider_error, the_text_of_a_provider_is_marked_as_quoted_and_has_a_sentence_in_its_place) {
+TEST(provider_error, a_providers_message_is_marked_as_quoted_and_clients_get_another_one) {
   for (const auto& [body, status] :
        std::vector<std::pair<const char*, unsigned>>{{R"({"error":{"message":"host 10.0.0.7 is down"}})", 500},
                                                      {R"({"error":{"message":"Incorrect API key sk-1"}})", 401},
@@ -95,21 +95,22 @@ TEST(provider_error, the_text_of_a_provider_is_marked_as_quoted_and_has_a_senten
                                                      {R"({"error":{"message":"y"}})", 0}}) {
     const auto f = llm::failure_of_body(body, status);
     EXPECT_TRUE(f.quoted) << body;
-    EXPECT_TRUE(llm::sentence_of(f).starts_with("the ")) << body;
-    EXPECT_EQ(llm::sentence_of(f).find(f.message), std::string_view::npos) << body;
+    EXPECT_TRUE(llm::client_message(f).starts_with("the ")) << body;
+    EXPECT_EQ(llm::client_message(f).find(f.message), std::string_view::npos) << body;
   }
   for (const auto& f :
        {llm::failure_of_body("", 502), llm::failure_of_body("<html>", 401), llm::failure_of_body("{\"error\":{}}", 0)})
     EXPECT_FALSE(f.quoted) << f.message;
 }
 
-TEST(provider_error, a_text_in_the_place_of_an_object_may_say_that_the_conversation_is_too_long) {
-  EXPECT_EQ(llm::failure_of_nonsense("[ERROR] prompt is too long: 9 tokens > 8 maximum", "m").status, RY_OUT_OF_RANGE);
-  EXPECT_EQ(llm::failure_of_nonsense("[ERROR] at 10.0.0.7", "m").status, RY_DATA_LOSS);
-  EXPECT_EQ(llm::failure_of_nonsense("[ERROR] at 10.0.0.7", "m").message, "m");
+TEST(provider_error, a_text_instead_of_an_object_may_report_that_the_conversation_is_too_long) {
+  EXPECT_EQ(llm::failure_of_malformed_event("[ERROR] prompt is too long: 9 tokens > 8 maximum", "m").status,
+            RY_OUT_OF_RANGE);
+  EXPECT_EQ(llm::failure_of_malformed_event("[ERROR] at 10.0.0.7", "m").status, RY_DATA_LOSS);
+  EXPECT_EQ(llm::failure_of_malformed_event("[ERROR] at 10.0.0.7", "m").message, "m");
 }
 
-TEST(provider_error, a_retry_hint_is_kept) {
+TEST(provider_error, the_retry_delay_of_the_message_is_used) {
   EXPECT_EQ(
       llm::failure_of_body(R"({"error":{"message":"Please try again in 7.66s","code":"rate_limit_exceeded"}})", 429)
           .retry_after_s,

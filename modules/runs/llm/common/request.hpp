@@ -25,14 +25,13 @@ class bad_request : public std::exception {
   std::string what_;
 };
 
-// A part of a request that was left out or changed to meet the provider's limits; goes to on_notice of the sink.
+// A part of a request that was skipped or changed to meet the provider's limits; reported to the sink's on_notice.
 struct notice {
   std::string_view code;  // "tool_skipped", "image_skipped" or "parameter_skipped"
-  std::string message;  // a sentence that names the part
+  std::string message;  // names the part
 };
 
-// Parses and checks the outer shape: an object with `model` and an array `messages` of objects with
-// a known role.
+// Parses and checks the outer structure: an object with `model` and an array `messages` of objects with a known role.
 boost::json::object parse_request(std::string_view json);
 
 using module_json::array_at;

@@ -18,10 +18,10 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::uint64_t a_day_ms = 86'400'000;
+constexpr std::uint64_t day_ms = 86'400'000;
 
-void skip(std::string_view& text, std::string_view what) {
-  text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
+void skip(std::string_view& text, std::string_view characters) {
+  text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
 }
 
 // Removes a decimal number from the front.
@@ -50,35 +50,35 @@ double unit_ms(std::string_view name) {
 }
 
 std::uint64_t bounded(double ms) {
-  return ms >= static_cast<double>(a_day_ms) ? a_day_ms : static_cast<std::uint64_t>(std::ceil(ms));
+  return ms >= static_cast<double>(day_ms) ? day_ms : static_cast<std::uint64_t>(std::ceil(ms));
 }
 
-// Time until a moment: RFC 3339 (Anthropic), or a Unix time in seconds or milliseconds (OpenRouter, GitHub). 0: none,
+// Time until a timestamp: RFC 3339 (Anthropic), or Unix time in seconds or milliseconds (OpenRouter, GitHub). 0: none,
 // in the past, or the current time is unknown.
 std::uint64_t until_ms(std::string_view value, std::int64_t now_unix_s) {
   if (now_unix_s <= 0) return 0;
   const std::string text(value.substr(0, 64));
-  std::tm when{};
-  double at = 0;
-  if (::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &when) != nullptr) {
-    at = static_cast<double>(::timegm(&when));
+  std::tm parts{};
+  double time_s = 0;
+  if (::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) != nullptr) {
+    time_s = static_cast<double>(::timegm(&parts));
   } else {
     std::string_view rest = text;
     const auto n = take_number(rest);
     if (!n || !rest.empty()) return 0;
-    at = *n >= 1e11 ? *n / 1e3 : *n;
+    time_s = *n >= 1e11 ? *n / 1e3 : *n;
   }
-  const double wait = (at - static_cast<double>(now_unix_s)) * 1e3;
+  const double wait = (time_s - static_cast<double>(now_unix_s)) * 1e3;
   return wait > 0 ? bounded(wait) : 0;
 }
 
-// The value of a reset header: a moment or a duration.
+// The value of a reset header: a timestamp or a duration.
 std::uint64_t reset_ms_of(std::string_view value, std::int64_t now_unix_s) {
   skip(value, " ");
   std::string_view rest = value;
   const auto n = take_number(rest);
-  const bool moment = value.find('T') != std::string_view::npos || (n && rest.empty() && *n >= 1e9);
-  if (moment) return until_ms(value, now_unix_s);
+  const bool is_time = value.find('T') != std::string_view::npos || (n && rest.empty() && *n >= 1e9);
+  if (is_time) return until_ms(value, now_unix_s);
   return read_duration_ms(value).value_or(0);
 }
 
@@ -100,16 +100,16 @@ std::uint64_t number_ms(const json::object& o, std::string_view key, double unit
 
 std::uint32_t retry_after(std::string_view value, std::int64_t now_unix_s) {
   return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(ry::retry_after_s(value, now_unix_s).value_or(0), a_day_ms / 1000));
+      std::min<std::uint64_t>(ry::retry_after_s(value, now_unix_s).value_or(0), day_ms / 1000));
 }
 
-std::uint32_t whole_seconds(std::uint64_t ms) {
-  return static_cast<std::uint32_t>((std::min(ms, a_day_ms) + 999) / 1000);
+std::uint32_t seconds_rounded_up(std::uint64_t ms) {
+  return static_cast<std::uint32_t>((std::min(ms, day_ms) + 999) / 1000);
 }
 
 std::optional<std::uint64_t> read_duration_ms(std::string_view text) {
-  const std::string small = ry::lower_ascii(text.substr(0, 200));
-  std::string_view rest = small;
+  const std::string lower = ry::lower_ascii(text.substr(0, 200));
+  std::string_view rest = lower;
   double ms = 0;
   bool any = false;
   for (;;) {
@@ -137,11 +137,11 @@ std::optional<std::uint64_t> read_duration_ms(std::string_view text) {
 }
 
 std::uint64_t retry_ms_of_message(std::string_view message) {
-  const std::string small = ry::lower_ascii(message.substr(0, 4096));
-  for (std::string_view before : {"try again in ", "try again after ", "retry in ", "retry after ", "retry-after: ",
+  const std::string lower = ry::lower_ascii(message.substr(0, 4096));
+  for (std::string_view phrase : {"try again in ", "try again after ", "retry in ", "retry after ", "retry-after: ",
                                   "retrydelay: ", "wait for ", "wait ", "available in ", "reset in ", "resets in "})
-    for (auto at = small.find(before); at != std::string::npos; at = small.find(before, at + 1)) {
-      std::string_view rest = std::string_view(small).substr(at + before.size());
+    for (auto at = lower.find(phrase); at != std::string::npos; at = lower.find(phrase, at + 1)) {
+      std::string_view rest = std::string_view(lower).substr(at + phrase.size());
       for (std::string_view filler : {"about ", "at least ", "approximately "})
         if (rest.starts_with(filler)) rest.remove_prefix(filler.size());
       if (const auto ms = read_duration_ms(rest)) return *ms;
@@ -165,7 +165,7 @@ std::uint64_t retry_ms_of_error(const json::object& error, std::int64_t now_unix
       retry_headers h;
       for (const auto& [name, value] : *headers)
         if (const auto* s = value.if_string()) h.add(name, *s, now_unix_s);
-      if (const auto ms = h.asked_ms()) return ms;
+      if (const auto ms = h.requested_ms()) return ms;
       if (const auto ms = h.reset_ms()) return ms;
     }
     return retry_ms_of_message(text_at(*metadata, "raw"));
@@ -188,27 +188,27 @@ void retry_headers::add(std::string_view name, std::string_view value, std::int6
   if (key.find("ratelimit-") == std::string::npos) return;
   const bool reset = key.find("reset") != std::string::npos, remaining = key.find("remaining") != std::string::npos;
   if (!reset && !remaining) return;
-  limit& of = key.find("input-tokens") != std::string::npos    ? input_tokens_
-              : key.find("output-tokens") != std::string::npos ? output_tokens_
-              : key.find("tokens") != std::string::npos        ? tokens_
-              : key.find("requests") != std::string::npos      ? requests_
-                                                               : all_;
+  limit& target = key.find("input-tokens") != std::string::npos    ? input_tokens_
+                  : key.find("output-tokens") != std::string::npos ? output_tokens_
+                  : key.find("tokens") != std::string::npos        ? tokens_
+                  : key.find("requests") != std::string::npos      ? requests_
+                                                                   : unnamed_;
   if (reset) {
-    of.reset_ms = reset_ms_of(value, now_unix_s);
+    target.reset_ms = reset_ms_of(value, now_unix_s);
   } else {
     skip(value, " ");
-    const auto left = take_number(value);
-    of.used_up = left && *left == 0;
+    const auto remaining_count = take_number(value);
+    target.exhausted = remaining_count && *remaining_count == 0;
   }
-  settle();
+  update_reset_times();
 }
 
-void retry_headers::settle() {
-  used_up_ms_ = soonest_ms_ = 0;
-  for (const limit& l : {requests_, tokens_, input_tokens_, output_tokens_, all_}) {
+void retry_headers::update_reset_times() {
+  exhausted_reset_ms_ = earliest_reset_ms_ = 0;
+  for (const limit& l : {requests_, tokens_, input_tokens_, output_tokens_, unnamed_}) {
     if (l.reset_ms == 0) continue;
-    if (l.used_up) used_up_ms_ = std::max(used_up_ms_, l.reset_ms);
-    soonest_ms_ = soonest_ms_ == 0 ? l.reset_ms : std::min(soonest_ms_, l.reset_ms);
+    if (l.exhausted) exhausted_reset_ms_ = std::max(exhausted_reset_ms_, l.reset_ms);
+    earliest_reset_ms_ = earliest_reset_ms_ == 0 ? l.reset_ms : std::min(earliest_reset_ms_, l.reset_ms);
   }
 }
 

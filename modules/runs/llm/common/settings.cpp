@@ -24,7 +24,7 @@ std::string known_keys(std::initializer_list<std::string_view> keys) {
   return out;
 }
 
-// Refuses headers that the host would refuse in each request.
+// Rejects headers that the host would reject in every request.
 void check_header(std::string_view name, std::string_view value) {
   constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
   const bool token = !name.empty() && std::all_of(name.begin(), name.end(), [&](unsigned char c) {
@@ -37,7 +37,7 @@ void check_header(std::string_view name, std::string_view value) {
       "llm.config", "headers." + std::string(name) + (token ? " holds a control character" : " is not a header name"));
 }
 
-// Messages never contain the value, which may include a password.
+// Error messages never contain the value, which may include a password.
 void read_proxy(endpoint& e, const json::object& config) {
   if (!config.contains("proxy")) return;
   e.proxy = text_setting(config, "proxy", "environment");
@@ -58,20 +58,20 @@ void read_proxy(endpoint& e, const json::object& config) {
 }
 
 void read_ca_file(endpoint& e, const json::object& config) {
-  constexpr std::size_t most = 4 * 1024 * 1024;
+  constexpr std::size_t max_bytes = 4 * 1024 * 1024;
   const std::string path = text_setting(config, "ca_file", "");
   if (path.empty()) return;
   std::ifstream file(path, std::ios::binary);
-  std::string text(most + 1, '\0');
+  std::string text(max_bytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (!file.is_open() || file.bad() || text.empty())
     throw ry::bad_request("llm.config", "ca_file cannot be read, or is empty: " + path);
-  if (text.size() > most) throw ry::bad_request("llm.config", "ca_file is larger than 4 MiB: " + path);
+  if (text.size() > max_bytes) throw ry::bad_request("llm.config", "ca_file is larger than 4 MiB: " + path);
   e.ca_pem = std::move(text);
 }
 
-// For names of headers and of query parameters.
+// Whether the name of a header or a query parameter suggests a secret value.
 bool names_a_secret(std::string_view name) {
   std::string lower = ry::lower_ascii(name);
   return std::any_of(std::begin(secret_words), std::end(secret_words),
@@ -94,9 +94,9 @@ void add_secrets_of_url(std::vector<std::string>& to, std::string_view url) {
   if (user.size() < authority.size() && colon != std::string_view::npos) to.emplace_back(user.substr(colon + 1));
 }
 
-// Secrets to remove from the provider's messages.
+// The secrets to mask in the provider's messages.
 std::vector<std::string> secrets_of(const endpoint& e) {
-  constexpr std::size_t least = 4;  // a shorter one is not a secret, and removing it would damage words
+  constexpr std::size_t min_length = 4;  // a shorter value is not a secret, and masking it would damage other words
   std::vector<std::string> out{e.secret};
   for (const auto& [name, value] : e.headers) {
     if (!names_a_secret(name)) continue;
@@ -105,7 +105,7 @@ std::vector<std::string> secrets_of(const endpoint& e) {
   }
   add_secrets_of_url(out, e.url);
   add_secrets_of_url(out, e.proxy);
-  std::erase_if(out, [](const std::string& s) { return s.size() < least; });
+  std::erase_if(out, [](const std::string& s) { return s.size() < min_length; });
   // Longest first: one secret may be part of another.
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
   return out;
@@ -113,7 +113,7 @@ std::vector<std::string> secrets_of(const endpoint& e) {
 
 }  // namespace
 
-json::object parse_config(std::string_view text, std::initializer_list<std::string_view> own_keys) {
+json::object parse_config(std::string_view text, std::initializer_list<std::string_view> driver_keys) {
   constexpr std::string_view common[] = {
       "kind", "base_url", "api_key", "headers", "timeout_seconds", "idle_timeout_seconds", "proxy", "ca_file"};
   boost::system::error_code ec;
@@ -123,22 +123,22 @@ json::object parse_config(std::string_view text, std::initializer_list<std::stri
   for (const auto& [key, value] : config) {
     const std::string_view name(key.data(), key.size());
     if (std::find(std::begin(common), std::end(common), name) == std::end(common) &&
-        std::find(own_keys.begin(), own_keys.end(), name) == own_keys.end())
-      throw ry::bad_request("llm.config", std::string(name) + " is not known to the driver" + known_keys(own_keys));
+        std::find(driver_keys.begin(), driver_keys.end(), name) == driver_keys.end())
+      throw ry::bad_request("llm.config", std::string(name) + " is not known to the driver" + known_keys(driver_keys));
   }
   return config;
 }
 
-std::string text_setting(const json::object& config, std::string_view key, std::string_view standard) {
+std::string text_setting(const json::object& config, std::string_view key, std::string_view default_value) {
   const auto* v = config.if_contains(key);
-  if (!v || v->is_null()) return std::string(standard);
+  if (!v || v->is_null()) return std::string(default_value);
   if (!v->is_string()) throw ry::bad_request("llm.config", std::string(key) + " must be a string");
   return std::string(v->get_string());
 }
 
-bool flag_setting(const json::object& config, std::string_view key, bool standard) {
+bool flag_setting(const json::object& config, std::string_view key, bool default_value) {
   const auto* v = config.if_contains(key);
-  if (!v || v->is_null()) return standard;
+  if (!v || v->is_null()) return default_value;
   if (!v->is_bool()) throw ry::bad_request("llm.config", std::string(key) + " must be true or false");
   return v->get_bool();
 }
@@ -170,10 +170,10 @@ std::string host_of(std::string_view url) {
   return host;
 }
 
-std::int64_t number_setting(const json::object& config, std::string_view key, std::int64_t standard, std::int64_t min,
-                            std::int64_t max) {
+std::int64_t number_setting(const json::object& config, std::string_view key, std::int64_t default_value,
+                            std::int64_t min, std::int64_t max) {
   const auto* v = config.if_contains(key);
-  if (!v || v->is_null()) return standard;
+  if (!v || v->is_null()) return default_value;
   boost::system::error_code ec;
   const auto n = v->to_number<std::int64_t>(ec);
   if (ec || n < min || n > max)

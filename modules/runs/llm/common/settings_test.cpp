@@ -10,7 +10,7 @@
 
 namespace {
 
-std::string refusal(std::string_view config) {
+std::string error_message(std::string_view config) {
   try {
     const auto c = llm::parse_config(config, {"own"});
     llm::read_endpoint("p", c, "https://default.example");
@@ -36,25 +36,25 @@ TEST(settings, reads_an_endpoint) {
   EXPECT_EQ(llm::read_endpoint("p", {}, "https://default.example").url, "https://default.example");
 }
 
-TEST(settings, names_the_fault) {
-  EXPECT_EQ(refusal("{}"), "");
-  EXPECT_NE(refusal("[]"), "");
-  EXPECT_NE(refusal(R"({"base_ur":"x"})").find("base_ur"), std::string::npos);
-  EXPECT_NE(refusal(R"({"other":1})").find("other"), std::string::npos);
-  EXPECT_NE(refusal(R"({"base_url":"ftp://x"})").find("base_url"), std::string::npos);
-  EXPECT_NE(refusal(R"({"api_key":5})").find("api_key"), std::string::npos);
-  EXPECT_NE(refusal(R"({"headers":{"A":1}})").find("headers.A"), std::string::npos);
-  EXPECT_NE(refusal(R"({"headers":{"a b":"x"}})").find("headers.a b is not a header name"), std::string::npos);
-  EXPECT_NE(refusal("{\"headers\":{\"a\":\"x\\ny\"}}").find("headers.a holds"), std::string::npos);
-  EXPECT_NE(refusal(R"({"timeout_seconds":0})").find("timeout_seconds"), std::string::npos);
-  EXPECT_NE(refusal(R"({"own":11})").find("own"), std::string::npos);
+TEST(settings, errors_name_the_invalid_key) {
+  EXPECT_EQ(error_message("{}"), "");
+  EXPECT_NE(error_message("[]"), "");
+  EXPECT_NE(error_message(R"({"base_ur":"x"})").find("base_ur"), std::string::npos);
+  EXPECT_NE(error_message(R"({"other":1})").find("other"), std::string::npos);
+  EXPECT_NE(error_message(R"({"base_url":"ftp://x"})").find("base_url"), std::string::npos);
+  EXPECT_NE(error_message(R"({"api_key":5})").find("api_key"), std::string::npos);
+  EXPECT_NE(error_message(R"({"headers":{"A":1}})").find("headers.A"), std::string::npos);
+  EXPECT_NE(error_message(R"({"headers":{"a b":"x"}})").find("headers.a b is not a header name"), std::string::npos);
+  EXPECT_NE(error_message("{\"headers\":{\"a\":\"x\\ny\"}}").find("headers.a holds"), std::string::npos);
+  EXPECT_NE(error_message(R"({"timeout_seconds":0})").find("timeout_seconds"), std::string::npos);
+  EXPECT_NE(error_message(R"({"own":11})").find("own"), std::string::npos);
 }
 
 llm::endpoint endpoint_of(std::string_view config) {
   return llm::read_endpoint("p", llm::parse_config(config, {}), "https://default.example");
 }
 
-TEST(settings, knows_the_secrets_that_messages_must_not_repeat) {
+TEST(settings, collects_the_secrets_to_mask_in_messages) {
   const auto e = endpoint_of(
       R"({"base_url":"https://h/v1?api-version=2025-04-01&api_key=inquery&x=1","api_key":"thekey","proxy":"http://u:proxypass@h:1",)"
       R"("headers":{"Authorization":"Bearer theheader","X-Title":"the title","X-Gateway-Token":"gateway","Api-Key":"abc"}})");
@@ -82,28 +82,28 @@ TEST(settings, reads_the_proxy) {
   }
   for (const char* wrong :
        {"https://u:hush@h", "socks5://u:hush@h", "hush", "http://u:hush@", "http://u:hush@a b", "http://"}) {
-    const auto said = refusal("{\"proxy\":\"" + std::string(wrong) + "\"}");
-    EXPECT_TRUE(said.starts_with("proxy must be ")) << wrong << ": " << said;
-    EXPECT_EQ(said.find("hush"), std::string::npos) << said;
+    const auto message = error_message("{\"proxy\":\"" + std::string(wrong) + "\"}");
+    EXPECT_TRUE(message.starts_with("proxy must be ")) << wrong << ": " << message;
+    EXPECT_EQ(message.find("hush"), std::string::npos) << message;
   }
-  EXPECT_TRUE(refusal(R"({"proxy":1})").starts_with("proxy "));
+  EXPECT_TRUE(error_message(R"({"proxy":1})").starts_with("proxy "));
 }
 
-TEST(settings, reads_the_file_of_certificates) {
+TEST(settings, reads_the_ca_file) {
   char name[] = "/tmp/ry-ca-XXXXXX";
   const int fd = ::mkstemp(name);
   ASSERT_GE(fd, 0);
   const std::string config = "{\"ca_file\":\"" + std::string(name) + "\"}";
-  EXPECT_TRUE(refusal(config).starts_with("ca_file cannot be read, or is empty: /tmp/")) << refusal(config);
+  EXPECT_TRUE(error_message(config).starts_with("ca_file cannot be read, or is empty: /tmp/")) << error_message(config);
   ASSERT_EQ(::write(fd, "PEM", 3), 3);
   EXPECT_EQ(endpoint_of(config).ca_pem, "PEM");
   ::close(fd);
   ::unlink(name);
-  EXPECT_TRUE(refusal(config).starts_with("ca_file cannot be read"));
+  EXPECT_TRUE(error_message(config).starts_with("ca_file cannot be read"));
   EXPECT_EQ(endpoint_of(R"({"ca_file":""})").ca_pem, "");
 }
 
-TEST(settings, a_header_of_the_settings_replaces_the_drivers) {
+TEST(settings, a_configured_header_replaces_the_header_of_the_driver) {
   auto e = endpoint_of(R"({"headers":{"authorization":"Custom x"}})");
   llm::add_header(e, "Authorization", "Bearer k");
   llm::add_header(e, "X-Other", "y");
@@ -112,7 +112,7 @@ TEST(settings, a_header_of_the_settings_replaces_the_drivers) {
   EXPECT_EQ(e.headers[1].first, "X-Other");
 }
 
-TEST(settings, a_path_goes_before_the_query) {
+TEST(settings, a_path_is_inserted_before_the_query) {
   const struct {
     const char* base;
     const char* expected;
@@ -130,14 +130,14 @@ TEST(settings, an_endpoint_keeps_its_query) {
   EXPECT_EQ(llm::read_endpoint("p", c, "").url, "https://h/v1?api-version=1");
 }
 
-TEST(settings, reads_the_host_of_an_address) {
+TEST(settings, reads_the_host_of_a_url) {
   for (const auto& [url, host] :
        {std::pair("https://API.OpenAI.com/v1", "api.openai.com"), std::pair("http://h:1/v1", "h"),
         std::pair("https://u:p@h?x=@y", "h"), std::pair("http://[::1]:8/v1", "[::1]"), std::pair("none", "")})
     EXPECT_EQ(llm::host_of(url), host);
 }
 
-TEST(settings, reads_flags_and_further_members) {
+TEST(settings, reads_flags_and_extra_body) {
   const auto c = llm::parse_config(R"({"on":true,"extra_body":{"a":1}})", {"on", "extra_body"});
   EXPECT_TRUE(llm::flag_setting(c, "on", false));
   EXPECT_TRUE(llm::flag_setting(c, "absent", true));

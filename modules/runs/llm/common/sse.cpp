@@ -2,7 +2,7 @@
 
 namespace llm {
 
-void sse_reader::take_field(std::string_view line) {
+void sse_reader::read_field(std::string_view line) {
   if (line.starts_with("data:") || line == "data") {
     if (data_count_++ > 0) data_ += '\n';
     if (line.size() > 4) data_.append(value_of(line, 5));

@@ -1,6 +1,6 @@
-// Incremental parser of server-sent events. Sans-io; bounds memory for hostile input. Beyond the standard: a field
-// "error:", as llama-server writes it, is the data of an event "error", and a line of bare JSON is data. Not
-// ry/cpp/sse_parser.hpp, because this runs for every token of a model: it copies nothing and calls no std::function.
+// Incremental parser of server-sent events. Sans-io; limits memory for hostile input. Beyond the standard: a field
+// "error:", as llama-server writes it, is the data of an event "error", and a line of bare JSON is data. Does not use
+// ry/cpp/sse_parser.hpp, because it runs for every token of a model: it copies nothing and calls no std::function.
 #pragma once
 
 #include <cstddef>
@@ -33,9 +33,9 @@ class sse_reader {
         line_.append(line);
         line = line_;
       }
-      // The same limit as for a line that arrives in parts.
+      // Applies the same limit as to a line that arrives in parts.
       if (!fits(line)) return false;
-      line = without_mark(line);
+      line = without_bom(line);
       bytes.remove_prefix(end);
       drop_line_end(bytes);
       bool go_on = true;
@@ -46,7 +46,7 @@ class sse_reader {
         go_on = event(std::string_view(name_), value_of(line, 5));
         name_.clear();
       } else if (!line.empty()) {
-        take_field(line);
+        read_field(line);
       } else {
         go_on = end_event(event);
       }
@@ -59,7 +59,7 @@ class sse_reader {
   // End of the stream: delivers an event whose terminator is missing.
   template <class F>
   void finish(F&& event) {
-    if (!line_.empty()) take_field(without_mark(line_));
+    if (!line_.empty()) read_field(without_bom(line_));
     line_.clear();
     (void)end_event([&](std::string_view name, std::string_view data) {
       event(name, data);
@@ -84,7 +84,7 @@ class sse_reader {
   // Includes the line feed that would join the line to earlier data.
   bool fits(std::string_view line) const { return line.size() + data_.size() + (data_count_ > 0) <= max_event_; }
   // A stream may begin with a byte order mark.
-  std::string_view without_mark(std::string_view line) {
+  std::string_view without_bom(std::string_view line) {
     if (first_line_ && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
     first_line_ = false;
     return line;
@@ -109,7 +109,7 @@ class sse_reader {
     else if (bytes[0] == '\n')
       bytes.remove_prefix(1);
   }
-  void take_field(std::string_view line);
+  void read_field(std::string_view line);
 
   std::size_t max_event_;
   std::string line_;  // incomplete line of the previous call

@@ -23,7 +23,7 @@ std::vector<std::string> read(std::string_view text, std::size_t step, bool* fit
   return out;
 }
 
-TEST(sse, reads_events_at_every_split_and_line_end) {
+TEST(sse, reads_events_at_every_split_and_with_every_line_ending) {
   const std::string text =
       ": comment\n\ndata: one\n\nevent: a\ndata:two\n\ndata: x\ndata: y\ndata\n\nid: 7\nretry: "
       "5\n\nevent: lost\n\ndata:  padded\n\nunknown: z\ndata: end\n\ndata: unfinished\n";
@@ -36,21 +36,21 @@ TEST(sse, reads_events_at_every_split_and_line_end) {
   }
 }
 
-TEST(sse, line_ends_may_be_cut_anywhere) {
+TEST(sse, line_endings_may_be_split_anywhere) {
   for (const std::string text :
        {"data: a\r\n\r\n", "data: a\r\n\n", "data: a\r\r", "data: a\n\r\n", "data: a\r\n\rdata: b\r\n\n"})
     for (std::size_t size = 1; size < text.size(); ++size)
       EXPECT_EQ(read(text, size), read(text, text.size())) << testing::PrintToString(text) << " by " << size;
 }
 
-TEST(sse, stops_on_cancel) {
+TEST(sse, drops_the_rest_when_the_callback_returns_false) {
   llm::sse_reader r;
   int n = 0;
   EXPECT_TRUE(r.feed("data: a\n\ndata: b\n\n", [&](auto, auto) { return ++n < 1; }));
   EXPECT_EQ(n, 1);
 }
 
-TEST(sse, refuses_events_without_end) {
+TEST(sse, rejects_events_above_the_limit) {
   bool fits = true;
   read("data: " + std::string(5000, 'x'), 100, &fits);
   EXPECT_FALSE(fits);
@@ -60,15 +60,15 @@ TEST(sse, refuses_events_without_end) {
   EXPECT_FALSE(fits);
 }
 
-TEST(sse, the_limit_is_the_same_however_the_bytes_come) {
+TEST(sse, the_limit_does_not_depend_on_how_the_bytes_are_split) {
   for (const std::string& text :
        {": " + std::string(2000, 'c') + "\ndata: a\n\n", "data: " + std::string(2000, 'x') + "\n\n",
         "data: " + std::string(994, 'x') + "\n\n", "data: " + std::string(995, 'x') + "\n\n",
         "data: " + std::string(490, 'x') + "\n{" + std::string(508, 'y') + "\n\n"}) {
-    bool whole = true, pieces = true;
-    const auto events = read(text, text.size(), &whole);
-    EXPECT_EQ(events, read(text, 7, &pieces));
-    EXPECT_EQ(whole, pieces) << text.substr(0, 8) << " " << text.size();
+    bool fits_whole = true, fits_split = true;
+    const auto events = read(text, text.size(), &fits_whole);
+    EXPECT_EQ(events, read(text, 7, &fits_split));
+    EXPECT_EQ(fits_whole, fits_split) << text.substr(0, 8) << " " << text.size();
   }
   bool fits = true;
   read("data: " + std::string(994, 'x') + "\n\n", 2000, &fits);
@@ -77,7 +77,7 @@ TEST(sse, the_limit_is_the_same_however_the_bytes_come) {
   EXPECT_FALSE(fits);
 }
 
-TEST(sse, a_byte_order_mark_at_the_begin_is_skipped) {
+TEST(sse, a_byte_order_mark_is_skipped_only_at_the_beginning) {
   for (std::size_t step = 1; step < 20; ++step)
     EXPECT_THAT(read("\xef\xbb\xbf"
                      "data: a\n\n\xef\xbb\xbf"
@@ -86,7 +86,7 @@ TEST(sse, a_byte_order_mark_at_the_begin_is_skipped) {
                 testing::ElementsAre("|a", "|c"));
 }
 
-TEST(sse, survives_noise) {
+TEST(sse, random_input_gives_the_same_events_at_every_split) {
   std::mt19937 rng(3);
   for (int i = 0; i < 20000; ++i) {
     std::string t;

@@ -11,13 +11,13 @@ namespace llm {
 
 namespace {
 
-constexpr std::size_t max_refusal = 64 * 1024;
-constexpr std::size_t max_after_end = 64 * 1024;
+constexpr std::size_t max_error_body = 64 * 1024;
+constexpr std::size_t max_bytes_after_end = 64 * 1024;
 constexpr std::uint64_t max_answer = 256ull * 1024 * 1024;
 constexpr std::uint64_t linger_ms = 2000;
-constexpr std::uint64_t terminator_ms = 5000;  // without new data, from the finish reason of an answer to its end
+constexpr std::uint64_t terminator_ms = 5000;  // time without new data after the finish reason, until the answer ends
 
-// Messages of the host's HTTP client contain addresses.
+// The HTTP client's messages contain addresses, so they are quoted only in the log.
 failure classify_transport(ry_status st, std::string_view reason, std::string text) {
   switch (st) {
     case RY_CANCELLED:
@@ -104,8 +104,8 @@ struct stream_call::preparation {
     (void)ry::guard([&] {
       try {
         self->made = self->make();
-      } catch (const bad_request& why) {
-        self->refused = {RY_INVALID_ARGUMENT, "llm.refused", why.what()};
+      } catch (const bad_request& e) {
+        self->refused = {RY_INVALID_ARGUMENT, "llm.refused", e.what()};
       }
     });
   }
@@ -166,20 +166,20 @@ void stream_call::tool_call(std::string_view id, std::string_view name, std::str
 ry_status stream_call::on_data(void* p, ry_bytes chunk) noexcept {
   auto* self = static_cast<stream_call*>(p);
   return ry::guard([&] {
-    const ry_status st = self->take({reinterpret_cast<const char*>(chunk.ptr), chunk.len});
+    const ry_status st = self->receive({reinterpret_cast<const char*>(chunk.ptr), chunk.len});
     // The host would interpret RY_RESOURCE_EXHAUSTED as a request to pause.
     return st == RY_RESOURCE_EXHAUSTED ? RY_ABORTED : st;
   });
 }
 
-ry_status stream_call::take(std::string_view bytes) {
+ry_status stream_call::receive(std::string_view bytes) {
   if (done_) {
     after_end_ += bytes.size();
-    return after_end_ > max_after_end ? RY_ABORTED : RY_OK;
+    return after_end_ > max_bytes_after_end ? RY_ABORTED : RY_OK;
   }
   if (cancelled_) return RY_CANCELLED;
   if (status_ / 100 != 2) {
-    refusal_.append(bytes.substr(0, max_refusal - std::min(max_refusal, refusal_.size())));
+    error_body_.append(bytes.substr(0, max_error_body - std::min(max_error_body, error_body_.size())));
     return RY_OK;
   }
   const bool fits = body_.feed(bytes, *reader_, *this, [this] { return !cancelled_; });
@@ -190,7 +190,7 @@ ry_status stream_call::take(std::string_view bytes) {
   if (cancelled_) return RY_CANCELLED;
   if (!reader_->ended()) {
     // Some servers send no terminator and keep the connection open; others send a finish reason in each chunk.
-    if (reader_->finish_seen()) end_after(terminator_ms);
+    if (reader_->finish_seen()) close_after(terminator_ms);
     return RY_OK;
   }
   if (reader_->failed()) {
@@ -198,24 +198,24 @@ ry_status stream_call::take(std::string_view bytes) {
     return RY_ABORTED;
   }
   end();
-  end_after(linger_ms);  // do not wait for a server that keeps the response open after its last event
+  close_after(linger_ms);  // some servers keep the response open after the last event
   return RY_OK;
 }
 
 // Closes the connection after this time unless the server closes it first.
-void stream_call::end_after(std::uint64_t ms) {
+void stream_call::close_after(std::uint64_t ms) {
   if (const auto earlier = std::exchange(linger_op_, 0)) host_.core().op_cancel(host_.host(), earlier);
-  struct late {
+  struct close_timer {
     const ry::context& host;
     ry_op_id op;
   };
-  auto wait = std::make_unique<late>(late{host_, op_});
-  const ry_done done{[](void* p, ry_status slept, const ry_error_view*) noexcept {
-                       const std::unique_ptr<late> l(static_cast<late*>(p));
-                       if (slept == RY_OK) l->host.core().op_cancel(l->host.host(), l->op);
+  auto timer = std::make_unique<close_timer>(close_timer{host_, op_});
+  const ry_done done{[](void* p, ry_status sleep_status, const ry_error_view*) noexcept {
+                       const std::unique_ptr<close_timer> l(static_cast<close_timer*>(p));
+                       if (sleep_status == RY_OK) l->host.core().op_cancel(l->host.host(), l->op);
                      },
-                     wait.get()};
-  if (host_.core().sleep_ms(host_.host(), exec_, ms, done, &linger_op_) == RY_OK) wait.release();
+                     timer.get()};
+  if (host_.core().sleep_ms(host_.host(), exec_, ms, done, &linger_op_) == RY_OK) timer.release();
 }
 
 void stream_call::on_done(void* p, ry_status st, const ry_error_view* err) noexcept {
@@ -230,15 +230,15 @@ void stream_call::closed(ry_status st, const ry_error_view* err) {
   if (cancelled_) return end(failure_of_transport(RY_CANCELLED, {}, {}));
   const bool refused = status_ != 0 && status_ / 100 != 2;
   if (refused) {
-    auto f = reader_->refused(status_, refusal_);
+    auto f = reader_->refused(status_, error_body_);
     // Precedence: the header, the error's text, the reset time of the limit.
-    if (const auto asked = retry_headers_.asked_ms(); asked != 0) f.retry_after_s = whole_seconds(asked);
-    if (f.retry_after_s == 0 && status_ == 429) f.retry_after_s = whole_seconds(retry_headers_.reset_ms());
+    if (const auto asked = retry_headers_.requested_ms(); asked != 0) f.retry_after_s = seconds_rounded_up(asked);
+    if (f.retry_after_s == 0 && status_ == 429) f.retry_after_s = seconds_rounded_up(retry_headers_.reset_ms());
     return end(f);
   }
   if (st != RY_OK) {
     const auto reason = err ? ry::view(err->reason) : std::string_view();
-    // The answer may be complete although the connection was not closed properly.
+    // The answer may be complete even if the connection was not closed properly.
     if (reason == "http_client.truncated" || reason == "http_client.reset" || reader_->finish_seen())
       body_.closed(*reader_, *this);
     if (reader_->ended() && !reader_->failed()) return end();
@@ -272,12 +272,12 @@ void stream_call::end() {
 
 void stream_call::end(const failure& f) {
   done_ = true;
-  // Not a failed request: a retry would be withheld as well.
+  // The request has not failed: a retry would be filtered as well.
   const bool filtered = f.reason == content_filtered;
   const auto e = summary(filtered ? RY_LLM_FINISH_FILTER : 0);
   if (filtered) return sink_.on_end(ctx_, RY_OK, &e, nullptr);
   const std::string text = presentable(f.message, secrets_);
-  const std::string_view message = f.quoted ? sentence_of(f) : std::string_view(text);
+  const std::string_view message = f.quoted ? client_message(f) : std::string_view(text);
   const auto valid = with_valid_utf8(text);
   const std::string detail = f.quoted ? "{\"cause\":" + ry::json_string(valid ? *valid : text) + "}" : std::string();
   ry_error_view v{};

@@ -1,5 +1,5 @@
-// One request over ry.http_client/1: sends it, feeds the response body to a reader and the reader's output to the sink,
-// and ends exactly once. Lives on the executor of the call.
+// One request over ry.http_client/1: sends it, passes the response body to a reader and the reader's output to the
+// sink, and completes exactly once. Thread: the executor of the call.
 #pragma once
 
 #include <ry/ext/llm_provider.h>
@@ -23,14 +23,14 @@ struct endpoint {
   std::string name;  // of the provider; also the key of its connection pool
   std::string url;  // of the request
   std::string secret;
-  std::vector<std::string> secrets;  // removed from all messages: the key, values of headers and of the URL
+  std::vector<std::string> secrets;  // masked in all messages: the key, values of headers and of the URL
   ry::headers headers;
   std::uint64_t total_ms = 600'000, idle_ms = 120'000;
   enum class proxy_from { environment, setting, none };
   proxy_from proxied = proxy_from::environment;
   std::string proxy;  // with proxy_from::setting
   std::string ca_pem;  // certificates trusted in addition to the system's; empty: none
-  std::uint64_t trust = 0;  // the host's handle for them
+  std::uint64_t trust = 0;  // the host's handle for these certificates
 };
 
 // The request body, and the reader for the response.
@@ -52,7 +52,7 @@ class stream_call final : receiver {
   };
   // A status other than RY_OK: not started. *call is valid until on_end has returned. `at` outlives the call.
   static ry_status start(const ry::context& host, const endpoint& at, exchange e, const caller& by, void** call);
-  // For a request that takes long to build: `prepare` runs on a blocking thread and may throw.
+  // For a request that takes a long time to build: `prepare` runs on a blocking thread and may throw.
   static ry_status start(const ry::context& host, const endpoint& at, std::function<exchange()> prepare,
                          const caller& by, void** call);
   static void cancel(void* call);
@@ -75,12 +75,12 @@ class stream_call final : receiver {
   }
 
   void report_notices();
-  ry_status take(std::string_view bytes);
+  ry_status receive(std::string_view bytes);
   void closed(ry_status st, const ry_error_view* err);
   void end();
   void end(const failure& f);
   ry_llm_end summary(std::int32_t finish) const;
-  void end_after(std::uint64_t ms);
+  void close_after(std::uint64_t ms);
 
   const ry::context& host_;
   const std::vector<std::string>& secrets_;  // of the endpoint
@@ -96,7 +96,7 @@ class stream_call final : receiver {
   unsigned status_ = 0;
   retry_headers retry_headers_;
   std::size_t after_end_ = 0;
-  std::string refusal_;
+  std::string error_body_;
   bool done_ = false, cancelled_ = false;
 };
 

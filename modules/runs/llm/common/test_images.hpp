@@ -1,4 +1,4 @@
-// Minimal images whose headers contain a size, for tests. No decoder could show them.
+// Minimal images with valid headers, for tests. They cannot be decoded.
 #pragma once
 
 #include <cstddef>

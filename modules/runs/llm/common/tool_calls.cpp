@@ -25,7 +25,7 @@ bool all_blank(std::string_view s) {
   return s.find_first_not_of(blanks) == std::string_view::npos;
 }
 
-// The position after the object at the beginning of `s`; npos: it is incomplete.
+// Returns the position after the object at the beginning of `s`; npos if it is incomplete.
 std::size_t object_end(std::string_view s) {
   int depth = 0;
   bool in_string = false;
@@ -56,7 +56,7 @@ bool empty_object(std::string_view s) {
   return s.starts_with('{') && s.ends_with('}') && all_blank(s.substr(1, s.size() - 2));
 }
 
-// Texts of very different lengths count as different, which keeps comparing many short ones with a long one cheap.
+// Texts of very different lengths count as different, so that comparing many short texts with a long one stays cheap.
 bool same_value(std::string_view a, std::string_view b) {
   if (a == b) return true;
   if (a.size() / 4 > b.size() || b.size() / 4 > a.size()) return false;
@@ -74,7 +74,7 @@ bool extends(std::string_view next, std::string_view before) {
   return rest.starts_with(',') || rest.starts_with('}');
 }
 
-std::string invented_id(std::string_view seed, std::size_t ordinal, const assembled_call& of) {
+std::string generated_id(std::string_view seed, std::size_t ordinal, const assembled_call& of) {
   std::uint64_t hash = 14695981039346656037ull;
   const auto mix = [&hash](std::string_view s) {
     for (const char c : s) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
@@ -95,12 +95,12 @@ std::string invented_id(std::string_view seed, std::size_t ordinal, const assemb
 
 }  // namespace
 
-bool is_whole_object(std::string_view text) {
+bool is_complete_object(std::string_view text) {
   text = ry::trimmed(text);
   return text.starts_with('{') && object_end(text) == text.size();
 }
 
-bool is_no_arguments(std::string_view text) {
+bool means_no_arguments(std::string_view text) {
   text = ry::trimmed(text);
   if (text.empty() || text == "null" || empty_object(text)) return true;
   const bool enclosed =
@@ -108,13 +108,13 @@ bool is_no_arguments(std::string_view text) {
   return enclosed && (all_blank(text.substr(1, text.size() - 2)) || text == "\"null\"");
 }
 
-std::string settled_arguments(std::string taken, bool cut) {
-  if (!is_whole_object(taken) && is_no_arguments(taken)) return cut ? "" : "{}";
+std::string final_arguments(std::string taken, bool truncated) {
+  if (!is_complete_object(taken) && means_no_arguments(taken)) return truncated ? "" : "{}";
   if (auto paired = without_lone_surrogates(taken)) return std::move(*paired);
   return taken;
 }
 
-void argument_text::add(std::string_view piece) {
+void argument_accumulator::add(std::string_view piece) {
   std::size_t i = 0;
   for (; i < piece.size() && !closed_; ++i) {
     const char c = piece[i];
@@ -140,41 +140,42 @@ void argument_text::add(std::string_view piece) {
     }
   }
   text_.append(piece.substr(0, i));
-  behind_.append(piece.substr(i));
+  trailing_.append(piece.substr(i));
 }
 
-bool argument_text::is_said_again_by(std::string_view other) const {
-  const auto own = ry::trimmed(text_);
+bool argument_accumulator::is_repeated_by(std::string_view other) const {
+  const auto object = ry::trimmed(text_);
   other = ry::trimmed(other);
-  return closed_ && starts_object(other) && (empty_object(own) || extends(other, own) || same_value(own, other));
+  return closed_ && starts_object(other) &&
+         (empty_object(object) || extends(other, object) || same_value(object, other));
 }
 
-std::string argument_text::take() {
+std::string argument_accumulator::take() {
   if (!closed_) {
-    const auto own = ry::trimmed(text_);
+    const auto text = ry::trimmed(text_);
     // "null" before the object, or an object written as a JSON string.
-    if (own.starts_with("null") && starts_object(own.substr(4))) return std::string(ry::trimmed(own.substr(4)));
-    if (own.starts_with('"')) {
+    if (text.starts_with("null") && starts_object(text.substr(4))) return std::string(ry::trimmed(text.substr(4)));
+    if (text.starts_with('"')) {
       boost::system::error_code ec;
-      const auto v = json::parse(own, ec);
-      if (!ec && v.is_string() && is_whole_object(v.get_string())) return std::string(v.get_string());
+      const auto v = json::parse(text, ec);
+      if (!ec && v.is_string() && is_complete_object(v.get_string())) return std::string(v.get_string());
     }
     return std::move(text_);
   }
-  std::string_view rest = ry::trimmed(behind_);
+  std::string_view rest = ry::trimmed(trailing_);
   if (rest.empty()) return std::move(text_);
   std::string_view best = ry::trimmed(text_);
   while (!rest.empty()) {
     const auto end = rest.starts_with('{') ? object_end(rest) : std::string_view::npos;
     const std::string_view next = rest.substr(0, end);
-    const bool cut = end == std::string_view::npos;
+    const bool incomplete = end == std::string_view::npos;
     if (empty_object(best) && next.starts_with('{'))
       best = next;
-    else if (!cut && extends(next, best))
+    else if (!incomplete && extends(next, best))
       best = next;
-    else if (cut || (!empty_object(next) && !same_value(best, next)))
-      return text_ + behind_;  // different objects: ambiguous
-    rest = cut ? std::string_view() : ry::trimmed(rest.substr(end));
+    else if (incomplete || (!empty_object(next) && !same_value(best, next)))
+      return text_ + trailing_;  // different objects: ambiguous
+    rest = incomplete ? std::string_view() : ry::trimmed(rest.substr(end));
   }
   return std::string(best);
 }
@@ -214,23 +215,23 @@ std::optional<std::size_t> tool_call_assembly::add(const json::object& o, std::s
       n = static_cast<std::int64_t>(at->get_double());
     if (n >= 0) p.index = n;
   }
-  std::string written;  // arguments that arrived as JSON instead of text
+  std::string serialized;  // arguments that arrived as JSON instead of text
   const auto* arguments = named.if_contains("arguments");
   if (arguments && arguments->is_string()) {
     p.arguments = arguments->get_string();
   } else if (arguments && (arguments->is_object() || arguments->is_array())) {
-    written = json::serialize(*arguments);
-    p.arguments = written;
+    serialized = json::serialize(*arguments);
+    p.arguments = serialized;
   }
-  p.whole = is_whole_object(p.arguments);
+  p.is_complete = is_complete_object(p.arguments);
   const auto* extra = object_at(o, "extra_content");
   if (extra && extra->empty()) extra = nullptr;
   return add(p, extra);
 }
 
 std::optional<std::size_t> tool_call_assembly::add(const piece& p, const json::object* extra) {
-  call* c = owner(p);
-  if (c == nullptr || begins_another(*c, p)) {
+  call* c = find_call_for(p);
+  if (c == nullptr || starts_new_call(*c, p)) {
     if (p.id.empty() && p.name.empty() && all_blank(p.arguments)) return 0;
     if (calls_.size() >= max_calls) return std::nullopt;
     calls_.push_back({p.index, {}, {}, deltas_, {}, {}});
@@ -241,7 +242,7 @@ std::optional<std::size_t> tool_call_assembly::add(const piece& p, const json::o
     bytes_ += p.id.size();
   }
   if (p.name.starts_with(c->name))
-    c->name = p.name;  // the first part, a repetition, or everything so far
+    c->name = p.name;  // the first part, a repetition, or the complete name so far
   else if (p.name != c->name)
     c->name += p.name;
   if (extra != nullptr) {
@@ -254,45 +255,46 @@ std::optional<std::size_t> tool_call_assembly::add(const piece& p, const json::o
   return p.arguments.size();
 }
 
-// The call that a part belongs to unless it begins another one; nullptr: it begins one.
-tool_call_assembly::call* tool_call_assembly::owner(const piece& p) {
+// Returns the call that the piece continues, unless starts_new_call() holds; nullptr: the piece starts a new call.
+tool_call_assembly::call* tool_call_assembly::find_call_for(const piece& p) {
   if (calls_.empty()) return nullptr;
   call& last = calls_.back();
   const auto from_back = [this](auto&& fits) {
     const auto it = std::find_if(calls_.rbegin(), calls_.rend(), fits);
     return it == calls_.rend() ? nullptr : &*it;
   };
-  call* of_id = p.id.empty() ? nullptr : from_back([&](const call& c) { return c.id == p.id; });
+  call* same_id = p.id.empty() ? nullptr : from_back([&](const call& c) { return c.id == p.id; });
   if (!p.index) {
-    if (of_id != nullptr) return of_id;
+    if (same_id != nullptr) return same_id;
     if (p.position == 0) return &last;
     if (!p.name.empty()) return nullptr;
     return p.position < calls_.size() ? &calls_[p.position] : &last;
   }
   if (call* c = from_back([&](const call& x) { return x.index == p.index; })) return c;
   // A new index. Some servers count chunks instead of calls.
-  if (of_id != nullptr && (p.name.empty() || (p.name == of_id->name && !of_id->arguments.complete()))) return of_id;
+  if (same_id != nullptr && (p.name.empty() || (p.name == same_id->name && !same_id->arguments.complete())))
+    return same_id;
   if (last.delta == deltas_ || last.arguments.complete() || all_blank(p.arguments)) return nullptr;
   if (p.name.empty()) return &last;
-  const bool goes_on = p.name == last.name && !last.arguments.blank() && !starts_object(p.arguments);
-  return goes_on ? &last : nullptr;
+  const bool continues_last = p.name == last.name && !last.arguments.blank() && !starts_object(p.arguments);
+  return continues_last ? &last : nullptr;
 }
 
-bool tool_call_assembly::begins_another(const call& c, const piece& p) const {
+bool tool_call_assembly::starts_new_call(const call& c, const piece& p) const {
   const bool other_id = !p.id.empty() && !c.id.empty() && p.id != c.id;
-  const bool nothing = all_blank(p.arguments);
-  if (p.name.empty()) return other_id && c.arguments.complete() && nothing;  // its name follows
+  const bool no_arguments = all_blank(p.arguments);
+  if (p.name.empty()) return other_id && c.arguments.complete() && no_arguments;  // the name follows in a later delta
   if (c.delta == deltas_ && p.position > 0) return true;  // two elements of one delta
   if (c.name.empty()) return false;
   const bool same_name = p.name == c.name;
   if (c.arguments.complete()) {
     if (!same_name || other_id) return true;
-    return starts_object(p.arguments) && !c.arguments.is_said_again_by(p.arguments);
+    return starts_object(p.arguments) && !c.arguments.is_repeated_by(p.arguments);
   }
-  if (same_name) return other_id && !p.index && (p.whole || (nothing && c.arguments.blank()));
+  if (same_name) return other_id && !p.index && (p.is_complete || (no_arguments && c.arguments.blank()));
   if (!c.arguments.blank() || other_id) return true;
   // A name in parts, or the previous call has no arguments.
-  return p.id.empty() && !nothing && !p.index;
+  return p.id.empty() && !no_arguments && !p.index;
 }
 
 std::vector<assembled_call> tool_call_assembly::take(std::string_view seed, bool finished) {
@@ -302,10 +304,10 @@ std::vector<assembled_call> tool_call_assembly::take(std::string_view seed, bool
     if (c.name.empty()) continue;
     assembled_call a{std::move(c.id), std::move(c.name), c.arguments.take(), std::move(c.extra)};
     // A limit may have truncated the arguments of the last call.
-    const bool cut = !finished && &c == &calls_.back();
-    a.arguments = settled_arguments(std::move(a.arguments), cut);
+    const bool truncated = !finished && &c == &calls_.back();
+    a.arguments = final_arguments(std::move(a.arguments), truncated);
     for (std::size_t n = out.size(); a.id.empty() || ids.contains(a.id); ++n) {
-      a.id = invented_id(seed, n, a);
+      a.id = generated_id(seed, n, a);
     }
     ids.insert(a.id);
     out.push_back(std::move(a));

@@ -9,7 +9,7 @@
 
 namespace {
 
-using llm::argument_text;
+using llm::argument_accumulator;
 using llm::tool_call_assembly;
 using testing::ElementsAreArray;
 
@@ -22,9 +22,9 @@ std::vector<std::string> assembled(const std::vector<std::string>& deltas, bool 
   return out;
 }
 
-TEST(tool_call_assembly, calls_are_distinguished_with_any_numbering) {
+TEST(tool_call_assembly, calls_are_distinguished_whatever_their_indexes_and_ids) {
   const struct {
-    const char* what;
+    const char* label;
     std::vector<std::string> deltas, calls;
   } cases[] = {
       {"as documented",
@@ -32,7 +32,7 @@ TEST(tool_call_assembly, calls_are_distinguished_with_any_numbering) {
         R"([{"index":0,"function":{"arguments":"{\"x\""}}])",
         R"([{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}},{"index":0,"function":{"arguments":":1}"}}])"},
        {R"(a f {"x":1})", "b g {}"}},
-      {"one index, own ids",
+      {"one index, separate ids",
        {R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}])",
         R"([{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":2}"}}])"},
        {R"(a f {"x":1})", R"(b f {"x":2})"}},
@@ -40,15 +40,15 @@ TEST(tool_call_assembly, calls_are_distinguished_with_any_numbering) {
        {R"([{"id":"a","function":{"name":"f","arguments":"{\"x\""}}])",
         R"([{"id":"a","function":{"arguments":":1}"}}])"},
        {R"(a f {"x":1})"}},
-      {"no index, two whole calls in a delta",
+      {"no index, two complete calls in a delta",
        {R"([{"id":"a","function":{"name":"f","arguments":"{}"}},{"id":"b","function":{"name":"f","arguments":"{}"}}])"},
        {"a f {}", "b f {}"}},
-      {"another id in each piece",
+      {"a different id in each piece",
        {R"([{"index":0,"id":"a","function":{"name":"f","arguments":""}}])",
         R"([{"index":0,"id":"b","function":{"arguments":"{\"x\""}}])",
         R"([{"index":0,"id":"c","function":{"arguments":":1}"}}])"},
        {R"(a f {"x":1})"}},
-      {"another index in each piece",
+      {"a different index in each piece",
        {R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}])",
         R"([{"index":1,"function":{"arguments":":1}"}}])"},
        {R"(a f {"x":1})"}},
@@ -60,18 +60,18 @@ TEST(tool_call_assembly, calls_are_distinguished_with_any_numbering) {
        {R"([{"index":0,"id":"a","function":{"name":"li"}}])", R"([{"index":0,"function":{"name":"st"}}])",
         R"([{"index":0,"function":{"arguments":"{}"}}])"},
        {"a list {}"}},
-      {"the whole name in each piece",
+      {"the complete name in each piece",
        {R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}])",
         R"([{"index":0,"id":"a","function":{"name":"f","arguments":":1}"}}])"},
        {R"(a f {"x":1})"}},
-      {"name and arguments beside the function",
+      {"name and arguments without a function member",
        {R"([{"id":"a","name":"f","arguments":{"x":1}}])"},
        {R"(a f {"x":1})"}},
       {"nothing at all", {R"([7,{},{"index":"x"}])"}, {}}};
-  for (const auto& c : cases) EXPECT_THAT(assembled(c.deltas), ElementsAreArray(c.calls)) << c.what;
+  for (const auto& c : cases) EXPECT_THAT(assembled(c.deltas), ElementsAreArray(c.calls)) << c.label;
 }
 
-TEST(tool_call_assembly, ids_are_there_and_unique) {
+TEST(tool_call_assembly, missing_and_duplicate_ids_are_replaced) {
   const auto calls = assembled({R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}])",
                                 R"([{"index":1,"id":"a","function":{"name":"f","arguments":"{}"}}])",
                                 R"([{"index":2,"function":{"name":"f","arguments":"{}"}}])",
@@ -82,14 +82,14 @@ TEST(tool_call_assembly, ids_are_there_and_unique) {
   for (const auto& c : {calls[1], calls[2], calls[3]}) EXPECT_THAT(c, testing::MatchesRegex("[0-9a-z]{9} f \\{\\}"));
 }
 
-TEST(tool_call_assembly, missing_arguments_are_an_empty_object_unless_they_may_be_cut_off) {
+TEST(tool_call_assembly, missing_arguments_are_an_empty_object_unless_they_may_be_truncated) {
   const std::vector<std::string> two = {R"([{"index":0,"id":"a","function":{"name":"f"}}])",
                                         R"([{"index":1,"id":"b","function":{"name":"g","arguments":" "}}])"};
   EXPECT_THAT(assembled(two), testing::ElementsAre("a f {}", "b g {}"));
   EXPECT_THAT(assembled(two, false), testing::ElementsAre("a f {}", "b g "));
 }
 
-TEST(tool_call_assembly, number_and_size_are_bounded) {
+TEST(tool_call_assembly, number_and_size_of_calls_are_limited) {
   tool_call_assembly calls;
   boost::json::array many;
   for (std::size_t i = 0; i <= tool_call_assembly::max_calls; ++i)
@@ -104,10 +104,10 @@ TEST(tool_call_assembly, number_and_size_are_bounded) {
   const boost::json::array other{
       {{"index", 1}, {"function", {{"name", "g"}, {"arguments", std::string(9 << 20, 'x')}}}}};
   EXPECT_TRUE(together.add(piece));
-  EXPECT_FALSE(together.add(other)) << "the calls of one answer have one limit";
+  EXPECT_FALSE(together.add(other)) << "the limit applies to all calls of an answer together";
 }
 
-TEST(tool_call_assembly, a_very_long_id_reads_as_missing) {
+TEST(tool_call_assembly, a_very_long_id_is_treated_as_missing) {
   const auto delta = [](std::size_t size) {
     return R"([{"index":0,"id":")" + std::string(size, 'i') + R"(","function":{"name":"f","arguments":"{}"}}])";
   };
@@ -115,7 +115,7 @@ TEST(tool_call_assembly, a_very_long_id_reads_as_missing) {
   EXPECT_EQ(assembled({delta(2 << 20)}).front().size(), 9u + 5);
 }
 
-TEST(tool_call_assembly, extra_content_counts_as_size) {
+TEST(tool_call_assembly, extra_content_counts_towards_the_size_limit) {
   const std::string delta = R"([{"index":0,"id":"a","extra_content":{"x":")" +
                             std::string(tool_call_assembly::max_bytes, 'x') +
                             R"("},"function":{"name":"f","arguments":"{}"}}])";
@@ -123,7 +123,7 @@ TEST(tool_call_assembly, extra_content_counts_as_size) {
   EXPECT_FALSE(calls.add(boost::json::parse(delta).as_array()));
 }
 
-TEST(tool_call_assembly, missing_arguments_become_an_empty_object) {
+TEST(tool_call_assembly, all_forms_of_missing_arguments_become_an_empty_object) {
   const auto with = [](std::string_view arguments) {
     return boost::json::serialize(
         boost::json::array{{{"index", 0}, {"id", "a"}, {"function", {{"name", "f"}, {"arguments", arguments}}}}});
@@ -136,12 +136,12 @@ TEST(tool_call_assembly, missing_arguments_become_an_empty_object) {
     EXPECT_THAT(assembled({with(some)}), testing::ElementsAre("a f " + std::string(some))) << some;
 }
 
-TEST(tool_call_assembly, half_a_surrogate_pair_in_arguments_reads_as_a_replacement_character) {
+TEST(tool_call_assembly, a_lone_surrogate_in_arguments_becomes_a_replacement_character) {
   EXPECT_THAT(assembled({R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":\"\\ud83d\"}"}}])"}),
               testing::ElementsAre(R"(a f {"x":"\ufffd"})"));
 }
 
-TEST(argument_text, an_object_that_is_said_again_counts_once) {
+TEST(argument_accumulator, a_repeated_object_counts_once) {
   const struct {
     std::vector<std::string> pieces;
     std::string text;
@@ -159,7 +159,7 @@ TEST(argument_text, an_object_that_is_said_again_counts_once) {
                {{"{\"x\":"}, "{\"x\":"},
                {{"no json"}, "no json"}};
   for (const auto& c : cases) {
-    argument_text t;
+    argument_accumulator t;
     for (const auto& p : c.pieces) t.add(p);
     EXPECT_EQ(t.take(), c.text) << testing::PrintToString(c.pieces);
   }

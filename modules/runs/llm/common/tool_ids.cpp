@@ -10,8 +10,8 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// "call_1": replaces an id that a provider left out.
-bool is_own_id(std::string_view id) {
+// An id such as "call_1", which this server assigned because the provider sent none.
+bool is_placeholder_id(std::string_view id) {
   constexpr std::string_view prefix = "call_";
   if (!id.starts_with(prefix) || id.size() > prefix.size() + 3) return false;
   id.remove_prefix(prefix.size());
@@ -37,12 +37,12 @@ bool is_valid_id(std::string_view id, id_form form) {
       return !id.empty() && id.size() <= 64 &&
              std::all_of(id.begin(), id.end(), [](char c) { return is_letter_or_digit(c) || c == '_' || c == '-'; });
     case id_form::compatible:
-      if (is_own_id(id)) return false;
+      if (is_placeholder_id(id)) return false;
       [[fallthrough]];
     case id_form::openai:
       return !id.empty() && id.size() <= 40 &&
              std::all_of(id.begin(), id.end(), [](char c) { return c > 0x20 && c < 0x7f; });
-    case id_form::nine:
+    case id_form::mistral:
       return id.size() == 9 && std::all_of(id.begin(), id.end(), is_letter_or_digit);
   }
   return false;

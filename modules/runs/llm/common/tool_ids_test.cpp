@@ -9,13 +9,13 @@ namespace {
 
 using namespace llm;
 
-constexpr id_form all_forms[] = {id_form::anthropic, id_form::openai, id_form::compatible, id_form::nine};
+constexpr id_form all_forms[] = {id_form::anthropic, id_form::openai, id_form::compatible, id_form::mistral};
 
-TEST(tool_ids, knows_the_parameters_of_a_provider) {
+TEST(tool_ids, validity_depends_on_the_form) {
   const std::string sixty(60, 'a');
   const struct {
     std::string id;
-    bool anthropic, openai, compatible, nine;
+    bool anthropic, openai, compatible, mistral;
   } cases[] = {{"toolu_01-A", true, true, true, false},
                {"abcDEF123", true, true, true, true},
                {"call_1", true, true, false, false},
@@ -30,11 +30,11 @@ TEST(tool_ids, knows_the_parameters_of_a_provider) {
     EXPECT_EQ(is_valid_id(c.id, id_form::anthropic), c.anthropic) << c.id;
     EXPECT_EQ(is_valid_id(c.id, id_form::openai), c.openai) << c.id;
     EXPECT_EQ(is_valid_id(c.id, id_form::compatible), c.compatible) << c.id;
-    EXPECT_EQ(is_valid_id(c.id, id_form::nine), c.nine) << c.id;
+    EXPECT_EQ(is_valid_id(c.id, id_form::mistral), c.mistral) << c.id;
   }
 }
 
-TEST(tool_ids, ids_stay_apart_and_valid) {
+TEST(tool_ids, assigned_ids_are_unique_and_valid) {
   std::vector<std::string> stored{"list:1",
                                   "list.1",
                                   "list 1",
@@ -53,16 +53,16 @@ TEST(tool_ids, ids_stay_apart_and_valid) {
     for (const auto& s : stored) {
       const auto id = ids.next(s);
       EXPECT_TRUE(is_valid_id(id, form)) << s << " became " << id;
-      EXPECT_TRUE(given.insert(id).second) << s << " became " << id << ", as another did";
+      EXPECT_TRUE(given.insert(id).second) << s << " became " << id << " twice";
     }
   }
 }
 
-TEST(tool_ids, a_valid_id_stays) {
+TEST(tool_ids, a_valid_id_is_kept) {
   for (const auto form : all_forms) EXPECT_EQ(id_allocator(form).next("abcDEF123"), "abcDEF123");
 }
 
-TEST(tool_ids, an_id_depends_on_the_calls_before_only) {
+TEST(tool_ids, an_id_depends_only_on_the_earlier_calls) {
   for (const auto form : all_forms) {
     id_allocator once(form), again(form);
     for (const char* s : {"a:1", "a:1", "b", "a.1"}) EXPECT_EQ(once.next(s), again.next(s));

@@ -23,7 +23,7 @@ namespace json = boost::json;
 
 namespace {
 
-// Limits for one schema with its references resolved: each may be used many times.
+// Limits for one schema after its references have been resolved; a reference may be used many times.
 constexpr int max_nodes = 4000;
 constexpr std::size_t max_resolved_bytes = 128 * 1024;
 constexpr int max_depth = 60;
@@ -145,7 +145,7 @@ bool is_property_name(std::string_view name) {
 }
 
 // Resolves a JSON pointer such as "#/a/b~1c/%64".
-const json::value* pointed_to(const json::value& root, std::string_view ref) {
+const json::value* resolve_pointer(const json::value& root, std::string_view ref) {
   if (!ref.starts_with('#')) return nullptr;
   ref.remove_prefix(1);
   const json::value* at = &root;
@@ -194,25 +194,25 @@ json::array strings_of(const json::value* v) {
   if (const auto* list = v->if_array())
     for (const auto& s : *list)
       if (s.is_string()) add_unique(out, s);
-  if (const auto* object = v->if_object())  // a PHP list with gaps
+  if (const auto* object = v->if_object())  // PHP serializes a list with gaps as an object
     for (const auto& s : *object)
       if (s.value().is_string()) add_unique(out, s.value());
   return out;
 }
 
-// Deducts the approximate size of `v` from the remaining budget. False: it does not fit.
-bool fits(const json::value& v, std::size_t& left) {
+// Deducts the approximate size of `v` from the remaining budget; false if it does not fit.
+bool fits(const json::value& v, std::size_t& bytes_left) {
   std::size_t bytes = 8;
   if (const auto* s = v.if_string()) bytes += s->size();
-  if (bytes > left) return false;
-  left -= bytes;
+  if (bytes > bytes_left) return false;
+  bytes_left -= bytes;
   if (const auto* list = v.if_array())
-    return std::all_of(list->begin(), list->end(), [&left](const auto& item) { return fits(item, left); });
+    return std::all_of(list->begin(), list->end(), [&bytes_left](const auto& item) { return fits(item, bytes_left); });
   if (const auto* object = v.if_object())
     for (const auto& member : *object) {
-      if (member.key().size() > left) return false;
-      left -= member.key().size();
-      if (!fits(member.value(), left)) return false;
+      if (member.key().size() > bytes_left) return false;
+      bytes_left -= member.key().size();
+      if (!fits(member.value(), bytes_left)) return false;
     }
   return true;
 }
@@ -237,8 +237,8 @@ class normaliser {
 
   const json::value& root_;
   const schema_dialect dialect_;
-  int left_ = max_nodes;
-  std::size_t left_to_resolve_ = max_resolved_bytes;
+  int nodes_left_ = max_nodes;
+  std::size_t resolve_bytes_left_ = max_resolved_bytes;
   std::vector<std::string> active_{"#"};  // references that are being resolved
   name_map original_names_, new_names_;
   std::set<std::string, std::less<>> taken_names_;
@@ -250,27 +250,27 @@ json::object normaliser::schema_of(const json::value& v, int depth) {
     return type.empty() ? json::object() : keywords_of(json::object{{"type", type}}, depth);
   }
   const auto* o = v.if_object();
-  if (o == nullptr || depth > max_depth || left_-- <= 0) return {};
+  if (o == nullptr || depth > max_depth || nodes_left_-- <= 0) return {};
   if (const auto ref = text_at(*o, "$ref"); !ref.empty()) return resolved(*o, ref, depth);
   return keywords_of(*o, depth);
 }
 
-// The members next to a reference extend its target. A recursive reference is cut, and so is one that would make the
-// schema too large.
+// The members next to a reference extend its target. Recursive references, and those that would make the schema too
+// large, are reduced to type and description.
 json::object normaliser::resolved(const json::object& o, std::string_view ref, int depth) {
-  json::object beside = o;
-  beside.erase("$ref");
-  const auto* target = pointed_to(root_, ref);
+  json::object siblings = o;
+  siblings.erase("$ref");
+  const auto* target = resolve_pointer(root_, ref);
   const auto* object = target ? target->if_object() : nullptr;
-  if (object == nullptr) return keywords_of(beside, depth);
-  if (std::find(active_.begin(), active_.end(), ref) != active_.end() || !fits(*target, left_to_resolve_)) {
+  if (object == nullptr) return keywords_of(siblings, depth);
+  if (std::find(active_.begin(), active_.end(), ref) != active_.end() || !fits(*target, resolve_bytes_left_)) {
     for (const auto* key : {"type", "description"})
-      if (const auto* value = object->if_contains(key); value && !beside.contains(key)) beside[key] = *value;
-    return keywords_of(beside, depth);
+      if (const auto* value = object->if_contains(key); value && !siblings.contains(key)) siblings[key] = *value;
+    return keywords_of(siblings, depth);
   }
   active_.emplace_back(ref);
   json::object merged = *object;
-  for (const auto& member : beside) merged[member.key()] = member.value();
+  for (const auto& member : siblings) merged[member.key()] = member.value();
   json::object out = schema_of(merged, depth + 1);
   active_.pop_back();
   return out;
@@ -393,24 +393,25 @@ void normaliser::add_bounds(json::object& out, const json::object& o) const {
 void normaliser::add_properties(json::object& out, const json::object& o, int depth) {
   json::object properties;
   json::array required;
-  const json::array asked = strings_of(o.if_contains("required"));
+  const json::array required_names = strings_of(o.if_contains("required"));
   if (const auto* given = object_at(o, "properties"))
     for (const auto& [key, value] : *given) {
       if (value.is_bool() && !value.get_bool()) continue;  // the property must be absent
       const std::string_view name(key.data(), key.size());
-      const std::string as = property_name(name);
+      const std::string new_name = property_name(name);
       json::object schema = schema_of(value, depth + 1);
-      if (as != name) {
+      if (new_name != name) {
         const auto text = text_at(schema, "description");
         std::string description = "The parameter \"" + std::string(name) + "\"";
         description.append(text.empty() ? "." : ": ").append(text);
         schema["description"] = description;
       }
-      // In draft 3 a property itself says that it is required.
+      // In draft 3 the property itself has the flag `required`.
       const auto* object = value.if_object();
-      const bool is_asked = std::find(asked.begin(), asked.end(), json::value(name)) != asked.end();
-      if (is_asked || (object && flag_at(*object, "required"))) add_unique(required, json::value(as));
-      properties[as] = std::move(schema);
+      const bool is_required_name =
+          std::find(required_names.begin(), required_names.end(), json::value(name)) != required_names.end();
+      if (is_required_name || (object && flag_at(*object, "required"))) add_unique(required, json::value(new_name));
+      properties[new_name] = std::move(schema);
     }
   if (o.contains("properties")) out["properties"] = std::move(properties);
   if (!required.empty()) out["required"] = std::move(required);
@@ -472,7 +473,7 @@ void normaliser::reduce_to_openapi(json::object& out) const {
                                               "pattern",  "anyOf",         "minimum",       "maximum"};
   if (const auto* fixed = out.if_contains("const"); fixed && fixed->is_string() && !out.contains("enum"))
     out["enum"] = json::array{*fixed};
-  if (const auto* all = array_at(out, "allOf")) {  // the first with a value wins
+  if (const auto* all = array_at(out, "allOf")) {  // the first part with a value wins
     const json::array parts = *all;
     for (const auto& part : parts)
       for (const auto& member : part.get_object())
@@ -582,13 +583,13 @@ std::string joined(const json::array& names) {
   return out;
 }
 
-// Merges a composition into one object: all properties, and the required ones of every alternative. False: no
-// alternative is an object.
+// Merges a composition into one object with all properties; required are those that all alternatives require. False:
+// no alternative is an object.
 bool flatten(json::object& schema, std::string& alternatives, int depth) {
   json::object properties;
   json::array required = strings_of(schema.if_contains("required"));
   if (const auto* own = object_at(schema, "properties")) properties = *own;
-  const auto take_properties = [&properties](const json::object& variant) {
+  const auto merge_properties = [&properties](const json::object& variant) {
     if (const auto* more = object_at(variant, "properties"))
       for (const auto& [name, s] : *more) add_property(properties, name, s);
   };
@@ -606,7 +607,7 @@ bool flatten(json::object& schema, std::string& alternatives, int depth) {
       std::string inner;
       if (depth > max_depth || !flatten(variant, inner, depth + 1)) continue;
       any = true;
-      take_properties(variant);
+      merge_properties(variant);
       const json::array needed = strings_of(variant.if_contains("required"));
       if (key == std::string_view("allOf")) {
         for (const auto& n : needed) add_unique(required, n);
@@ -628,7 +629,7 @@ bool flatten(json::object& schema, std::string& alternatives, int depth) {
     possible = possible && (any || !properties.empty());
   }
   for (const char* key : {"if", "then", "else"})
-    if (const auto* variant = object_at(schema, key)) take_properties(*variant);
+    if (const auto* variant = object_at(schema, key)) merge_properties(*variant);
   for (const char* key : {"allOf", "anyOf", "oneOf", "enum", "const", "not", "if", "then", "else", "nullable"})
     schema.erase(key);
   schema["type"] = "object";

@@ -20,10 +20,10 @@ using name_map = std::map<std::string, std::string, std::less<>>;
 struct tool_parameters {
   boost::json::object schema;  // of type object, with properties, without composition at the top level
   name_map original_names;  // renamed properties: new name -> original name
-  std::string alternatives;  // of the composition at the top level, for the tool's description: "url | id"
+  std::string alternatives;  // required sets of the top-level composition, for the tool's description: "url | id"
 };
 
-// nullopt: the arguments would not be an object, which no call can express.
+// nullopt: the schema does not allow an object, but arguments are always objects.
 std::optional<tool_parameters> normalise_parameters(const boost::json::value* schema, schema_dialect dialect);
 
 // `arguments` with the keys of `names` replaced, at every depth.

@@ -11,7 +11,7 @@ namespace json = boost::json;
 using llm::schema_dialect;
 
 struct row {
-  const char* what;
+  const char* label;
   const char* given;
   const char* expected;  // nullptr: cannot be expressed
 };
@@ -20,14 +20,14 @@ void check(const row& r, schema_dialect dialect) {
   const json::value given = json::parse(r.given);
   const auto got = llm::normalise_parameters(&given, dialect);
   if (r.expected == nullptr) {
-    EXPECT_FALSE(got) << r.what;
+    EXPECT_FALSE(got) << r.label;
     return;
   }
-  ASSERT_TRUE(got) << r.what;
-  EXPECT_EQ(json::value(got->schema), json::parse(r.expected)) << r.what << ": " << json::serialize(got->schema);
+  ASSERT_TRUE(got) << r.label;
+  EXPECT_EQ(json::value(got->schema), json::parse(r.expected)) << r.label << ": " << json::serialize(got->schema);
 }
 
-TEST(tool_schema, becomes_an_object_with_properties) {
+TEST(tool_schema, every_schema_becomes_an_object_with_properties) {
   const row rows[] = {
       {"nothing", "null", R"({"type":"object","properties":{}})"},
       {"PHP's empty object", "[]", R"({"type":"object","properties":{}})"},
@@ -40,19 +40,19 @@ TEST(tool_schema, becomes_an_object_with_properties) {
       {"null as type", R"({"type":null,"properties":{}})", R"({"type":"object","properties":{}})"},
       {"properties of PHP", R"({"type":"object","properties":[],"required":[]})",
        R"({"type":"object","properties":{}})"},
-      {"properties within", R"({"type":"object","properties":{"o":{"type":"object","properties":[]}}})",
+      {"nested properties", R"({"type":"object","properties":{"o":{"type":"object","properties":[]}}})",
        R"({"type":"object","properties":{"o":{"type":"object","properties":{}}}})"},
       {"null properties", R"({"type":"object","properties":null})", R"({"type":"object","properties":{}})"},
-      {"null within", R"({"properties":{"a":null,"b":[],"c":"string","d":true,"e":false}})",
+      {"null in properties", R"({"properties":{"a":null,"b":[],"c":"string","d":true,"e":false}})",
        R"({"type":"object","properties":{"a":{},"b":{},"c":{"type":"string"},"d":{}}})"},
-      {"no object", R"({"type":"string"})", nullptr},
+      {"not an object", R"({"type":"string"})", nullptr},
       {"a list", R"({"type":"array","items":{}})", nullptr},
-      {"choices that are no objects", R"({"anyOf":[{"type":"string"},{"type":"integer"}]})", nullptr}};
+      {"alternatives that are not objects", R"({"anyOf":[{"type":"string"},{"type":"integer"}]})", nullptr}};
   for (const auto& r : rows) check(r, schema_dialect::full);
   EXPECT_TRUE(llm::normalise_parameters(nullptr, schema_dialect::full));
 }
 
-TEST(tool_schema, required_names_existing_properties) {
+TEST(tool_schema, required_contains_only_existing_properties) {
   const row rows[] = {
       {"object", R"({"properties":{"a":{}},"required":{}})", R"({"type":"object","properties":{"a":{}}})"},
       {"null", R"({"properties":{"a":{}},"required":null})", R"({"type":"object","properties":{"a":{}}})"},
@@ -61,14 +61,14 @@ TEST(tool_schema, required_names_existing_properties) {
        R"({"type":"object","properties":{"a":{},"b":{}},"required":["a","b"]})"},
       {"unknown, twice, no text", R"({"properties":{"a":{}},"required":["a","a","b",7]})",
        R"({"type":"object","properties":{"a":{}},"required":["a"]})"},
-      {"of draft 3", R"({"properties":{"a":{"type":"string","required":true}}})",
+      {"draft 3", R"({"properties":{"a":{"type":"string","required":true}}})",
        R"({"type":"object","properties":{"a":{"type":"string"}},"required":["a"]})"},
-      {"within", R"({"properties":{"o":{"properties":{"a":{}},"required":{}}}})",
+      {"nested", R"({"properties":{"o":{"properties":{"a":{}},"required":{}}}})",
        R"({"type":"object","properties":{"o":{"type":"object","properties":{"a":{}}}}})"}};
   for (const auto& r : rows) check(r, schema_dialect::full);
 }
 
-TEST(tool_schema, composition_at_the_top_becomes_one_object) {
+TEST(tool_schema, top_level_composition_becomes_one_object) {
   const row rows[] = {
       {"anyOf",
        R"({"type":"object","anyOf":[{"properties":{"id":{"type":"string"}},"required":["id"]},{"properties":{"url":{"type":"string"}},"required":["url"]}]})",
@@ -76,7 +76,7 @@ TEST(tool_schema, composition_at_the_top_becomes_one_object) {
       {"oneOf with common parts", R"({"type":"object","properties":{"x":{"type":"integer"}},"required":["x"],"oneOf":[
         {"properties":{"k":{"type":"string"},"a":{}},"required":["k","a"]},{"properties":{"k":{"type":"string"}},"required":["k"]}]})",
        R"({"type":"object","properties":{"x":{"type":"integer"},"k":{"type":"string"},"a":{}},"required":["x","k"]})"},
-      {"the same name in two ways",
+      {"the same property with different types",
        R"({"oneOf":[{"type":"object","properties":{"v":{"type":"string"}}},{"type":"object","properties":{"v":{"type":"integer"}}},{"type":"object","properties":{"v":{"type":"boolean"}}}]})",
        R"({"type":"object","properties":{"v":{"anyOf":[{"type":"string"},{"type":"integer"},{"type":"boolean"}]}}})"},
       {"allOf",
@@ -89,7 +89,8 @@ TEST(tool_schema, composition_at_the_top_becomes_one_object) {
       {"conditions",
        R"({"type":"object","properties":{"a":{}},"if":{"properties":{"a":{"const":1}}},"then":{"properties":{"b":{}}},"else":{"properties":{"c":{}}}})",
        R"({"type":"object","properties":{"a":{"const":1},"b":{},"c":{}}})"},
-      {"within a property it stays", R"({"properties":{"p":{"oneOf":[{"type":"string"},{"type":"integer"}]}}})",
+      {"composition within a property is kept",
+       R"({"properties":{"p":{"oneOf":[{"type":"string"},{"type":"integer"}]}}})",
        R"({"type":"object","properties":{"p":{"oneOf":[{"type":"string"},{"type":"integer"}]}}})"}};
   for (const auto& r : rows) check(r, schema_dialect::full);
   const json::value either = json::parse(rows[0].given);
@@ -107,9 +108,9 @@ TEST(tool_schema, references_are_resolved_in_place) {
       {"another property, escaped",
        R"({"properties":{"a/b":{"type":"string"},"c":{"$ref":"#/properties/a~1b"},"d":{"$ref":"#/properties/a%2Fb"}}})",
        R"({"type":"object","properties":{"a_b":{"type":"string","description":"The parameter \"a/b\"."},"c":{"type":"string"},"d":{"type":"string"}}})"},
-      {"the top", R"({"$ref":"#/$defs/in","$defs":{"in":{"type":"object","properties":{"a":{}}}}})",
+      {"the top level", R"({"$ref":"#/$defs/in","$defs":{"in":{"type":"object","properties":{"a":{}}}}})",
        R"({"type":"object","properties":{"a":{}}})"},
-      {"elsewhere", R"({"properties":{"a":{"$ref":"https://example.com/a.json"},"b":{"$ref":"#/$defs/none"}}})",
+      {"unresolvable", R"({"properties":{"a":{"$ref":"https://example.com/a.json"},"b":{"$ref":"#/$defs/none"}}})",
        R"({"type":"object","properties":{"a":{},"b":{}}})"},
       {"recursion",
        R"({"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"},"v":{"type":"string"}}}}})",
@@ -119,7 +120,7 @@ TEST(tool_schema, references_are_resolved_in_place) {
   for (const auto& r : rows) check(r, schema_dialect::full);
 }
 
-TEST(tool_schema, references_that_multiply_are_bounded) {
+TEST(tool_schema, exponential_references_are_limited) {
   json::object defs, properties;
   for (int i = 0; i < 40; ++i) {
     const std::string next = "#/$defs/d" + std::to_string(i + 1);
@@ -133,7 +134,7 @@ TEST(tool_schema, references_that_multiply_are_bounded) {
   EXPECT_LT(json::serialize(got->schema).size(), 300'000u);
 }
 
-TEST(tool_schema, a_large_definition_is_not_copied_without_bound) {
+TEST(tool_schema, copies_of_a_large_definition_are_limited) {
   json::object properties;
   for (int i = 0; i < 1000; ++i) properties["p" + std::to_string(i)] = {{"$ref", "#/$defs/large"}};
   const json::value wide = json::object{
@@ -145,13 +146,13 @@ TEST(tool_schema, a_large_definition_is_not_copied_without_bound) {
   EXPECT_LT(json::serialize(got->schema).size(), 200'000u);
 }
 
-TEST(tool_schema, lists_have_items) {
+TEST(tool_schema, arrays_have_items) {
   const row rows[] = {
       {"none", R"({"properties":{"a":{"type":"array"}}})",
        R"({"type":"object","properties":{"a":{"type":"array","items":{}}}})"},
-      {"a word", R"({"properties":{"a":"list"}})",
+      {"a type name as schema", R"({"properties":{"a":"list"}})",
        R"({"type":"object","properties":{"a":{"type":"array","items":{}}}})"},
-      {"none beside null", R"({"properties":{"a":{"type":["array","null"]}}})",
+      {"no items, nullable", R"({"properties":{"a":{"type":["array","null"]}}})",
        R"({"type":"object","properties":{"a":{"type":["array","null"],"items":{}}}})"},
       {"tuple of draft 7",
        R"({"properties":{"a":{"type":"array","items":[{"type":"string"},{"type":"number"}],"additionalItems":false}}})",
@@ -167,9 +168,9 @@ TEST(tool_schema, lists_have_items) {
   for (const auto& r : rows) check(r, schema_dialect::full);
 }
 
-TEST(tool_schema, keywords_have_the_values_that_2020_12_wants) {
+TEST(tool_schema, keyword_values_conform_to_2020_12) {
   const row rows[] = {
-      {"types by other names",
+      {"aliases of types",
        R"({"properties":{"a":{"type":"int"},"b":{"type":"String"},"c":{"type":"any"},"d":{"type":"float"},"e":{"type":["str","none"]}}})",
        R"({"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"string"},"c":{},"d":{"type":"number"},"e":{"type":["string","null"]}}})"},
       {"type of an enum", R"({"properties":{"a":{"enum":["x","y","x"]}}})",
@@ -179,20 +180,20 @@ TEST(tool_schema, keywords_have_the_values_that_2020_12_wants) {
       {"bounds of draft 4",
        R"({"properties":{"a":{"type":"number","minimum":1,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":false}}})",
        R"({"type":"object","properties":{"a":{"type":"number","exclusiveMinimum":1,"maximum":9}}})"},
-      {"wrong kinds",
+      {"values of the wrong type",
        R"({"properties":{"a":{"type":"string","minLength":"1","maxLength":-1,"description":null,"format":7,"anyOf":[],"allOf":{},"pattern":[]}}})",
        R"({"type":"object","properties":{"a":{"type":"string"}}})"},
-      {"markers",
+      {"metadata keywords",
        R"({"$schema":"http://json-schema.org/draft-07/schema#","$id":"x","$comment":"c","type":"object","properties":{"id":{"type":"string"}},"additionalProperties":false})",
        R"({"type":"object","properties":{"id":{"type":"string"}},"additionalProperties":false})"},
       {"additionalProperties of PHP", R"({"type":"object","additionalProperties":[]})",
        R"({"type":"object","properties":{}})"},
-      {"unknown ones stay", R"({"type":"object","x-order":[1],"properties":{"a":{"default":[],"x-unit":"s"}}})",
+      {"unknown keywords are kept", R"({"type":"object","x-order":[1],"properties":{"a":{"default":[],"x-unit":"s"}}})",
        R"({"type":"object","x-order":[1],"properties":{"a":{"default":[],"x-unit":"s"}}})"}};
   for (const auto& r : rows) check(r, schema_dialect::full);
 }
 
-TEST(tool_schema, requests_in_the_dialect_of_gemini) {
+TEST(tool_schema, schemas_are_reduced_to_the_openapi_subset) {
   const row rows[] = {
       {"keywords",
        R"({"type":"object","additionalProperties":false,"properties":{"a":{"type":"string","format":"uri","default":"x","const":"x","examples":["y"]}}})",
@@ -202,26 +203,26 @@ TEST(tool_schema, requests_in_the_dialect_of_gemini) {
        R"({"type":"object","properties":{"a":{"type":"string","nullable":true},"b":{"type":"integer","nullable":true,"description":"d"}}})"},
       {"several types", R"({"properties":{"a":{"type":["string","array"]}}})",
        R"({"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]}}})"},
-      {"choices alone",
+      {"oneOf",
        R"({"properties":{"a":{"oneOf":[{"type":"string"},{"type":"integer"}],"minLength":1,"description":"d"}}})",
        R"({"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"integer"}],"description":"d"}}})"},
-      {"all of", R"({"properties":{"a":{"allOf":[{"type":"integer","minimum":1}],"description":"d"}}})",
+      {"allOf", R"({"properties":{"a":{"allOf":[{"type":"integer","minimum":1}],"description":"d"}}})",
        R"({"type":"object","properties":{"a":{"type":"integer","minimum":1,"description":"d"}}})"},
       {"items", R"({"properties":{"a":{"type":"array"}}})",
        R"({"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}})"},
       {"keywords of other types",
        R"({"properties":{"a":{"type":"string","properties":{"b":{}},"required":["b"],"items":{}},"c":{"type":"array","items":{"type":"integer"},"properties":{}}}})",
        R"({"type":"object","properties":{"a":{"type":"string"},"c":{"type":"array","items":{"type":"integer"}}}})"},
-      {"all of, of several types",
+      {"allOf with several types",
        R"({"properties":{"a":{"allOf":[{"type":"string"},{"properties":{"x":{}},"required":["x"]}]}}})",
        R"({"type":"object","properties":{"a":{"type":"string"}}})"},
       {"anything", R"({"properties":{"a":{}}})", R"({"type":"object","properties":{"a":{"type":"string"}}})"},
-      {"numbers to choose from", R"({"properties":{"a":{"type":"integer","enum":[1,2]}}})",
+      {"enum of numbers", R"({"properties":{"a":{"type":"integer","enum":[1,2]}}})",
        R"({"type":"object","properties":{"a":{"type":"integer"}}})"}};
   for (const auto& r : rows) check(r, schema_dialect::openapi);
 }
 
-TEST(tool_schema, properties_get_names_that_every_provider_takes) {
+TEST(tool_schema, properties_get_names_that_every_provider_accepts) {
   const json::value given = json::parse(
       R"({"properties":{"filter[name]":{"type":"string"},"filter.name":{},"$top":{"type":"integer","description":"how many"},"名前":{},"":{},"filter_name":{},
          "o":{"type":"object","properties":{"a b":{}},"required":["a b"]}},"required":["$top","名前"]})");
@@ -243,7 +244,7 @@ TEST(tool_schema, properties_get_names_that_every_provider_takes) {
   EXPECT_EQ(llm::rename_keys(renamed, got->original_names), arguments);
 }
 
-TEST(tool_schema, a_long_name_of_a_property_is_cut_without_collisions) {
+TEST(tool_schema, long_property_names_are_truncated_without_collisions) {
   const std::string name(70, 'x');
   const json::value given = json::object{{"properties", {{name + "1", json::object()}, {name + "2", json::object()}}}};
   const auto got = llm::normalise_parameters(&given, schema_dialect::full);

@@ -23,14 +23,14 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-bool fits_name(std::string_view name, tool_rules::name_start start) {
+bool is_valid_name(std::string_view name, tool_rules::name_start start) {
   if (name.empty() || name.size() > max_tool_name) return false;
   if (start == tool_rules::name_start::letter && !is_letter(name.front()) && name.front() != '_') return false;
   return std::all_of(name.begin(), name.end(),
                      [](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
 }
 
-std::string fitting_name(std::string_view stored, tool_rules::name_start start) {
+std::string make_valid_name(std::string_view stored, tool_rules::name_start start) {
   std::string out;
   for (const char c : stored) {
     if (is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-')
@@ -44,12 +44,12 @@ std::string fitting_name(std::string_view stored, tool_rules::name_start start) 
   return out;
 }
 
-// Some names of a list, for a sentence.
-std::string some_of(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 10;
+// The first names of a list and the number of the others, for a message.
+std::string abbreviated_list(const std::vector<std::string>& names) {
+  constexpr std::size_t max_names = 10;
   std::string out;
-  for (std::size_t i = 0; i < std::min(most, names.size()); ++i) out.append(i == 0 ? "" : ", ").append(names[i]);
-  if (names.size() > most) out += " and " + std::to_string(names.size() - most) + " more";
+  for (std::size_t i = 0; i < std::min(max_names, names.size()); ++i) out.append(i == 0 ? "" : ", ").append(names[i]);
+  if (names.size() > max_names) out += " and " + std::to_string(names.size() - max_names) + " more";
   return out;
 }
 
@@ -79,11 +79,11 @@ tool_set::tool_set(const json::object& request, const tool_rules& rules, std::ve
   if (list == nullptr) return;
   std::vector<std::string> too_many;
   const auto chosen = chosen_tool(request);
-  std::size_t left = rules.count > 0 ? rules.count : list->size();
+  std::size_t slots_left = rules.count > 0 ? rules.count : list->size();
   const auto is_chosen = [chosen](const json::value& t) {
     return !chosen.empty() && t.is_object() && text_at(t.get_object(), "name") == chosen;
   };
-  bool chosen_to_come = std::any_of(list->begin(), list->end(), is_chosen);
+  bool chosen_is_ahead = std::any_of(list->begin(), list->end(), is_chosen);
   for (const auto& t : *list) {
     const auto* tool = t.if_object();
     const std::string stored(tool ? text_at(*tool, "name") : std::string_view());
@@ -92,7 +92,7 @@ tool_set::tool_set(const json::object& request, const tool_rules& rules, std::ve
                                                         : "The second tool named " + stored + " was left out."});
       continue;
     }
-    if (left == 0 || (left == 1 && chosen_to_come && !is_chosen(t))) {
+    if (slots_left == 0 || (slots_left == 1 && chosen_is_ahead && !is_chosen(t))) {
       too_many.push_back(stored);
       continue;
     }
@@ -102,8 +102,8 @@ tool_set::tool_set(const json::object& request, const tool_rules& rules, std::ve
           {"tool_skipped", "The tool " + stored + " was left out: its schema does not describe an object."});
       continue;
     }
-    --left;
-    if (is_chosen(t)) chosen_to_come = false;
+    --slots_left;
+    if (is_chosen(t)) chosen_is_ahead = false;
     offered_tool out;
     out.name = wire_name(stored);
     out.description = text_at(*tool, "description");
@@ -115,13 +115,13 @@ tool_set::tool_set(const json::object& request, const tool_rules& rules, std::ve
     out.parameters = std::move(parameters->schema);
     if (!parameters->original_names.empty()) {
       for (const auto& [now, before] : parameters->original_names) new_properties_[stored][before] = now;
-      back_.renamed[out.name] = {stored, std::move(parameters->original_names)};
+      call_names_.renamed[out.name] = {stored, std::move(parameters->original_names)};
     }
     offered_.push_back(std::move(out));
   }
   if (!too_many.empty())
     notices.push_back({"tool_skipped", "The provider takes " + std::to_string(rules.count) +
-                                           " tools. These were left out: " + some_of(too_many) + "."});
+                                           " tools. These were left out: " + abbreviated_list(too_many) + "."});
 }
 
 bool tool_set::offers(std::string_view wire_name) const {
@@ -130,12 +130,12 @@ bool tool_set::offers(std::string_view wire_name) const {
 
 std::string tool_set::wire_name(std::string_view stored) {
   if (const auto known = wire_names_.find(stored); known != wire_names_.end()) return known->second;
-  std::string name = fits_name(stored, rules_.names) ? std::string(stored) : fitting_name(stored, rules_.names);
+  std::string name = is_valid_name(stored, rules_.names) ? std::string(stored) : make_valid_name(stored, rules_.names);
   const std::string base = name.substr(0, max_tool_name - 7);
   for (std::uint64_t salt = 1; !taken_names_.insert(name).second; ++salt)
     name = base + "_" + short_hash(stored, salt, 6);
   wire_names_.emplace(stored, name);
-  if (name != stored) back_.renamed[name].original_name = stored;
+  if (name != stored) call_names_.renamed[name].original_name = stored;
   return name;
 }
 
@@ -146,8 +146,8 @@ json::object tool_set::wire_arguments(std::string_view stored, json::object argu
 }
 
 std::shared_ptr<const call_names> tool_set::names() const {
-  if (back_.renamed.empty()) return nullptr;
-  return std::make_shared<const call_names>(back_);
+  if (call_names_.renamed.empty()) return nullptr;
+  return std::make_shared<const call_names>(call_names_);
 }
 
 tool_choice read_tool_choice(const json::object& request, tool_set& tools, std::vector<notice>& notices) {
@@ -164,23 +164,23 @@ tool_choice read_tool_choice(const json::object& request, tool_set& tools, std::
   return {};
 }
 
-std::string shorten_description(std::string_view text, std::size_t most) {
+std::string shorten_description(std::string_view text, std::size_t max_units) {
   constexpr std::string_view ellipsis = "…";
-  std::size_t units = 0, cut = 0, word_end = 0;
+  std::size_t units = 0, end_of_text = 0, word_end = 0;
   for (std::size_t at = 0; at < text.size();) {
     const auto lead = static_cast<std::uint8_t>(text[at]);
     std::size_t end = at + 1;
     while (end < text.size() && (static_cast<std::uint8_t>(text[end]) & 0xc0) == 0x80) ++end;
     units += lead >= 0xf0 ? 2 : 1;
-    if (units < most) {  // one unit is for the ellipsis
-      cut = end;
+    if (units < max_units) {  // one unit is for the ellipsis
+      end_of_text = end;
       if (lead == ' ' || lead == '\n' || lead == '\t') word_end = at;
     }
     at = end;
   }
-  if (most == 0 || units <= most) return std::string(text);
-  if (word_end > cut / 2) cut = word_end;
-  return std::string(text.substr(0, cut)) + std::string(ellipsis);
+  if (max_units == 0 || units <= max_units) return std::string(text);
+  if (word_end > end_of_text / 2) end_of_text = word_end;
+  return std::string(text.substr(0, end_of_text)) + std::string(ellipsis);
 }
 
 }  // namespace llm

@@ -1,4 +1,4 @@
-// Converts the tools of a request for a provider, and translates returned calls back. Pure.
+// Converts the tools of a request to a provider's rules, and translates returned calls back. No I/O.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -25,7 +25,7 @@ struct tool_rules {
   std::size_t description_chars = 0;  // in UTF-16 units; 0: no limit
 };
 
-// Names of one request's tools that were changed. Immutable for the life of a call.
+// The renamed tools and properties of one request. Immutable for the lifetime of a call.
 class call_names {
  public:
   struct tool {
@@ -35,7 +35,7 @@ class call_names {
   std::map<std::string, tool, std::less<>> renamed;  // by the provider's name
 
   std::string name(std::string_view wire) const;
-  // Returns text that is not JSON unchanged.
+  // If the text is not JSON, returns it unchanged.
   std::string arguments(std::string_view wire_name, std::string_view arguments_json) const;
 };
 
@@ -46,7 +46,7 @@ struct offered_tool {
 
 class tool_set {
  public:
-  // Leaves out tools that the provider cannot express, and tools above the limit except the one that `tool_choice`
+  // Skips tools that the provider's schemas cannot express, and tools above the limit except the one that `tool_choice`
   // names; reports them in `notices`.
   tool_set(const boost::json::object& request, const tool_rules& rules, std::vector<notice>& notices);
 
@@ -64,17 +64,17 @@ class tool_set {
   std::map<std::string, std::string, std::less<>> wire_names_;  // by the stored name
   std::set<std::string, std::less<>> taken_names_;
   std::map<std::string, name_map, std::less<>> new_properties_;  // by the stored name: original -> new
-  call_names back_;
+  call_names call_names_;
 };
 
 // The neutral `tool_choice`: mode "auto", "none", "required" or "tool"; empty if the request has none.
 struct tool_choice {
   std::string mode, name;
 };
-// Leaves out a choice that cannot be met, and reports it.
+// Omits a choice that cannot be satisfied, and reports it.
 tool_choice read_tool_choice(const boost::json::object& request, tool_set& tools, std::vector<notice>& notices);
 
-// At most `most` UTF-16 units (0: no limit), cut after a word and marked with "…".
-std::string shorten_description(std::string_view text, std::size_t most);
+// Truncates after a word to at most `max_units` UTF-16 units (0: no limit), including the final "…".
+std::string shorten_description(std::string_view text, std::size_t max_units);
 
 }  // namespace llm

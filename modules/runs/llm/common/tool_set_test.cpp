@@ -14,17 +14,17 @@ namespace {
 namespace json = boost::json;
 using llm::tool_rules;
 
-struct made {
+struct converted {
   std::vector<llm::notice> notices;
   llm::tool_set tools;
-  made(const json::object& request, const tool_rules& rules) : tools(request, rules, notices) {}
+  converted(const json::object& request, const tool_rules& rules) : tools(request, rules, notices) {}
 };
 
 json::object parse(const char* text) {
   return json::parse(text).as_object();
 }
 
-TEST(tool_set, names_fit_and_come_back) {
+TEST(tool_set, invalid_names_are_replaced_and_translated_back) {
   tool_rules rules;
   rules.names = tool_rules::name_start::letter;
   const std::string longest(70, 'n');
@@ -32,7 +32,7 @@ TEST(tool_set, names_fit_and_come_back) {
       parse(R"({"tools":[{"name":"21st__search"},{"name":"good-one"},{"name":"a.b"},{"name":"a b"},{"name":"探す"}]})");
   request["tools"].as_array().push_back(json::object{{"name", longest + "1"}});
   request["tools"].as_array().push_back(json::object{{"name", longest + "2"}});
-  made m(request, rules);
+  converted m(request, rules);
   ASSERT_EQ(m.tools.offered().size(), 7u);
   EXPECT_EQ(m.tools.offered()[0].name, "_21st__search");
   EXPECT_EQ(m.tools.offered()[1].name, "good-one");
@@ -50,14 +50,14 @@ TEST(tool_set, names_fit_and_come_back) {
   EXPECT_TRUE(m.notices.empty());
 }
 
-TEST(tool_set, a_name_may_begin_with_a_digit_where_the_provider_allows_it) {
-  made m(parse(R"({"tools":[{"name":"21st__search"}]})"), {});
+TEST(tool_set, a_name_may_begin_with_a_digit_if_the_provider_allows_it) {
+  converted m(parse(R"({"tools":[{"name":"21st__search"}]})"), {});
   EXPECT_EQ(m.tools.offered()[0].name, "21st__search");
   EXPECT_EQ(m.tools.names(), nullptr) << "nothing to translate";
 }
 
-TEST(tool_set, calls_of_the_history_have_fitting_names) {
-  made m(parse("{}"), {});
+TEST(tool_set, calls_of_the_history_get_valid_names) {
+  converted m(parse("{}"), {});
   EXPECT_EQ(m.tools.wire_name("gone"), "gone");
   EXPECT_EQ(m.tools.wire_name("sh\x01"
                               "ell"),
@@ -68,8 +68,8 @@ TEST(tool_set, calls_of_the_history_have_fitting_names) {
   EXPECT_FALSE(m.tools.wire_name("").empty());
 }
 
-TEST(tool_set, arguments_go_and_come_with_the_names_of_each_side) {
-  made m(
+TEST(tool_set, argument_names_are_translated_in_both_directions) {
+  converted m(
       parse(
           R"({"tools":[{"name":"find","parameters":{"properties":{"filter[name]":{"type":"string"}}}},{"name":"other"}]})"),
       {});
@@ -80,12 +80,13 @@ TEST(tool_set, arguments_go_and_come_with_the_names_of_each_side) {
             json::parse(R"({"filter[name]":"x"})"));
   const auto names = m.tools.names();
   EXPECT_EQ(names->arguments("find", R"({"filter_name":"x","n":0.1})"), R"({"filter[name]":"x","n":1E-1})");
-  EXPECT_EQ(names->arguments("find", R"({"filter_name":"x)"), R"({"filter_name":"x)") << "cut off: as it came";
+  EXPECT_EQ(names->arguments("find", R"({"filter_name":"x)"), R"({"filter_name":"x)")
+      << "truncated arguments are unchanged";
   EXPECT_EQ(names->arguments("other", R"({"filter_name":1})"), R"({"filter_name":1})");
 }
 
-TEST(tool_set, a_tool_that_cannot_be_expressed_is_left_out_and_named) {
-  made m(
+TEST(tool_set, a_tool_that_cannot_be_expressed_is_skipped_and_reported) {
+  converted m(
       parse(
           R"({"tools":[7,{"name":""},{"name":"bad","parameters":{"type":"string"}},{"name":"good"},{"name":"good"}]})"),
       {});
@@ -97,37 +98,37 @@ TEST(tool_set, a_tool_that_cannot_be_expressed_is_left_out_and_named) {
   EXPECT_EQ(m.notices[3].message, "The second tool named good was left out.");
 }
 
-TEST(tool_set, more_tools_than_the_provider_takes) {
+TEST(tool_set, tools_above_the_limit_are_skipped) {
   json::object request;
   json::array list;
   for (int i = 0; i < 20; ++i) list.push_back(json::object{{"name", "t" + std::to_string(i)}});
   request["tools"] = list;
   tool_rules rules;
   rules.count = 5;
-  made m(request, rules);
+  converted m(request, rules);
   ASSERT_EQ(m.tools.offered().size(), 5u);
   EXPECT_EQ(m.tools.offered()[4].name, "t4");
-  ASSERT_EQ(m.notices.size(), 1u) << "one sentence for all";
+  ASSERT_EQ(m.notices.size(), 1u) << "one notice for all skipped tools";
   EXPECT_EQ(m.notices[0].message,
             "The provider takes 5 tools. These were left out: t5, t6, t7, t8, t9, t10, t11, t12, t13, t14 and 5 more.");
   request["tool_choice"] = {{"name", "t17"}};
-  made chosen(request, rules);
+  converted chosen(request, rules);
   ASSERT_EQ(chosen.tools.offered().size(), 5u);
   EXPECT_EQ(chosen.tools.offered()[3].name, "t3");
-  EXPECT_EQ(chosen.tools.offered()[4].name, "t17") << "the tool that is asked for is kept";
+  EXPECT_EQ(chosen.tools.offered()[4].name, "t17") << "the tool of tool_choice is kept";
 }
 
-TEST(tool_set, tens_of_thousands_of_tools_take_no_quadratic_time) {
+TEST(tool_set, many_tools_do_not_take_quadratic_time) {
   json::object request;
   json::array list;
   for (int i = 0; i < 50'000; ++i) list.push_back(json::object{{"name", "tool " + std::to_string(i)}});
   request["tools"] = list;
-  made m(request, {});
+  converted m(request, {});
   EXPECT_EQ(m.tools.offered().size(), 50'000u);
   EXPECT_EQ(m.tools.names()->name(m.tools.offered().back().name), "tool 49999");
 }
 
-TEST(tool_set, reads_the_choice_of_a_tool) {
+TEST(tool_set, reads_tool_choice) {
   const struct {
     const char* given;
     std::string mode, name;
@@ -143,29 +144,29 @@ TEST(tool_set, reads_the_choice_of_a_tool) {
   for (const auto& r : rows) {
     json::object request = parse(R"({"tools":[{"name":"f"}]})");
     request["tool_choice"] = json::parse(r.given);
-    made m(request, {});
+    converted m(request, {});
     const auto choice = llm::read_tool_choice(request, m.tools, m.notices);
     EXPECT_EQ(choice.mode, r.mode) << r.given;
     EXPECT_EQ(choice.name, r.name) << r.given;
     EXPECT_EQ(m.notices.size(), r.notices) << r.given;
   }
   const json::object no_tools = parse(R"({"tool_choice":"required"})");
-  made m(no_tools, {});
-  EXPECT_EQ(llm::read_tool_choice(no_tools, m.tools, m.notices).mode, "") << "there is nothing to choose";
+  converted m(no_tools, {});
+  EXPECT_EQ(llm::read_tool_choice(no_tools, m.tools, m.notices).mode, "") << "no tools are offered";
 }
 
-TEST(shorten_description, cuts_behind_a_word) {
+TEST(shorten_description, truncates_after_a_word) {
   EXPECT_EQ(llm::shorten_description("one two three", 0), "one two three");
   EXPECT_EQ(llm::shorten_description("one two three", 13), "one two three");
   EXPECT_EQ(llm::shorten_description("one two three", 12), "one two\u2026");
   EXPECT_EQ(llm::shorten_description("wwwwwwwwwwwwww", 5), "wwww\u2026");
   EXPECT_EQ(llm::shorten_description("\U0001f600\U0001f600\U0001f600", 5), "\U0001f600\U0001f600\u2026")
-      << "counted as UTF-16";
+      << "counted in UTF-16 units";
   std::string words;
   for (int i = 0; i < 400; ++i) words += "words ";
-  const auto cut = llm::shorten_description(words, 1024);
-  EXPECT_LE(cut.size(), 1023u + 3);
-  EXPECT_TRUE(cut.ends_with("words\u2026"));
+  const auto shortened = llm::shorten_description(words, 1024);
+  EXPECT_LE(shortened.size(), 1023u + 3);
+  EXPECT_TRUE(shortened.ends_with("words\u2026"));
 }
 
 }  // namespace

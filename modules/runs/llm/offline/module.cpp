@@ -21,22 +21,22 @@ class offline_module {
     return ry::guard(
         [&] {
           const auto config = llm::parse_config(ry::view(config_json), {"delay_ms", "chunk_bytes"});
-          auto speed = std::make_unique<offline::pace>();
-          speed->delay_ms = static_cast<std::uint64_t>(llm::number_setting(config, "delay_ms", 15, 0, 60'000));
-          speed->piece = static_cast<std::size_t>(llm::number_setting(config, "chunk_bytes", 24, 1, 65'536));
-          *provider = speed.release();
+          auto rate = std::make_unique<offline::playback_rate>();
+          rate->delay_ms = static_cast<std::uint64_t>(llm::number_setting(config, "delay_ms", 15, 0, 60'000));
+          rate->chunk_bytes = static_cast<std::size_t>(llm::number_setting(config, "chunk_bytes", 24, 1, 65'536));
+          *provider = rate.release();
         },
         err);
   }
-  static void close(void*, void* provider) noexcept { delete static_cast<offline::pace*>(provider); }
+  static void close(void*, void* provider) noexcept { delete static_cast<offline::playback_rate*>(provider); }
   static ry_status complete(void* self, void* provider, ry_str request, ry_exec* exec, const ry_llm_sink* sink,
                             void* ctx, void** call) noexcept {
     auto& m = *static_cast<offline_module*>(self);
     return ry::guard([&]() -> ry_status {
       try {
         return offline::playback::start(m.ctx_, offline::make_plan(ry::view(request)),
-                                        *static_cast<const offline::pace*>(provider), request.len, exec, *sink, ctx,
-                                        call);
+                                        *static_cast<const offline::playback_rate*>(provider), request.len, exec, *sink,
+                                        ctx, call);
       } catch (const llm::bad_request& e) {
         m.ctx_.log(RY_LOG_WARN, "a request was refused", {{"reason", std::string_view(e.what())}});
         return RY_INVALID_ARGUMENT;

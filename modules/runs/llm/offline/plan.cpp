@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view introduction =
     "I am Runyard's offline stand-in, not a language model: I follow fixed rules and understand "
     "nothing.";
-constexpr std::string_view remedy =
+constexpr std::string_view setup_hint =
     "Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or configure runs.providers, for answers of a real "
     "model.";
 
@@ -81,7 +81,7 @@ const json::object* tool_named(const json::object& request, std::string_view nam
   return nullptr;
 }
 
-// The parameter to use: the usual name if the schema has it, else the first required one.
+// The parameter to use: the usual name if the schema has it, otherwise the first required one.
 std::string parameter_of(const json::object& tool, std::string_view usual) {
   const auto* schema = object_at(tool, "parameters");
   const auto* properties = schema ? object_at(*schema, "properties") : nullptr;
@@ -97,11 +97,11 @@ struct result {
   bool is_error = false;
 };
 
-// The conversation from the last user message on.
+// The conversation, beginning with the last user message.
 struct turn {
   std::string prompt;
   std::vector<result> results;
-  std::size_t calls_before = 0;  // in the whole conversation
+  std::size_t calls_before = 0;  // in the complete conversation
 };
 
 turn read_turn(const json::array& messages) {
@@ -111,10 +111,10 @@ turn read_turn(const json::array& messages) {
     if (text_at(messages[i].get_object(), "role") == "user") last = i;
   if (last == messages.size()) throw llm::bad_request("no message is the user's");
   t.prompt = llm::content_text(messages[last].get_object());
-  struct asked {
+  struct pending_call {
     std::string id, name, argument;
   };
-  std::vector<asked> asked_for;
+  std::vector<pending_call> pending_calls;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const auto& m = messages[i].get_object();
     const auto role = text_at(m, "role");
@@ -123,17 +123,18 @@ turn read_turn(const json::array& messages) {
         ++t.calls_before;
         if (i < last || !c.is_object()) continue;
         const auto& call = c.get_object();
-        asked a{std::string(text_at(call, "id")), std::string(text_at(call, "name")), {}};
+        pending_call a{std::string(text_at(call, "id")), std::string(text_at(call, "name")), {}};
         if (const auto* args = object_at(call, "arguments"))
           for (const auto& [key, value] : *args)
             if (value.is_string() && a.argument.empty()) a.argument = value.get_string();
-        asked_for.push_back(std::move(a));
+        pending_calls.push_back(std::move(a));
       }
     if (role == "tool" && i > last) {
       const auto id = text_at(m, "tool_call_id");
-      const auto it = std::find_if(asked_for.begin(), asked_for.end(), [&](const asked& a) { return a.id == id; });
-      t.results.push_back({it == asked_for.end() ? std::string(text_at(m, "name")) : it->name,
-                           it == asked_for.end() ? std::string() : it->argument, llm::content_text(m),
+      const auto it =
+          std::find_if(pending_calls.begin(), pending_calls.end(), [&](const pending_call& a) { return a.id == id; });
+      t.results.push_back({it == pending_calls.end() ? std::string(text_at(m, "name")) : it->name,
+                           it == pending_calls.end() ? std::string() : it->argument, llm::content_text(m),
                            llm::flag_at(m, "is_error")});
     }
   }
@@ -179,7 +180,7 @@ std::string quote(std::string_view text, std::size_t lines) {
   return out;
 }
 
-// "run: <command>" on a line of its own.
+// The command of a line "run: <command>".
 std::optional<std::string> command_of(std::string_view prompt) {
   while (!prompt.empty()) {
     const auto end = prompt.find('\n');
@@ -235,39 +236,39 @@ plan make_plan(std::string_view neutral_json) {
       p.calls.push_back(call_of(t, p.calls.size(), *reader, "path", path));
     }
     if (!p.calls.empty()) {
-      p.say = "Reading " + number(p.calls.size(), "attached file", "attached files") + ".";
+      p.text = "Reading " + number(p.calls.size(), "attached file", "attached files") + ".";
       return p;
     }
   }
   if (shell && command && !has_result(t, "shell", *command)) {
     p.calls.push_back(call_of(t, 0, *shell, "command", *command));
-    p.say = "Running the command in the sandbox.";
+    p.text = "Running the command in the sandbox.";
     return p;
   }
 
-  p.say = std::string(introduction) + "\n";
+  p.text = std::string(introduction) + "\n";
   for (const auto& f : files) {
     const auto path = readable_path(f);
     const auto it = std::find_if(t.results.begin(), t.results.end(), [&](const result& r) {
       return !path.empty() && r.name == "read_file" && r.argument == path;
     });
     if (it != t.results.end())
-      report_file(p.say, f, *it);
+      report_file(p.text, f, *it);
     else
-      p.say += "\n" + f.name + " (" + f.size + "): not read, " +
-               (path.empty() ? "it is no text" : "there is no tool for it") + ".\n";
+      p.text += "\n" + f.name + " (" + f.size + "): not read, " +
+                (path.empty() ? "it is not text" : "there is no tool for it") + ".\n";
   }
   for (const auto& r : t.results)
     if (r.name == "shell")
-      p.say += std::string("\nThe command ") + (r.is_error ? "failed" : "gave") + ":\n" + quote(r.content, 20);
+      p.text += std::string("\nThe command ") + (r.is_error ? "failed" : "gave") + ":\n" + quote(r.content, 20);
   if (files.empty() && t.results.empty()) {
-    p.say += "\nYou wrote " + number(count_words(t.prompt), "word", "words") + ":\n" + quote(t.prompt, 3);
+    p.text += "\nYou wrote " + number(count_words(t.prompt), "word", "words") + ":\n" + quote(t.prompt, 3);
   }
-  p.say += "\n" + std::string(remedy);
+  p.text += "\n" + std::string(setup_hint);
   return p;
 }
 
-std::vector<std::string_view> cut(std::string_view text, std::size_t size) {
+std::vector<std::string_view> split_into_chunks(std::string_view text, std::size_t size) {
   std::vector<std::string_view> out;
   size = std::max<std::size_t>(size, 1);
   while (text.size() > size) {

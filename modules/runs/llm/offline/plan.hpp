@@ -1,5 +1,5 @@
-// The next answer of the offline stand-in, from the conversation alone. Pure and deterministic: the same request always
-// yields the same plan.
+// Derives the next answer of the offline driver from the conversation alone. Pure and deterministic: the same request
+// always yields the same plan.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct tool_call {
 };
 
 struct plan {
-  std::string say;
+  std::string text;
   std::vector<tool_call> calls;  // after the text; empty: the answer is complete
 };
 
@@ -22,6 +22,6 @@ struct plan {
 plan make_plan(std::string_view neutral_json);
 
 // Splits a text into chunks of about `size` bytes, never inside a character, preferably after a space.
-std::vector<std::string_view> cut(std::string_view text, std::size_t size);
+std::vector<std::string_view> split_into_chunks(std::string_view text, std::size_t size);
 
 }  // namespace offline

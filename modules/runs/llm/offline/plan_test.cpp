@@ -21,38 +21,38 @@ std::string request(const std::string& messages, const std::string& with = tools
   return R"({"model":"offline",)" + with + R"("messages":[)" + messages + "]}";
 }
 
-TEST(plan, describes_itself) {
+TEST(plan, states_that_it_is_not_a_language_model) {
   const auto p = make_plan(request(R"({"role":"user","content":"Hello there"})"));
   EXPECT_TRUE(p.calls.empty());
-  EXPECT_THAT(p.say, HasSubstr("not a language model"));
-  EXPECT_THAT(p.say, HasSubstr("You wrote 2 words"));
-  EXPECT_THAT(p.say, HasSubstr("> Hello there"));
-  EXPECT_EQ(make_plan(request(R"({"role":"user","content":"Hello there"})")).say, p.say);
+  EXPECT_THAT(p.text, HasSubstr("not a language model"));
+  EXPECT_THAT(p.text, HasSubstr("You wrote 2 words"));
+  EXPECT_THAT(p.text, HasSubstr("> Hello there"));
+  EXPECT_EQ(make_plan(request(R"({"role":"user","content":"Hello there"})")).text, p.text);
 }
 
-TEST(plan, reads_each_attached_text_first) {
+TEST(plan, reads_all_attached_text_files_first) {
   const auto p = make_plan(request(files));
   ASSERT_EQ(p.calls.size(), 2u);
   EXPECT_EQ(p.calls[0].id, "offline_1");
   EXPECT_EQ(p.calls[0].name, "read_file");
   EXPECT_EQ(p.calls[0].arguments_json, R"({"path":"uploads/a (1).txt"})");
   EXPECT_EQ(p.calls[1].arguments_json, R"({"path":"uploads/.text/d.PDF.txt"})");
-  EXPECT_FALSE(p.say.empty());
+  EXPECT_FALSE(p.text.empty());
 }
 
-TEST(plan, answers_from_the_read_file) {
+TEST(plan, reports_the_files_that_were_read) {
   const auto p = make_plan(request(
       files +
       R"(,{"role":"assistant","content":"","tool_calls":[{"id":"1","name":"read_file","arguments":{"path":"uploads/a (1).txt"}},{"id":"2","name":"read_file","arguments":{"path":"uploads/.text/d.PDF.txt"}}]},
        {"role":"tool","tool_call_id":"1","name":"read_file","content":"one two\nthree\n"},
        {"role":"tool","tool_call_id":"2","name":"read_file","content":"no such file","is_error":true})"));
   EXPECT_TRUE(p.calls.empty());
-  EXPECT_THAT(p.say, HasSubstr("a (1).txt (12 B): 2 lines, 3 words. It begins:\n> one two\n> three\n"));
-  EXPECT_THAT(p.say, HasSubstr("p.png (2.0 KB): not read, it is no text"));
-  EXPECT_THAT(p.say, HasSubstr("d.PDF (3.0 KB): it could not be read.\n> no such file"));
+  EXPECT_THAT(p.text, HasSubstr("a (1).txt (12 B): 2 lines, 3 words. It begins:\n> one two\n> three\n"));
+  EXPECT_THAT(p.text, HasSubstr("p.png (2.0 KB): not read, it is not text"));
+  EXPECT_THAT(p.text, HasSubstr("d.PDF (3.0 KB): it could not be read.\n> no such file"));
 }
 
-TEST(plan, reads_the_missing_file) {
+TEST(plan, reads_the_files_that_have_not_been_read) {
   const auto p = make_plan(request(
       files +
       R"(,{"role":"assistant","tool_calls":[{"id":"1","name":"read_file","arguments":{"path":"uploads/a (1).txt"}}]},
@@ -73,7 +73,7 @@ TEST(plan, runs_a_command_on_request) {
               R"(,{"role":"assistant","tool_calls":[{"id":"1","name":"shell","arguments":{"command":"ls -l | wc"}}]},
        {"role":"tool","tool_call_id":"1","name":"shell","content":"3 4 5"})"));
   EXPECT_TRUE(after.calls.empty());
-  EXPECT_THAT(after.say, HasSubstr("The command gave:\n> 3 4 5"));
+  EXPECT_THAT(after.text, HasSubstr("The command gave:\n> 3 4 5"));
 }
 
 TEST(plan, only_the_last_turn_counts) {
@@ -83,14 +83,14 @@ TEST(plan, only_the_last_turn_counts) {
        {"role":"tool","tool_call_id":"1","name":"read_file","content":"x"},
        {"role":"assistant","content":"done"},{"role":"user","content":"thanks"})"));
   EXPECT_TRUE(p.calls.empty());
-  EXPECT_THAT(p.say, HasSubstr("> thanks"));
-  EXPECT_THAT(p.say, Not(HasSubstr("a (1).txt")));
+  EXPECT_THAT(p.text, HasSubstr("> thanks"));
+  EXPECT_THAT(p.text, Not(HasSubstr("a (1).txt")));
 }
 
-TEST(plan, copes_without_tools_and_with_odd_ones) {
+TEST(plan, works_without_tools_and_with_unusual_parameters) {
   const auto p = make_plan(request(files, ""));
   EXPECT_TRUE(p.calls.empty());
-  EXPECT_THAT(p.say, HasSubstr("there is no tool for it"));
+  EXPECT_THAT(p.text, HasSubstr("there is no tool for it"));
   const auto odd = make_plan(request(
       R"({"role":"user","content":"run: id"})",
       R"("tools":[{"name":"shell","parameters":{"type":"object","properties":{"cmd":{}},"required":["cmd"]}}],)"));
@@ -101,18 +101,18 @@ TEST(plan, copes_without_tools_and_with_odd_ones) {
     EXPECT_NO_THROW(make_plan(request(R"({"role":"user","content":")" + std::string(text) + "\"}")));
 }
 
-TEST(cut, keeps_characters_whole) {
+TEST(split_into_chunks, never_splits_a_character) {
   const std::string text = "\xc3\xa4\xc3\xb6\xc3\xbc and some more words \xf0\x9f\x98\x80\xf0\x9f\x98\x80";
   for (std::size_t size = 1; size < 20; ++size) {
     std::string joined;
-    for (const auto piece : offline::cut(text, size)) {
+    for (const auto piece : offline::split_into_chunks(text, size)) {
       EXPECT_FALSE(piece.empty());
       EXPECT_NE(static_cast<unsigned char>(piece[0]) & 0xc0, 0x80);
       joined += piece;
     }
     EXPECT_EQ(joined, text);
   }
-  EXPECT_TRUE(offline::cut("", 5).empty());
+  EXPECT_TRUE(offline::split_into_chunks("", 5).empty());
 }
 
 }  // namespace

@@ -20,11 +20,11 @@ using llm::text_at;
 
 namespace {
 
-constexpr int max_learnings = 4;  // stop learning if a provider's chunks never repeat
-constexpr std::size_t max_kept = 16 * 1024 * 1024;
+constexpr int max_learn_count = 4;  // stops learning if a provider's chunks never match
+constexpr std::size_t max_kept_bytes = 16 * 1024 * 1024;
 constexpr std::size_t max_details = 4096;
 
-// The first of `keys` that is a token count.
+// Returns the first of `keys` that is a token count.
 std::optional<std::int64_t> first_count(const json::object& o, std::initializer_list<std::string_view> keys) {
   for (std::string_view key : keys)
     if (const auto n = llm::count_at(o, key)) return n;
@@ -41,7 +41,7 @@ std::string_view trimmed(std::string_view s) {
 
 void chat_reader::event(std::string_view name, std::string_view data, llm::receiver& to) {
   if (ended_) return;
-  if (const auto text = content_.match(data)) {
+  if (const auto text = content_template_.match(data)) {
     produced_ += text->size();
     if (!text->empty()) to.text(*text);
     return;
@@ -49,13 +49,13 @@ void chat_reader::event(std::string_view name, std::string_view data, llm::recei
   data = trimmed(data);
   if (data.empty()) return;
   if (name == "error") return fail(llm::failure_of_body(data, 0));
-  if (data == "[DONE]") return conclude(to);
+  if (data == "[DONE]") return deliver_calls(to);
   const auto v = llm::parse_event(data);
   if (!v || !v->is_object())
-    return fail(llm::failure_of_nonsense(data, "the model provider sent a chunk that is not valid JSON"));
+    return fail(llm::failure_of_malformed_event(data, "the model provider sent a chunk that is not valid JSON"));
   const bool had_finished = finish_seen_;
   chunk(v->get_object(), to);
-  if (!ended_ && !finish_seen_ && !had_finished && learnings_ < max_learnings) learn(data);
+  if (!ended_ && !finish_seen_ && !had_finished && learn_count_ < max_learn_count) learn_template(data);
 }
 
 void chat_reader::document(const json::object& o, llm::receiver& to) {
@@ -92,12 +92,12 @@ void chat_reader::chunk(const json::object& o, llm::receiver& to) {
   if (const auto finish = llm::finish_of(text_at(choice, "finish_reason"), text_at(choice, "native_finish_reason"));
       finish != 0) {
     finish_seen_ = true;
-    finish_ = llm::graver(finish_, finish);  // some gateways end every answer with an additional "stop"
+    finish_ = llm::more_severe(finish_, finish);  // some gateways end every answer with an additional "stop"
   }
 }
 
-// The names of OpenAI, the Responses API, Moonshot, DeepSeek, xAI, Gemini, Ollama, and gateways for Anthropic. A later
-// chunk replaces earlier counts.
+// Accepts the names of OpenAI, the Responses API, Moonshot, DeepSeek, xAI, Gemini, Ollama, and gateways for Anthropic.
+// A later chunk replaces earlier counts.
 void chat_reader::usage(const json::object& u) {
   if (const auto n = first_count(u, {"prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count"})) {
     usage_.input = *n;
@@ -126,84 +126,85 @@ void chat_reader::usage(const json::object& u) {
   usage_.cached = std::min(usage_.cached, usage_.input);
 }
 
-void chat_reader::say(std::string_view s, llm::receiver& to) {
+void chat_reader::add_text(std::string_view s, llm::receiver& to) {
   if (s.empty()) return;
   produced_ += s.size();
   to.text(s);
 }
 
-void chat_reader::think(std::string_view s, llm::receiver& to) {
+void chat_reader::add_reasoning(std::string_view s, llm::receiver& to) {
   if (s.empty()) return;
   produced_ += s.size();
-  if (keep_thoughts_ && thought_.size() + s.size() <= max_kept) thought_ += s;
+  if (keep_reasoning_ && reasoning_text_.size() + s.size() <= max_kept_bytes) reasoning_text_ += s;
   to.reasoning(s);
 }
 
 void chat_reader::delta(const json::object& d, llm::receiver& to) {
-  bool thought = false;
+  bool has_reasoning = false;
   for (const char* key : {"reasoning_content", "reasoning", "reasoning_text"})
     if (const auto s = text_at(d, key); !s.empty()) {
-      think(s, to);
-      thought = true;
+      add_reasoning(s, to);
+      has_reasoning = true;
       break;
     }
-  if (const auto* list = array_at(d, "reasoning_details")) add_details(*list, thought, to);
+  if (const auto* list = array_at(d, "reasoning_details")) add_details(*list, has_reasoning, to);
   if (const auto* v = d.if_contains("content")) content(*v, to);
   if (const auto s = text_at(d, "refusal"); !s.empty()) {
-    declined_ = true;
-    say(s, to);
+    has_refusal_ = true;
+    add_text(s, to);
   }
-  if (const auto* calls = array_at(d, "tool_calls")) took_calls(calls_.add(*calls));
-  if (const auto* f = object_at(d, "function_call"); f && !ended_) took_calls(calls_.add_function(*f));
+  if (const auto* calls = array_at(d, "tool_calls")) count_call_bytes(calls_.add(*calls));
+  if (const auto* f = object_at(d, "function_call"); f && !ended_) count_call_bytes(calls_.add_function(*f));
 }
 
-// A text, or an array of parts.
+// The content is a text, a part or an array of parts.
 void chat_reader::content(const json::value& v, llm::receiver& to) {
-  if (v.is_string()) return say(v.get_string(), to);
+  if (v.is_string()) return add_text(v.get_string(), to);
   if (v.is_object()) return part(v.get_object(), to);
   if (!v.is_array()) return;
   for (const auto& p : v.get_array()) {
-    if (p.is_string()) say(p.get_string(), to);
+    if (p.is_string()) add_text(p.get_string(), to);
     if (p.is_object()) part(p.get_object(), to);
   }
 }
 
 void chat_reader::part(const json::object& p, llm::receiver& to) {
   const auto type = text_at(p, "type");
-  const bool thought = type == "thinking" || type == "reasoning";
-  if (thought) {
+  const bool is_reasoning = type == "thinking" || type == "reasoning";
+  if (is_reasoning) {
     // Mistral nests text parts.
     const auto* inner = p.if_contains(type);
     if (!inner) inner = p.if_contains("text");
-    if (inner && inner->is_string()) return think(inner->get_string(), to);
+    if (inner && inner->is_string()) return add_reasoning(inner->get_string(), to);
     if (const auto* parts = inner ? inner->if_array() : nullptr)
       for (const auto& t : *parts)
-        if (t.is_object()) think(text_at(t.get_object(), "text"), to);
+        if (t.is_object()) add_reasoning(text_at(t.get_object(), "text"), to);
     return;
   }
   if (type == "refusal") {
-    declined_ = true;
-    return say(text_at(p, "refusal"), to);
+    has_refusal_ = true;
+    return add_text(text_at(p, "refusal"), to);
   }
-  say(text_at(p, "text"), to);
+  add_text(text_at(p, "text"), to);
 }
 
-// Chunks of one detail have the same type and index. They are returned as the complete detail.
-void chat_reader::add_details(const json::array& list, bool thought_elsewhere, llm::receiver& to) {
+// Chunks of one detail have the same type and index; they are merged into the complete detail.
+void chat_reader::add_details(const json::array& list, bool has_reasoning_text, llm::receiver& to) {
   for (const auto& v : list) {
     const auto* o = v.if_object();
     if (!o) continue;
-    if (!thought_elsewhere) think(text_at(*o, o->contains("summary") ? "summary" : "text"), to);
+    if (!has_reasoning_text) add_reasoning(text_at(*o, o->contains("summary") ? "summary" : "text"), to);
     if (model_.empty()) continue;
     details_bytes_ += json::serialize(*o).size();
-    if (details_bytes_ > max_kept || details_.size() >= max_details) continue;
+    if (details_bytes_ > max_kept_bytes || details_.size() >= max_details) continue;
     const auto same = [o](const json::object& last, std::string_view key) {
       const auto *a = last.if_contains(key), *b = o->if_contains(key);
       return a && b ? *a == *b : a == b;
     };
-    const bool goes_on = !details_.empty() && !text_at(*o, "type").ends_with("encrypted") &&
-                         same(details_.back().get_object(), "type") && same(details_.back().get_object(), "index");
-    if (!goes_on) {
+    const bool continues_last = !details_.empty() && !text_at(*o, "type").ends_with("encrypted") &&
+                                same(details_.back().get_object(), "type") &&
+                                same(details_.back().get_object(), "index");
+    if (!continues_last) {
       details_.push_back(*o);
       continue;
     }
@@ -218,7 +219,7 @@ void chat_reader::add_details(const json::array& list, bool thought_elsewhere, l
   }
 }
 
-void chat_reader::took_calls(std::optional<std::size_t> bytes) {
+void chat_reader::count_call_bytes(std::optional<std::size_t> bytes) {
   if (bytes)
     produced_ += *bytes;
   else
@@ -226,36 +227,37 @@ void chat_reader::took_calls(std::optional<std::size_t> bytes) {
 }
 
 // Trusts the learned template only after a chunk with another text has been parsed as expected.
-void chat_reader::learn(std::string_view data) {
+void chat_reader::learn_template(std::string_view data) {
   if (data.find("\"content\":\"") == std::string_view::npos || data.find("\"content\":\"\"") != std::string_view::npos)
     return;
-  ++learnings_;
-  if (!content_.learn(data, "\"content\":\"")) return;
-  const auto v = llm::parse_event(content_.with("<proof>"));
+  ++learn_count_;
+  if (!content_template_.learn(data, "\"content\":\"")) return;
+  const auto v = llm::parse_event(content_template_.with("<proof>"));
   const auto* o = v ? v->if_object() : nullptr;
   const auto* choices = o ? array_at(*o, "choices") : nullptr;
   const auto* choice = choices && choices->size() == 1 ? choices->front().if_object() : nullptr;
   const auto* d = choice ? object_at(*choice, "delta") : nullptr;
-  const auto quiet = [](const json::object& in, std::initializer_list<std::string_view> loud) {
-    return std::none_of(loud.begin(), loud.end(), [&](std::string_view key) {
+  const auto all_absent = [](const json::object& in, std::initializer_list<std::string_view> keys) {
+    return std::none_of(keys.begin(), keys.end(), [&](std::string_view key) {
       const auto* x = in.if_contains(key);
       return x && !x->is_null();
     });
   };
-  const bool pure = d && text_at(*d, "content") == "<proof>" &&
-                    quiet(*d, {"tool_calls", "function_call", "reasoning", "reasoning_content", "reasoning_text",
-                               "reasoning_details", "refusal", "usage"}) &&
-                    quiet(*choice, {"finish_reason", "error", "usage", "message"}) &&
-                    quiet(*o, {"usage", "usageMetadata", "usage_metadata", "x_groq"}) && !llm::error_in(*o);
-  if (!pure) content_.forget();
+  const bool only_content = d && text_at(*d, "content") == "<proof>" &&
+                            all_absent(*d, {"tool_calls", "function_call", "reasoning", "reasoning_content",
+                                            "reasoning_text", "reasoning_details", "refusal", "usage"}) &&
+                            all_absent(*choice, {"finish_reason", "error", "usage", "message"}) &&
+                            all_absent(*o, {"usage", "usageMetadata", "usage_metadata", "x_groq"}) &&
+                            !llm::error_in(*o);
+  if (!only_content) content_template_.forget();
 }
 
-// The blocks that this model requires with its message: details of its reasoning, and signatures of its calls.
-void chat_reader::give_blocks(const std::vector<llm::assembled_call>& calls, llm::receiver& to) const {
+// Delivers the blocks that this model requires with its message: reasoning details, and signatures of its calls.
+void chat_reader::deliver_blocks(const std::vector<llm::assembled_call>& calls, llm::receiver& to) const {
   if (model_.empty()) return;
   json::object block;
-  if (!thought_.empty() && !calls.empty()) block["reasoning_content"] = thought_;
-  if (!details_.empty() && details_bytes_ <= max_kept) block["reasoning_details"] = details_;
+  if (!reasoning_text_.empty() && !calls.empty()) block["reasoning_content"] = reasoning_text_;
+  if (!details_.empty() && details_bytes_ <= max_kept_bytes) block["reasoning_details"] = details_;
   json::array signatures;
   std::size_t bytes = 0;
   for (const auto& c : calls) {
@@ -263,27 +265,27 @@ void chat_reader::give_blocks(const std::vector<llm::assembled_call>& calls, llm
     signatures.push_back({{"id", c.id}, {"extra_content", c.extra}});
     bytes += json::serialize(c.extra).size();
   }
-  if (!signatures.empty() && bytes <= max_kept) block["calls"] = std::move(signatures);
+  if (!signatures.empty() && bytes <= max_kept_bytes) block["calls"] = std::move(signatures);
   if (block.empty()) return;
   json::object out{{"driver", "openai"}, {"model", model_}};
   for (auto& [key, value] : block) out[key] = std::move(value);
   to.reasoning_block(json::serialize(out));
 }
 
-void chat_reader::conclude(llm::receiver& to) {
-  const bool by_itself = finish_ != RY_LLM_FINISH_LENGTH;
-  const auto calls = calls_.take(id_, by_itself);
-  give_blocks(calls, to);
+void chat_reader::deliver_calls(llm::receiver& to) {
+  const bool ended_by_model = finish_ != RY_LLM_FINISH_LENGTH;
+  const auto calls = calls_.take(id_, ended_by_model);
+  deliver_blocks(calls, to);
   for (const auto& c : calls) to.tool_call(c.id, c.name, c.arguments);
   if (finish_ == 0) finish_ = RY_LLM_FINISH_STOP;
-  if (finish_ == RY_LLM_FINISH_STOP && declined_) finish_ = RY_LLM_FINISH_REFUSAL;
+  if (finish_ == RY_LLM_FINISH_STOP && has_refusal_) finish_ = RY_LLM_FINISH_REFUSAL;
   if (finish_ == RY_LLM_FINISH_STOP && !calls.empty()) finish_ = RY_LLM_FINISH_TOOL_CALLS;
   ended_ = true;
 }
 
 void chat_reader::closed(llm::receiver& to) {
   if (ended_) return;
-  if (finish_seen_) return conclude(to);
+  if (finish_seen_) return deliver_calls(to);
   fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider ended the answer before its end"});
 }
 

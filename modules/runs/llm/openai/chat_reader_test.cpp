@@ -32,7 +32,7 @@ struct reading {
   }
 };
 
-TEST(chat_reader, reasoning_is_kept_for_the_model_that_wants_it_back) {
+TEST(chat_reader, reasoning_is_kept_for_models_that_require_it_back) {
   for (const char* keep : {"", "m"}) {
     openai::chat_reader reader(keep, true);
     llm::test::recorder got;
@@ -42,7 +42,7 @@ TEST(chat_reader, reasoning_is_kept_for_the_model_that_wants_it_back) {
           R"({"choices":[{"delta":{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":""}}]}}]})",
           R"({"choices":[{"delta":{},"finish_reason":"tool_calls"}]})", "[DONE]"})
       reader.event("", e, got);
-    EXPECT_EQ(got.thought, "let me see");
+    EXPECT_EQ(got.reasoning_text, "let me see");
     EXPECT_EQ(got.blocks, *keep == 0 ? std::vector<std::string>()
                                      : std::vector<std::string>{
                                            R"({"driver":"openai","model":"m","reasoning_content":"let me see"})"});
@@ -55,7 +55,7 @@ TEST(chat_reader, reads_text_usage_and_end) {
        chunk(R"({"content":"\n\u00e4"})"), chunk("{}", "\"stop\""),
        R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"total_tokens":13,"prompt_tokens_details":{"cached_tokens":5}}})",
        "[DONE]"});
-  EXPECT_EQ(r.got.said, "Hello \"x\"\n\xc3\xa4");
+  EXPECT_EQ(r.got.answer_text, "Hello \"x\"\n\xc3\xa4");
   EXPECT_EQ(r.got.pieces, 3);
   EXPECT_TRUE(r.reader.ended());
   EXPECT_FALSE(r.reader.failed());
@@ -102,20 +102,20 @@ TEST(chat_reader, usage_is_reported_when_both_counts_are_numbers) {
   EXPECT_EQ(cached.cached, 9);
 }
 
-TEST(chat_reader, half_a_surrogate_pair_reads_as_a_replacement_character) {
+TEST(chat_reader, a_lone_surrogate_becomes_a_replacement_character) {
   const reading split({chunk(R"({"content":"a"})"), chunk(R"({"content":"\ud83d"})"), chunk(R"({"content":"\ude00"})"),
                        chunk(R"({"content":"b\ud83d\ude00"})"), chunk("{}", "\"stop\""), "[DONE]"});
   EXPECT_FALSE(split.reader.failed());
   EXPECT_TRUE(split.reader.ended());
-  EXPECT_EQ(split.got.said,
+  EXPECT_EQ(split.got.answer_text,
             "a\xef\xbf\xbd\xef\xbf\xbd"
             "b\xf0\x9f\x98\x80");
   const reading first({chunk(R"({"content":"\ud83d"})"), chunk(R"({"content":"c"})"), "[DONE]"});
-  EXPECT_EQ(first.got.said,
+  EXPECT_EQ(first.got.answer_text,
             "\xef\xbf\xbd"
             "c");
   const reading escaped({chunk(R"({"content":"\\ud83d\ud83d"})"), "[DONE]"});
-  EXPECT_EQ(escaped.got.said, "\\ud83d\xef\xbf\xbd");
+  EXPECT_EQ(escaped.got.answer_text, "\\ud83d\xef\xbf\xbd");
   const reading broken({R"({"choices":[{"delta":{"content":"\ud83d"}}])"});
   ASSERT_TRUE(broken.reader.failed());
   EXPECT_EQ(broken.reader.failed()->status, RY_DATA_LOSS);
@@ -134,7 +134,7 @@ TEST(chat_reader, assembles_parallel_tool_calls_by_index) {
   EXPECT_GT(r.reader.produced(), 5u);
 }
 
-TEST(chat_reader, copes_with_servers_that_number_calls_badly) {
+TEST(chat_reader, accepts_calls_with_wrong_or_missing_indexes) {
   const reading same(
       {chunk(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]})"),
        chunk(R"({"tool_calls":[{"index":0,"id":"b","function":{"name":"g","arguments":{"y":2}}}]})", "\"stop\""),
@@ -150,12 +150,12 @@ TEST(chat_reader, copes_with_servers_that_number_calls_badly) {
   EXPECT_THAT(nameless.got.calls, ElementsAre(testing::MatchesRegex("[0-9a-z]{9} f no json")));
 }
 
-TEST(chat_reader, reads_reasoning_in_both_spellings) {
+TEST(chat_reader, reads_reasoning_content_and_reasoning) {
   const reading r({chunk(R"({"reasoning_content":"a"})"), chunk(R"({"reasoning":"b","content":null})"),
                    chunk(R"({"content":"c"})"), chunk(R"({"content":"d","reasoning":"e"})"), chunk("{}", "\"length\""),
                    "[DONE]"});
-  EXPECT_EQ(r.got.thought, "abe");
-  EXPECT_EQ(r.got.said, "cd");
+  EXPECT_EQ(r.got.reasoning_text, "abe");
+  EXPECT_EQ(r.got.answer_text, "cd");
   EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_LENGTH);
 }
 
@@ -163,16 +163,16 @@ TEST(chat_reader, the_fast_path_never_ignores_other_members_of_a_chunk) {
   const reading r({chunk(R"({"content":"a"})"), chunk(R"({"content":"b"})"),
                    chunk(R"({"content":"c","tool_calls":[{"index":0,"id":"i","function":{"name":"f"}}]})"),
                    chunk(R"({"content":"d"})", "\"content_filter\""), "[DONE]"});
-  EXPECT_EQ(r.got.said, "abcd");
+  EXPECT_EQ(r.got.answer_text, "abcd");
   EXPECT_THAT(r.got.calls, ElementsAre("i f {}"));
   EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_FILTER);
 }
 
-TEST(chat_reader, an_end_needs_a_finish_or_a_done) {
-  const reading cut({chunk(R"({"content":"a"})")}, true);
-  ASSERT_TRUE(cut.reader.failed());
-  EXPECT_EQ(cut.reader.failed()->status, RY_UNAVAILABLE);
-  EXPECT_EQ(cut.reader.failed()->reason, "llm.cut_off");
+TEST(chat_reader, an_answer_needs_a_finish_reason_or_done) {
+  const reading truncated({chunk(R"({"content":"a"})")}, true);
+  ASSERT_TRUE(truncated.reader.failed());
+  EXPECT_EQ(truncated.reader.failed()->status, RY_UNAVAILABLE);
+  EXPECT_EQ(truncated.reader.failed()->reason, "llm.cut_off");
   const reading no_done({chunk(R"({"content":"a"})"), chunk("{}", "\"stop\"")}, true);
   EXPECT_FALSE(no_done.reader.failed());
   EXPECT_TRUE(no_done.reader.ended());
@@ -181,19 +181,19 @@ TEST(chat_reader, an_end_needs_a_finish_or_a_done) {
   EXPECT_EQ(no_finish.reader.finish(), RY_LLM_FINISH_STOP);
 }
 
-TEST(chat_reader, a_finish_reason_that_is_the_text_null_is_none) {
-  const std::string going_on = R"({"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"null"}]})";
-  const reading cut({going_on}, true);
-  ASSERT_TRUE(cut.reader.failed()) << "the answer has not ended";
-  EXPECT_EQ(cut.reader.failed()->reason, "llm.cut_off");
-  const reading whole({going_on, going_on, chunk("{}", "\"stop\""), "[DONE]"}, true);
-  EXPECT_EQ(whole.got.said, "aa");
-  EXPECT_EQ(whole.reader.finish(), RY_LLM_FINISH_STOP);
+TEST(chat_reader, the_text_null_is_not_a_finish_reason) {
+  const std::string unfinished = R"({"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"null"}]})";
+  const reading truncated({unfinished}, true);
+  ASSERT_TRUE(truncated.reader.failed()) << "the answer has not ended";
+  EXPECT_EQ(truncated.reader.failed()->reason, "llm.cut_off");
+  const reading complete({unfinished, unfinished, chunk("{}", "\"stop\""), "[DONE]"}, true);
+  EXPECT_EQ(complete.got.answer_text, "aa");
+  EXPECT_EQ(complete.reader.finish(), RY_LLM_FINISH_STOP);
 }
 
-TEST(chat_reader, the_gravest_of_several_ends_counts) {
-  const reading cut({chunk(R"({"content":"a"})"), chunk("{}", "\"length\""), chunk("{}", "\"stop\""), "[DONE]"});
-  EXPECT_EQ(cut.reader.finish(), RY_LLM_FINISH_LENGTH);
+TEST(chat_reader, the_most_severe_finish_reason_counts) {
+  const reading truncated({chunk(R"({"content":"a"})"), chunk("{}", "\"length\""), chunk("{}", "\"stop\""), "[DONE]"});
+  EXPECT_EQ(truncated.reader.finish(), RY_LLM_FINISH_LENGTH);
   const reading withheld({chunk(R"({"content":"a"})"), chunk("{}", "\"content_filter\""), chunk("{}", "\"stop\"")},
                          true);
   EXPECT_EQ(withheld.reader.finish(), RY_LLM_FINISH_FILTER);
@@ -203,7 +203,7 @@ TEST(chat_reader, the_gravest_of_several_ends_counts) {
   EXPECT_EQ(native.reader.finish(), RY_LLM_FINISH_ERROR);
 }
 
-TEST(chat_reader, errors_in_the_stream) {
+TEST(chat_reader, errors_in_the_stream_fail_the_answer) {
   const reading limited({R"({"error":{"message":"slow down","code":429}})"});
   EXPECT_EQ(limited.reader.failed()->status, RY_RESOURCE_EXHAUSTED);
   const reading broken({R"({"error":{"message":"boom","type":"server_error"}})"});
@@ -221,7 +221,7 @@ TEST(chat_reader, errors_in_the_stream) {
   EXPECT_EQ(odd.reader.used().input, 0);
 }
 
-TEST(chat_reader, maps_refusals) {
+TEST(chat_reader, maps_error_responses) {
   const chat_reader r;
   const auto status = [&](unsigned http, const char* body) { return r.refused(http, body).status; };
   EXPECT_EQ(status(400, R"({"error":{"message":"x","code":"context_length_exceeded"}})"), RY_OUT_OF_RANGE);
@@ -237,7 +237,7 @@ TEST(chat_reader, maps_refusals) {
   EXPECT_FALSE(r.refused(500, "").message.empty());
 }
 
-TEST(chat_reader, is_quick) {
+TEST(chat_reader, prints_the_time_per_chunk) {
   std::string stream;
   for (int i = 0; i < 200'000; ++i)
     stream += "data: " + chunk(R"({"content":"token )" + std::to_string(i) + "\"}") + "\n\n";
@@ -247,9 +247,9 @@ TEST(chat_reader, is_quick) {
   const auto begin = std::chrono::steady_clock::now();
   for (std::size_t at = 0; at < stream.size(); at += 65536)
     events.feed(std::string_view(stream).substr(at, 65536), reader, got, [] { return true; });
-  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+  const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - begin;
   EXPECT_EQ(got.pieces, 200'000);
-  std::printf("%.0f ns per chunk\n", took.count() / 200'000);
+  std::printf("%.0f ns per chunk\n", elapsed.count() / 200'000);
 }
 
 TEST(chat_reader, an_error_in_any_form_is_a_failure) {
@@ -272,21 +272,21 @@ TEST(chat_reader, an_error_in_any_form_is_a_failure) {
   EXPECT_FALSE(harmless.reader.failed());
 }
 
-TEST(chat_reader, content_in_parts_is_text_thoughts_and_refusals) {
+TEST(chat_reader, content_parts_are_text_reasoning_or_refusals) {
   const reading r({chunk(R"({"content":[{"type":"thinking","thinking":[{"type":"text","text":"let me"}]}]})"),
                    chunk(R"({"content":[{"type":"reasoning","text":" see"},{"type":"text","text":"It "},"is"]})"),
                    chunk(R"({"content":{"type":"output_text","text":" 42"}})"), chunk("{}", "\"stop\""), "[DONE]"});
-  EXPECT_EQ(r.got.thought, "let me see");
-  EXPECT_EQ(r.got.said, "It is 42");
+  EXPECT_EQ(r.got.reasoning_text, "let me see");
+  EXPECT_EQ(r.got.answer_text, "It is 42");
   const reading declined(
       {chunk(R"({"content":[{"type":"refusal","refusal":"No."}]})"), chunk("{}", "\"stop\""), "[DONE]"});
-  EXPECT_EQ(declined.got.said, "No.");
+  EXPECT_EQ(declined.got.answer_text, "No.");
   EXPECT_EQ(declined.reader.finish(), RY_LLM_FINISH_REFUSAL);
   const reading member({chunk(R"({"refusal":"No."})"), chunk("{}", "\"stop\""), "[DONE]"});
   EXPECT_EQ(member.reader.finish(), RY_LLM_FINISH_REFUSAL);
 }
 
-TEST(chat_reader, signatures_and_details_come_back_with_their_calls) {
+TEST(chat_reader, signatures_and_reasoning_details_are_delivered_as_blocks) {
   chat_reader reader("m");
   recorder got;
   for (
@@ -299,7 +299,7 @@ TEST(chat_reader, signatures_and_details_come_back_with_their_calls) {
        chunk(R"({"tool_calls":[{"index":1,"id":"k2","function":{"name":"g","arguments":"{}"}}]})", "\"tool_calls\""),
        std::string("[DONE]")})
     reader.event("", e, got);
-  EXPECT_EQ(got.thought, "let me");
+  EXPECT_EQ(got.reasoning_text, "let me");
   EXPECT_EQ(got.blocks,
             std::vector<std::string>{
                 R"({"driver":"openai","model":"m","reasoning_details":[{"type":"reasoning.text","index":0,)"
@@ -307,9 +307,9 @@ TEST(chat_reader, signatures_and_details_come_back_with_their_calls) {
                 R"("id":"k1"}],"calls":[{"id":"k1","extra_content":{"google":{"thought_signature":"abc"}}}]})"});
 }
 
-TEST(chat_reader, usage_is_found_where_providers_put_it) {
+TEST(chat_reader, usage_is_found_wherever_a_provider_sends_it) {
   const struct {
-    const char* where;
+    const char* provider;
     std::string event;
   } cases[] = {
       {"Moonshot",
@@ -321,7 +321,7 @@ TEST(chat_reader, usage_is_found_where_providers_put_it) {
       {"Gemini",
        R"({"choices":[],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3,"thoughtsTokenCount":1,"cachedContentTokenCount":5}})"},
       {"Ollama", R"({"choices":[],"usage":{"prompt_eval_count":9,"eval_count":4,"cached_input_tokens":5}})"},
-      {"details by another name",
+      {"details under another name",
        R"({"choices":[],"usage":{"input_tokens":9,"output_tokens":4,"input_token_details":{"cache_read":5}}})"},
       {"details without a count",
        R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":null},"cached_tokens":5}})"},
@@ -329,17 +329,17 @@ TEST(chat_reader, usage_is_found_where_providers_put_it) {
       {"LiteLLM", R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"cache_read_input_tokens":5}})"}};
   for (const auto& c : cases) {
     const reading r({chunk(R"({"content":"a"})"), c.event, "[DONE]"});
-    EXPECT_TRUE(r.reader.used().reported()) << c.where;
-    EXPECT_EQ(r.reader.used().input, 9) << c.where;
-    EXPECT_EQ(r.reader.used().output, 4) << c.where;
-    EXPECT_EQ(r.reader.used().cached, 5) << c.where;
+    EXPECT_TRUE(r.reader.used().reported()) << c.provider;
+    EXPECT_EQ(r.reader.used().input, 9) << c.provider;
+    EXPECT_EQ(r.reader.used().output, 4) << c.provider;
+    EXPECT_EQ(r.reader.used().cached, 5) << c.provider;
   }
   const reading written(
       {R"({"usage":{"prompt_tokens":9,"completion_tokens":4,"cache_creation_input_tokens":3}})", "[DONE]"});
   EXPECT_EQ(written.reader.used().cache_write, 3);
 }
 
-TEST(chat_reader, a_call_that_the_limit_cut_before_its_arguments_has_none) {
+TEST(chat_reader, a_call_truncated_before_its_arguments_has_none) {
   for (const char* finish : {"\"length\"", "\"tool_calls\""}) {
     const reading r({chunk(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":""}}]})"),
                      chunk(R"({"tool_calls":[{"index":1,"id":"b","function":{"name":"g","arguments":""}}]})"),
@@ -348,7 +348,7 @@ TEST(chat_reader, a_call_that_the_limit_cut_before_its_arguments_has_none) {
   }
 }
 
-TEST(chat_reader, reads_a_document_in_the_place_of_a_stream) {
+TEST(chat_reader, reads_a_document_instead_of_a_stream) {
   chat_reader reader;
   recorder got;
   llm::body_reader body;
@@ -360,8 +360,8 @@ TEST(chat_reader, reads_a_document_in_the_place_of_a_stream) {
   EXPECT_FALSE(reader.ended());
   body.closed(reader, got);
   EXPECT_FALSE(reader.failed());
-  EXPECT_EQ(got.said, "hi");
-  EXPECT_EQ(got.thought, "hm");
+  EXPECT_EQ(got.answer_text, "hi");
+  EXPECT_EQ(got.reasoning_text, "hm");
   EXPECT_THAT(got.calls, ElementsAre("k1 f {}"));
   EXPECT_TRUE(reader.used().reported());
 }

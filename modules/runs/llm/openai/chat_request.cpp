@@ -34,11 +34,11 @@ class message_list {
       if (t.by == llm::turn::speaker::user) {
         user(t);
       } else {
-        show_images();
+        add_pending_images();
         assistant(t);
       }
     }
-    show_images();
+    add_pending_images();
     return std::move(out_);
   }
 
@@ -47,16 +47,16 @@ class message_list {
     return out_.empty() ? std::string_view() : llm::text_at(out_.back().get_object(), "role");
   }
 
-  // Inserts what a template with strict turns requires between `user` or `tool` and a user message.
-  void make_way(std::string_view behind_results) {
+  // Inserts the assistant message that templates with strict turns require between `user` or `tool` and a user message.
+  void add_filler_before_user(std::string_view text_after_results) {
     if (!options_.alternate_roles) return;
     if (last_role() == "user") out_.push_back({{"role", "assistant"}, {"content", no_answer}});
-    if (last_role() == "tool") out_.push_back({{"role", "assistant"}, {"content", behind_results}});
+    if (last_role() == "tool") out_.push_back({{"role", "assistant"}, {"content", text_after_results}});
   }
 
   void user(const llm::turn& t) {
-    json::array parts = std::exchange(images_, {});
-    make_way(parts.empty() ? no_answer : images_follow);
+    json::array parts = std::exchange(pending_images_, {});
+    add_filler_before_user(parts.empty() ? no_answer : images_follow);
     if (parts.empty() && t.images.empty()) {
       out_.push_back({{"role", "user"}, {"content", t.text}});
       return;
@@ -68,8 +68,8 @@ class message_list {
   }
 
   // Only user messages may contain images, so images of results follow all results of a turn.
-  void show_images() {
-    if (!images_.empty()) user({});
+  void add_pending_images() {
+    if (!pending_images_.empty()) user({});
   }
 
   void assistant(const llm::turn& t) {
@@ -92,25 +92,25 @@ class message_list {
       // The protocol cannot mark a failed call.
       if (c.result.failed && !text.starts_with("Error")) text.insert(0, "Error: ");
       out_.push_back({{"role", "tool"}, {"tool_call_id", c.id}, {"content", text}});
-      for (const auto& image : c.result.images) images_.push_back(image_url_part(image));
+      for (const auto& image : c.result.images) pending_images_.push_back(image_url_part(image));
     }
   }
 
   // Adds the blocks that this model produced with the message. Signatures belong to their calls.
   void add_reasoning(json::object& message, json::array& calls, const llm::turn& t) {
     json::array details;
-    // DeepSeek refuses a call without this member, even one of an earlier turn or of another model.
+    // DeepSeek rejects a call without this member, even if the call is from an earlier turn or another model.
     if (options_.send_reasoning && !calls.empty()) message["reasoning_content"] = "";
     for (const auto* block : t.reasoning) {
       if (llm::text_at(*block, "driver") != "openai" || llm::text_at(*block, "model") != model_) continue;
-      if (const auto thought = llm::text_at(*block, "reasoning_content");
-          options_.send_reasoning && !thought.empty() && !calls.empty())
-        message["reasoning_content"] = thought;
+      if (const auto text = llm::text_at(*block, "reasoning_content");
+          options_.send_reasoning && !text.empty() && !calls.empty())
+        message["reasoning_content"] = text;
       if (const auto* list = llm::array_at(*block, "reasoning_details"))
         details.insert(details.end(), list->begin(), list->end());
-      const auto* signs = llm::array_at(*block, "calls");
-      if (signs == nullptr) continue;
-      for (const auto& s : *signs) {
+      const auto* signed_calls = llm::array_at(*block, "calls");
+      if (signed_calls == nullptr) continue;
+      for (const auto& s : *signed_calls) {
         const auto* o = s.if_object();
         const auto* extra = o ? llm::object_at(*o, "extra_content") : nullptr;
         if (extra == nullptr) continue;
@@ -126,10 +126,10 @@ class message_list {
   const std::string_view model_;
   const request_options& options_;
   const bool sign_calls_;
-  json::array out_, images_;
+  json::array out_, pending_images_;
 };
 
-// Whether the model signed calls of this conversation; it then checks the others too.
+// Whether the model signed calls of this conversation. If so, it also checks the other calls.
 bool has_signed_calls(const std::vector<llm::turn>& turns, std::string_view model) {
   return std::any_of(turns.begin(), turns.end(), [model](const llm::turn& t) {
     return std::any_of(t.reasoning.begin(), t.reasoning.end(), [model](const json::object* block) {
@@ -162,8 +162,8 @@ void set_parameters(json::object& out, const json::object& request, const reques
   const auto model = llm::text_at(request, "model");
   const auto effort = llm::text_at(request, "reasoning_effort");
   const bool reasons = options.known_models && is_reasoning(model) && effort != "none";
-  const auto leave_out = [&notices](std::string_view name, std::string_view why) {
-    notices.push_back({"parameter_skipped", std::string(name) + " was left out: " + std::string(why)});
+  const auto skip = [&notices](std::string_view name, std::string_view reason) {
+    notices.push_back({"parameter_skipped", std::string(name) + " was left out: " + std::string(reason)});
   };
   const auto* limit = request.if_contains("max_output_tokens");
   if (limit && limit->is_number()) out[options.max_tokens_field] = *limit;
@@ -171,19 +171,19 @@ void set_parameters(json::object& out, const json::object& request, const reques
     const auto* n = request.if_contains(name);
     if (!n || !n->is_number()) continue;
     if (reasons)
-      leave_out(name, "reasoning models do not support it.");
+      skip(name, "reasoning models do not support it.");
     else
       out[name] = *n;
   }
   if (!effort.empty()) {
     if (options.known_models && is_without_reasoning(model))
-      leave_out("reasoning_effort", "the model does not reason.");
+      skip("reasoning_effort", "the model does not reason.");
     else
       out["reasoning_effort"] = effort;
   }
   if (const auto* stop = llm::array_at(request, "stop"); stop && !stop->empty()) {
     if (reasons)
-      leave_out("stop", "reasoning models do not support it.");
+      skip("stop", "reasoning models do not support it.");
     else
       out["stop"] = *stop;
   }
@@ -208,7 +208,7 @@ request_options options_of(dialect d) {
       o.known_models = true;
       break;
     case dialect::mistral:
-      o.history.ids = llm::id_form::nine;
+      o.history.ids = llm::id_form::mistral;
       o.history.images.encoded_bytes = 10u << 20;
       o.history.images.count = 8;
       o.required_choice = "any";
@@ -232,7 +232,7 @@ built_request build_request(const json::object& request, const request_options& 
   out["model"] = model;
   llm::tool_set tools(request, options.tools, built.notices);
   auto rules = options.history;
-  if (rules.ids == llm::id_form::compatible && is_mistral(model)) rules.ids = llm::id_form::nine;
+  if (rules.ids == llm::id_form::compatible && is_mistral(model)) rules.ids = llm::id_form::mistral;
   const auto turns = llm::read_history(request, rules, tools, built.notices);
   const bool sign_calls = options.sign_calls || has_signed_calls(turns, model);
   out["messages"] = message_list(model, options, sign_calls).of(llm::text_at(request, "system"), turns);

@@ -1,4 +1,4 @@
-// Converts the neutral request to a request of the chat completions API. Pure.
+// Converts the neutral request to a request of the Chat Completions API. Pure.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -16,12 +16,12 @@ namespace openai {
 
 struct request_options {
   std::string max_tokens_field = "max_tokens";  // newer OpenAI models require max_completion_tokens
-  bool stream_usage = true;  // ask for the usage chunk
+  bool stream_usage = true;  // request the usage chunk
   bool send_reasoning = false;  // return reasoning to its model, with its calls
   bool alternate_roles = true;  // strictly alternate user and assistant, as chat templates require
   std::string required_choice = "required";  // the value of tool_choice for "any tool"
-  bool known_models = false;  // leave out parameters that OpenAI's models refuse
-  bool sign_calls = false;  // calls without a thought signature get the one that skips the check
+  bool known_models = false;  // omit parameters that OpenAI's models reject
+  bool sign_calls = false;  // calls without a thought signature get the placeholder that skips the check
   llm::history_rules history;
   llm::tool_rules tools;
   boost::json::object extra_body;  // members added to every request
@@ -30,7 +30,7 @@ request_options options_of(dialect d);
 
 struct built_request {
   std::string body;
-  std::vector<llm::notice> notices;  // what was left out of the request
+  std::vector<llm::notice> notices;  // parts that were skipped or changed
   std::shared_ptr<const llm::call_names> names;  // nullptr: nothing was renamed
 };
 

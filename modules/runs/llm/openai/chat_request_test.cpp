@@ -12,21 +12,21 @@ namespace {
 
 namespace json = boost::json;
 
-openai::request_options standard() {
+openai::request_options default_options() {
   return openai::options_of(openai::dialect::compatible);
 }
 
-json::object build(std::string_view neutral, const openai::request_options& o = standard()) {
+json::object build(std::string_view neutral, const openai::request_options& o = default_options()) {
   return json::parse(openai::build_request(llm::parse_request(neutral), o).body).as_object();
 }
 
 std::string with_images(std::string text) {
-  const auto put = [&text](std::string_view name, const std::string& bytes) {
+  const auto insert = [&text](std::string_view name, const std::string& bytes) {
     for (auto at = text.find(name); at != std::string::npos; at = text.find(name))
       text.replace(at, name.size(), llm::encode_base64(bytes));
   };
-  put("$PNG", llm::test::png(4, 4));
-  put("$JPEG", llm::test::jpeg(4, 4));
+  insert("$PNG", llm::test::png(4, 4));
+  insert("$JPEG", llm::test::jpeg(4, 4));
   return text;
 }
 
@@ -36,7 +36,7 @@ std::string roles(const json::object& body) {
   return out;
 }
 
-TEST(chat_request, reasoning_goes_back_with_the_calls_of_all_turns_when_the_provider_insists) {
+TEST(chat_request, send_reasoning_returns_reasoning_with_the_calls_of_all_turns) {
   constexpr char neutral[] = R"({"model":"m","messages":[
     {"role":"user","content":"a"},
     {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{}}],"reasoning":[{"driver":"openai","model":"m","reasoning_content":"old"}]},
@@ -47,7 +47,7 @@ TEST(chat_request, reasoning_goes_back_with_the_calls_of_all_turns_when_the_prov
     {"role":"tool","tool_call_id":"2","name":"f","content":"x"},
     {"role":"assistant","content":"","tool_calls":[{"id":"3","name":"f","arguments":{}}],"reasoning":[{"driver":"anthropic","model":"m","thinking":"no"}]},
     {"role":"tool","tool_call_id":"3","name":"f","content":"x"}]})";
-  auto o = standard();
+  auto o = default_options();
   o.alternate_roles = false;
   EXPECT_EQ(json::serialize(build(neutral, o)).find("reasoning"), std::string::npos);
   o.send_reasoning = true;
@@ -87,8 +87,8 @@ TEST(chat_request, builds_every_kind_of_message) {
      {"role":"user","content":"more"}]})json")));
 }
 
-TEST(chat_request, obeys_its_options) {
-  auto o = standard();
+TEST(chat_request, applies_its_options) {
+  auto o = default_options();
   o.max_tokens_field = "max_completion_tokens";
   o.stream_usage = false;
   o.extra_body = {{"reasoning_effort", "low"}, {"model", "ignored"}};
@@ -97,7 +97,7 @@ TEST(chat_request, obeys_its_options) {
                             "messages":[{"role":"user","content":"x"}]})"));
 }
 
-TEST(chat_request, refuses_malformed_requests) {
+TEST(chat_request, rejects_malformed_requests) {
   for (const char* bad :
        {"", "[]", "{}", R"({"model":"m"})", R"({"model":"m","messages":[]})", R"({"messages":[{"role":"user"}]})",
         R"({"model":"m","messages":[7]})", R"({"model":"m","messages":[{"role":"system","content":"x"}]})",
@@ -105,7 +105,7 @@ TEST(chat_request, refuses_malformed_requests) {
     EXPECT_THROW(build(bad), llm::bad_request) << bad;
 }
 
-TEST(chat_request, roles_alternate_where_templates_insist) {
+TEST(chat_request, roles_alternate_in_the_compatible_dialect) {
   const struct {
     const char* messages;
     const char* compatible;
@@ -126,7 +126,7 @@ TEST(chat_request, roles_alternate_where_templates_insist) {
   }
 }
 
-TEST(chat_request, images_of_results_precede_the_next_user_message) {
+TEST(chat_request, images_of_results_are_part_of_the_next_user_message) {
   const auto body = build(with_images(R"({"model":"m","messages":[{"role":"user","content":"a"},
     {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"}]},
     {"role":"tool","tool_call_id":"1","content":[{"type":"image","data":"$PNG"}]},{"role":"user","content":"b"}]})"));
@@ -137,7 +137,7 @@ TEST(chat_request, images_of_results_precede_the_next_user_message) {
   EXPECT_EQ(content[2].at("text"), "b");
 }
 
-TEST(chat_request, models_of_mistral_get_ids_of_nine_characters) {
+TEST(chat_request, mistral_models_get_ids_of_nine_characters) {
   constexpr std::string_view messages =
       R"("messages":[{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"call-long-1","name":"f"}]}]})";
   const auto id = [&](const std::string& model, openai::dialect d) {
@@ -151,7 +151,7 @@ TEST(chat_request, models_of_mistral_get_ids_of_nine_characters) {
   EXPECT_EQ(id("mistralai/Devstral-Small", openai::dialect::compatible).size(), 9u);
 }
 
-TEST(chat_request, reasoning_details_and_signatures_go_back_to_their_model_only) {
+TEST(chat_request, reasoning_details_and_signatures_are_sent_only_to_their_model) {
   const std::string messages = R"("messages":[{"role":"user","content":"a"},
     {"role":"assistant","content":"","tool_calls":[{"id":"g1","name":"f"},{"id":"g2","name":"f"}],"reasoning":[
       {"driver":"openai","model":"m","calls":[{"id":"g1","extra_content":{"google":{"thought_signature":"sig"}}}]},
@@ -166,7 +166,7 @@ TEST(chat_request, reasoning_details_and_signatures_go_back_to_their_model_only)
   EXPECT_EQ(first.at("reasoning_details"), json::parse(R"([{"type":"reasoning.encrypted","data":"x"}])"));
   EXPECT_EQ(same.at("messages").at(4).at("tool_calls").at(0).at("extra_content").at("google").at("thought_signature"),
             "skip_thought_signature_validator")
-      << "a model that signs its calls checks those of others";
+      << "a model that signs its calls also checks calls of other models";
   const auto other = json::serialize(build(R"({"model":"n",)" + messages));
   EXPECT_EQ(other.find("extra_content"), std::string::npos);
   EXPECT_EQ(other.find("reasoning"), std::string::npos);
@@ -175,7 +175,7 @@ TEST(chat_request, reasoning_details_and_signatures_go_back_to_their_model_only)
     EXPECT_TRUE(gemini.at("messages").at(i).at("tool_calls").at(0).as_object().contains("extra_content")) << i;
 }
 
-TEST(chat_request, parameters_of_the_model) {
+TEST(chat_request, sends_sampling_parameters_and_tool_choice) {
   const auto body =
       build(R"({"model":"m","temperature":0.5,"top_p":0.9,"reasoning_effort":"low","tool_choice":"required",
     "tools":[{"name":"f"}],"messages":[{"role":"user","content":"x"}]})");
@@ -198,24 +198,24 @@ TEST(chat_request, a_tool_that_cannot_be_expressed_does_not_fail_the_request) {
   const auto built = openai::build_request(
       llm::parse_request(
           R"({"model":"m","tools":[{"name":"bad","parameters":{"type":"string"}},1],"messages":[{"role":"user","content":"x"}]})"),
-      standard());
+      default_options());
   EXPECT_FALSE(json::parse(built.body).as_object().contains("tools"));
   EXPECT_EQ(built.notices.size(), 2u);
 }
 
-TEST(chat_request, long_descriptions_are_cut) {
+TEST(chat_request, long_descriptions_are_truncated) {
   const auto built = build(R"({"model":"m","tools":[{"name":"f","description":")" + std::string(3000, 'd') +
                            R"("}],"messages":[{"role":"user","content":"x"}]})");
   EXPECT_LE(built.at("tools").at(0).at("function").at("description").as_string().size(), 1023u + 3);
-  auto o = standard();
+  auto o = default_options();
   o.tools.description_chars = 0;
-  const auto whole = build(R"({"model":"m","tools":[{"name":"f","description":")" + std::string(3000, 'd') +
-                               R"("}],"messages":[{"role":"user","content":"x"}]})",
-                           o);
-  EXPECT_EQ(whole.at("tools").at(0).at("function").at("description").as_string().size(), 3000u);
+  const auto untruncated = build(R"({"model":"m","tools":[{"name":"f","description":")" + std::string(3000, 'd') +
+                                     R"("}],"messages":[{"role":"user","content":"x"}]})",
+                                 o);
+  EXPECT_EQ(untruncated.at("tools").at(0).at("function").at("description").as_string().size(), 3000u);
 }
 
-TEST(chat_request, parameters_that_a_model_of_openai_refuses_are_left_out) {
+TEST(chat_request, parameters_that_openai_models_reject_are_omitted) {
   const auto skipped = [](const std::string& model, const std::string& effort, openai::dialect d) {
     const auto request =
         llm::parse_request(R"({"model":")" + model + R"(","temperature":0.5,"top_p":0.9,"stop":["X"],)" +

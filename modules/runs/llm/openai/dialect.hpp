@@ -1,4 +1,4 @@
-// Which dialect of the Chat Completions API or the Responses API a provider speaks. Pure.
+// Determines the dialect of the Chat Completions or Responses API that a provider requires. Pure.
 #pragma once
 
 #include <optional>
@@ -14,31 +14,32 @@ enum class dialect {
   gemini,
 };
 
-// `name`: from the settings; "auto" decides by the host of the base URL. nullopt: unknown dialect.
+// `name` comes from the settings; "auto" selects by the host of the base URL. nullopt: unknown dialect.
 std::optional<dialect> read_dialect(std::string_view name, std::string_view base_url);
 
-// Whether the URL is a resource of Azure, also behind a gateway that keeps its paths or versions: the key is then sent
-// as `api-key`.
+// Whether the URL is an Azure resource, directly or behind a gateway that keeps Azure's paths or versions. The key is
+// then sent as `api-key`.
 bool is_azure(std::string_view base_url);
 
 // Whether the model belongs to Mistral's family, which checks ids on every server.
 bool is_mistral(std::string_view model);
 
-// Whether the model is one of OpenAI's that never reason: they refuse reasoning_effort and encrypted reasoning. Other
-// models: see reasoning_refusals.
+// Whether the model is an OpenAI model that never reasons: it rejects reasoning_effort and encrypted reasoning. For
+// other models see reasoning_refusals.
 bool is_without_reasoning(std::string_view model);
-// Whether the model is one of OpenAI's that reason unless reasoning_effort is none: they refuse temperature, top_p and
+// Whether the model is an OpenAI model that reasons unless reasoning_effort is none: it rejects temperature, top_p and
 // stop.
 bool is_reasoning(std::string_view model);
 
-// "https://h/openai/deployments/d?api-version=1": "https://h/openai?api-version=1" and "d". Azure's Responses API has
-// no deployment paths: the deployment's name is the model. nullopt: `base_url` is not one of a deployment.
+// Splits "https://h/openai/deployments/d?api-version=1" into "https://h/openai?api-version=1" and "d". Azure's
+// Responses API has no deployment paths: the deployment's name is the model. nullopt: `base_url` has no deployment
+// path.
 struct deployment_base {
   std::string base_url, deployment;
 };
 std::optional<deployment_base> split_deployment(std::string_view base_url);
 
-// Whether the server is DeepSeek's: it reasons by default and requires its reasoning next to its calls.
+// Whether the server is DeepSeek's: its models reason by default and require their reasoning with their calls.
 bool is_deepseek(std::string_view base_url);
 
 }  // namespace openai

@@ -6,7 +6,7 @@ namespace {
 
 using openai::dialect;
 
-TEST(dialect, is_known_by_the_host) {
+TEST(dialect, auto_selects_by_the_host) {
   const struct {
     const char* url;
     dialect expected;
@@ -30,14 +30,14 @@ TEST(dialect, is_known_by_the_host) {
   }
 }
 
-TEST(dialect, deepseek_is_known_by_the_host) {
+TEST(dialect, deepseek_is_recognised_by_the_host) {
   EXPECT_TRUE(openai::is_deepseek("https://api.deepseek.com"));
   EXPECT_TRUE(openai::is_deepseek("https://API.DeepSeek.com:443/v1"));
   EXPECT_FALSE(openai::is_deepseek("https://notdeepseek.com/v1"));
   EXPECT_FALSE(openai::is_deepseek("https://gateway.example/deepseek.com"));
 }
 
-TEST(dialect, is_named_by_the_operator) {
+TEST(dialect, can_be_configured) {
   EXPECT_EQ(openai::read_dialect("mistral", "https://api.openai.com/v1"), dialect::mistral);
   EXPECT_EQ(openai::read_dialect("gemini", ""), dialect::gemini);
   EXPECT_EQ(openai::read_dialect("openai", ""), dialect::openai);
@@ -45,7 +45,7 @@ TEST(dialect, is_named_by_the_operator) {
   EXPECT_EQ(openai::read_dialect("azure", ""), std::nullopt);
 }
 
-TEST(dialect, a_deployment_is_no_part_of_the_base_of_responses) {
+TEST(dialect, the_deployment_is_split_from_the_base_url) {
   const struct {
     const char *url, *base, *deployment;
   } rows[] = {
@@ -65,7 +65,7 @@ TEST(dialect, a_deployment_is_no_part_of_the_base_of_responses) {
     EXPECT_FALSE(openai::split_deployment(url)) << url;
 }
 
-TEST(dialect, models_with_and_without_reasoning_are_known_by_their_family) {
+TEST(dialect, models_with_and_without_reasoning_are_recognised_by_their_family) {
   for (const char* model : {"gpt-4o", "gpt-4.1-mini", "gpt-4-turbo", "gpt-3.5-turbo", "chatgpt-4o-latest",
                             "gpt-5-chat-latest", "openai/gpt-4o"})
     EXPECT_TRUE(openai::is_without_reasoning(model)) << model;

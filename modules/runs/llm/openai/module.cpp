@@ -1,4 +1,5 @@
-// Driver `openai` of llm.provider/1: the Chat Completions API and the Responses API, of OpenAI and of compatible servers.
+// Driver `openai` of llm.provider/1: the Chat Completions API and the Responses API, of OpenAI and of compatible
+// servers.
 #include <boost/json/object.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +38,7 @@ class driver {
     if (!dialect) throw ry::bad_request("llm.config", "dialect must be auto, compatible, openai, mistral or gemini");
     const auto wire = llm::text_setting(config, "wire", "chat");
     if (wire != "chat" && wire != "responses") throw ry::bad_request("llm.config", "wire must be chat or responses");
-    refuse_keys_of_other_wire(config, wire);
+    reject_keys_of_other_wire(config, wire);
     if (wire == "chat")
       use_chat(config, *dialect);
     else
@@ -61,7 +62,7 @@ class driver {
   }
 
  private:
-  static void refuse_keys_of_other_wire(const boost::json::object& config, std::string_view wire) {
+  static void reject_keys_of_other_wire(const boost::json::object& config, std::string_view wire) {
     const std::pair<std::string_view, std::string_view> keys[] = {{"max_tokens_field", "chat"},
                                                                   {"stream_usage", "chat"},
                                                                   {"send_reasoning", "chat"},
@@ -75,9 +76,10 @@ class driver {
   template <class Options>
   static void read_rules(const boost::json::object& config, Options& options) {
     options.alternate_roles = llm::flag_setting(config, "alternate_roles", options.alternate_roles);
-    const auto count = [&config](std::string_view key, std::size_t standard) {
-      constexpr std::int64_t most = 1'000'000;
-      return static_cast<std::size_t>(llm::number_setting(config, key, static_cast<std::int64_t>(standard), 0, most));
+    const auto count = [&config](std::string_view key, std::size_t default_value) {
+      constexpr std::int64_t max_count = 1'000'000;
+      return static_cast<std::size_t>(
+          llm::number_setting(config, key, static_cast<std::int64_t>(default_value), 0, max_count));
     };
     options.tools.count = count("max_tools", options.tools.count);
     options.tools.description_chars = count("max_tool_description", options.tools.description_chars);
@@ -86,9 +88,9 @@ class driver {
 
   void use_chat(const boost::json::object& config, openai::dialect dialect) {
     options_ = openai::options_of(dialect);
-    const bool own = dialect == openai::dialect::openai;
+    const bool is_openai = dialect == openai::dialect::openai;
     options_.max_tokens_field =
-        llm::text_setting(config, "max_tokens_field", own ? "max_completion_tokens" : "max_tokens");
+        llm::text_setting(config, "max_tokens_field", is_openai ? "max_completion_tokens" : "max_tokens");
     options_.stream_usage = llm::flag_setting(config, "stream_usage", true);
     options_.send_reasoning = llm::flag_setting(config, "send_reasoning", openai::is_deepseek(at_.url));
     read_rules(config, options_);
@@ -100,9 +102,9 @@ class driver {
     options.provider = at_.name;
     options.encrypted_reasoning = llm::flag_setting(config, "encrypted_reasoning", true);
     read_rules(config, options);
-    if (auto of_deployment = openai::split_deployment(at_.url)) {
-      at_.url = std::move(of_deployment->base_url);
-      options.deployment = std::move(of_deployment->deployment);
+    if (auto deployment = openai::split_deployment(at_.url)) {
+      at_.url = std::move(deployment->base_url);
+      options.deployment = std::move(deployment->deployment);
     }
     at_.url = llm::with_path(at_.url, "/responses");
     responses_ = std::move(options);

@@ -1,4 +1,4 @@
-// Texts that keep a conversation valid for the provider where the thread has no text of its own.
+// Texts that keep a conversation valid for the provider where the thread has no text.
 #pragma once
 #include <string_view>
 

@@ -17,27 +17,27 @@ struct reasoning_origin {
   std::string provider, model;
 };
 
-// The members of an output item that the API accepts back. Empty if it would refuse the item: with store = false it has
-// neither a copy nor the content.
+// Returns the members of an output item that the API accepts in requests. Empty if it would reject the item: with
+// store = false the API keeps no copy, so an item without content is useless.
 boost::json::object replayable_reasoning(const boost::json::object& output_item);
 
-// Reasoning items and models that the provider refused since the driver was opened, so that one refused request does
-// not block its thread: after a change of the account, or behind a gateway that balances several accounts, stored items
-// cannot be decrypted. Thread: any.
+// Reasoning items and models that the provider has rejected since the driver was opened, so that a rejected request
+// does not block its thread. Stored items cannot be decrypted after a change of the account, or behind a gateway that
+// balances several accounts. Thread: any.
 class reasoning_refusals {
  public:
-  using mark = std::size_t;
-  static mark mark_of(const boost::json::object& replayable_item);
+  using fingerprint = std::size_t;
+  static fingerprint fingerprint_of(const boost::json::object& replayable_item);
 
-  bool refuses(mark item) const;
+  bool refuses(fingerprint item) const;
   bool refuses_encryption(std::string_view model) const;
   // Both return whether the entry is new, in which case the same request without it may succeed.
-  bool add(const std::vector<mark>& items);
+  bool add(const std::vector<fingerprint>& items);
   bool add_model(std::string_view model);
 
  private:
   mutable std::mutex mutex_;
-  std::set<mark> items_;
+  std::set<fingerprint> items_;
   std::set<std::string, std::less<>> models_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-TEST(reasoning_items, keep_the_items_that_the_api_accepts_back) {
+TEST(reasoning_items, items_are_reduced_to_the_members_that_the_api_accepts) {
   const struct {
     const char *given, *kept;
   } rows[] = {
@@ -25,7 +25,7 @@ TEST(reasoning_items, keep_the_items_that_the_api_accepts_back) {
        R"({"type":"reasoning","id":"r","summary":[],"content":[{"type":"reasoning_text","text":"t"}]})"},
       {R"({"type":"reasoning","id":"r","content":[{"type":"reasoning_text","text":"t"}],"encrypted_content":"e"})",
        R"({"type":"reasoning","id":"r","summary":[],"encrypted_content":"e"})"},
-      // Only an id, which the provider forgets with store = false.
+      // An item with an id only: with store = false the provider does not keep it.
       {R"({"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"s"}],"encrypted_content":null})",
        "{}"},
       {R"({"type":"reasoning","id":"r","content":"t"})", "{}"},
@@ -35,18 +35,20 @@ TEST(reasoning_items, keep_the_items_that_the_api_accepts_back) {
         << r.given;
 }
 
-TEST(reasoning_items, refusals_are_remembered_within_a_limit) {
+TEST(reasoning_items, rejections_are_remembered_up_to_a_limit) {
   openai::reasoning_refusals refusals;
-  const auto one = openai::reasoning_refusals::mark_of(json::parse(R"({"encrypted_content":"one"})").as_object());
-  const auto two = openai::reasoning_refusals::mark_of(json::parse(R"({"content":[{"text":"two"}]})").as_object());
+  const auto one =
+      openai::reasoning_refusals::fingerprint_of(json::parse(R"({"encrypted_content":"one"})").as_object());
+  const auto two =
+      openai::reasoning_refusals::fingerprint_of(json::parse(R"({"content":[{"text":"two"}]})").as_object());
   EXPECT_NE(one, two);
   EXPECT_FALSE(refusals.add({}));
   EXPECT_TRUE(refusals.add({one}));
-  EXPECT_FALSE(refusals.add({one})) << "another request without it would be refused for something else";
+  EXPECT_FALSE(refusals.add({one})) << "it is already omitted, so the rejection has another cause";
   EXPECT_TRUE(refusals.add({one, two}));
   EXPECT_TRUE(refusals.refuses(one) && refusals.refuses(two));
   for (std::size_t n = 0; n < 100'000; ++n) refusals.add({one + two + n});
-  EXPECT_FALSE(refusals.refuses(one)) << "the oldest are forgotten";
+  EXPECT_FALSE(refusals.refuses(one)) << "old entries are dropped";
   EXPECT_TRUE(refusals.add_model("m"));
   EXPECT_FALSE(refusals.add_model("m"));
   EXPECT_TRUE(refusals.refuses_encryption("m"));

@@ -33,7 +33,7 @@ struct reading {
   std::string failure() const { return reader.failed() ? reader.failed()->reason : std::string(); }
 };
 
-// ---- events as the API sends them -------------------------------------------------------------------
+// ---- events in the form of the API -------------------------------------------------------------------
 
 std::string event(std::string_view type, const std::string& members) {
   return R"({"type":"response.)" + std::string(type) + R"(","sequence_number":7,)" + members + "}";
@@ -52,9 +52,9 @@ std::string arguments(int index, const std::string& id, const std::string& delta
   return event("function_call_arguments.delta",
                R"("item_id":")" + id + R"(","output_index":)" + std::to_string(index) + R"(,"delta":")" + delta + "\"");
 }
-std::string message(const std::string& id, const std::string& said, const std::string& more = "") {
+std::string message(const std::string& id, const std::string& content, const std::string& more = "") {
   return R"({"type":"message","id":")" + id + R"(","role":"assistant","status":"completed",)" + more +
-         R"("content":[{"type":"output_text","text":")" + said + R"(","annotations":[]}]})";
+         R"("content":[{"type":"output_text","text":")" + content + R"(","annotations":[]}]})";
 }
 std::string call(const std::string& n, const std::string& args, const std::string& status = "completed") {
   return R"({"type":"function_call","id":"fc_)" + n + R"(","call_id":"c)" + n + R"(","name":"f)" + n +
@@ -110,9 +110,9 @@ TEST(responses_reader, reads_reasoning_text_and_calls) {
        done(3, call("2", "{}")),
        response("completed", "[" + message("msg_1", "Hello \\\"x\\\"\\n\\u00e4") + "," + call("1", "{\\\"a\\\":1}") +
                                  "," + call("2", "{}") + "]")});
-  EXPECT_EQ(r.got.said, "Hello \"x\"\n\u00e4");
+  EXPECT_EQ(r.got.answer_text, "Hello \"x\"\n\u00e4");
   EXPECT_EQ(r.got.pieces, 2);
-  EXPECT_EQ(r.got.thought, "Let me see\n\nNow");
+  EXPECT_EQ(r.got.reasoning_text, "Let me see\n\nNow");
   EXPECT_THAT(r.got.calls, ElementsAre("c1 f1 {\"a\":1}", "c2 f2 {}"));
   EXPECT_EQ(r.failure(), "");
   EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_TOOL_CALLS);
@@ -128,32 +128,32 @@ TEST(responses_reader, reads_reasoning_text_and_calls) {
     {"type":"message","at":0,"size":12},{"type":"function_call","call_id":"c1"},{"type":"function_call","call_id":"c2"}]})"));
 }
 
-TEST(responses_reader, the_end_says_how_the_answer_ended) {
-  const std::string said = text(0, "m1", "hi");
+TEST(responses_reader, the_last_event_determines_the_finish) {
+  const std::string hi_delta = text(0, "m1", "hi");
   const auto details = [](const std::string& reason) {
     return R"("incomplete_details":{"reason":")" + reason + "\"},";
   };
   const struct {
-    const char* what;
+    const char* label;
     events all;
     std::int32_t finish;
   } rows[] = {
-      {"completed", {said, response("completed")}, RY_LLM_FINISH_STOP},
-      {"with the end of a chat stream behind it", {said, response("completed"), "[DONE]"}, RY_LLM_FINISH_STOP},
+      {"completed", {hi_delta, response("completed")}, RY_LLM_FINISH_STOP},
+      {"followed by [DONE] of a chat stream", {hi_delta, response("completed"), "[DONE]"}, RY_LLM_FINISH_STOP},
       {"a call", {done(0, call("1", "{}")), response("completed")}, RY_LLM_FINISH_TOOL_CALLS},
-      {"the limit", {said, response("incomplete", "[]", details("max_output_tokens"))}, RY_LLM_FINISH_LENGTH},
-      {"no reason", {said, response("incomplete")}, RY_LLM_FINISH_LENGTH},
-      {"the filter", {said, response("incomplete", "[]", details("content_filter"))}, RY_LLM_FINISH_FILTER},
-      {"a reason of tomorrow", {said, response("incomplete", "[]", details("solar_flare"))}, RY_LLM_FINISH_ERROR},
+      {"token limit", {hi_delta, response("incomplete", "[]", details("max_output_tokens"))}, RY_LLM_FINISH_LENGTH},
+      {"no reason", {hi_delta, response("incomplete")}, RY_LLM_FINISH_LENGTH},
+      {"the filter", {hi_delta, response("incomplete", "[]", details("content_filter"))}, RY_LLM_FINISH_FILTER},
+      {"an unknown reason", {hi_delta, response("incomplete", "[]", details("solar_flare"))}, RY_LLM_FINISH_ERROR},
       {"incomplete by its status",
-       {said,
+       {hi_delta,
         event("completed", R"("response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}})")},
        RY_LLM_FINISH_FILTER},
       {"a refusal",
        {event("refusal.delta", R"("item_id":"m1","output_index":0,"content_index":0,"delta":"I cannot")"),
         response("completed")},
        RY_LLM_FINISH_REFUSAL},
-      {"a refusal as a whole",
+      {"a refusal as a complete item",
        {done(0, R"({"type":"message","id":"m1","content":[{"type":"refusal","refusal":"I cannot"}]})"),
         response("completed")},
        RY_LLM_FINISH_REFUSAL},
@@ -167,18 +167,18 @@ TEST(responses_reader, the_end_says_how_the_answer_ended) {
   };
   for (const auto& row : rows) {
     const reading r(row.all);
-    EXPECT_EQ(r.failure(), "") << row.what;
+    EXPECT_EQ(r.failure(), "") << row.label;
     EXPECT_TRUE(r.reader.ended());
-    EXPECT_EQ(r.reader.finish(), row.finish) << row.what;
+    EXPECT_EQ(r.reader.finish(), row.finish) << row.label;
   }
 }
 
-TEST(responses_reader, the_name_of_the_event_stands_in_for_its_type) {
+TEST(responses_reader, the_event_name_is_used_if_the_type_is_missing) {
   responses_reader reader{{"p", "m"}};
   recorder got;
   reader.event("response.output_text.delta", R"({"item_id":"m","output_index":0,"delta":"hi"})", got);
   reader.event("response.completed", R"({"response":{"status":"completed"}})", got);
-  EXPECT_EQ(got.said, "hi");
+  EXPECT_EQ(got.answer_text, "hi");
   EXPECT_EQ(reader.finish(), RY_LLM_FINISH_STOP);
 }
 
@@ -188,7 +188,7 @@ TEST(responses_reader, failures_are_distinguished) {
                                R"("},"usage":{"input_tokens":3,"output_tokens":1}})");
   };
   const struct {
-    const char* what;
+    const char* label;
     std::string event, reason;
     ry_status status;
   } rows[] = {
@@ -197,7 +197,7 @@ TEST(responses_reader, failures_are_distinguished) {
       {"prompt", failed("invalid_prompt"), "llm.refused", RY_INVALID_ARGUMENT},
       {"image", failed("image_too_large"), "llm.refused", RY_INVALID_ARGUMENT},
       {"policy", failed("bio_policy"), "llm.refused", RY_INVALID_ARGUMENT},
-      {"a code of tomorrow", failed("solar_flare"), "llm.unavailable", RY_UNAVAILABLE},
+      {"an unknown code", failed("solar_flare"), "llm.unavailable", RY_UNAVAILABLE},
       {"no error", event("failed", R"("response":{"status":"failed","error":null})"), "llm.unavailable",
        RY_UNAVAILABLE},
       {"window", failed("context_length_exceeded"), "llm.context_too_long", RY_OUT_OF_RANGE},
@@ -216,30 +216,30 @@ TEST(responses_reader, failures_are_distinguished) {
       {"an error by its type",
        R"({"type":"error","error":{"type":"invalid_request_error","code":null,"message":"words"}})", "llm.refused",
        RY_INVALID_ARGUMENT},
-      {"the error of another wire", R"({"error":{"message":"words","code":429}})", "llm.rate_limited",
+      {"an error of the Chat Completions API", R"({"error":{"message":"words","code":429}})", "llm.rate_limited",
        RY_RESOURCE_EXHAUSTED},
-      {"a text as error", R"({"error":"words"})", "llm.unavailable", RY_UNAVAILABLE},
-      {"an error without a name", R"({"detail":"words"})", "llm.unavailable", RY_UNAVAILABLE},
+      {"a string as error", R"({"error":"words"})", "llm.unavailable", RY_UNAVAILABLE},
+      {"detail instead of error", R"({"detail":"words"})", "llm.unavailable", RY_UNAVAILABLE},
       {"an unknown type with an error",
        R"({"type":"response.broken","error":{"code":"model_not_found","message":"words"}})", "llm.not_found",
        RY_NOT_FOUND},
       {"no JSON", "<html>", "llm.protocol", RY_DATA_LOSS},
-      {"the end of another wire", "[DONE]", "llm.cut_off", RY_UNAVAILABLE},
-      {"no end", "", "llm.cut_off", RY_UNAVAILABLE},
+      {"[DONE] without a response", "[DONE]", "llm.cut_off", RY_UNAVAILABLE},
+      {"missing end", "", "llm.cut_off", RY_UNAVAILABLE},
   };
   for (const auto& row : rows) {
     const reading r({created, text(0, "m1", "hi"), done(1, call("1", "{}")), row.event});
-    EXPECT_EQ(r.failure(), row.reason) << row.what;
+    EXPECT_EQ(r.failure(), row.reason) << row.label;
     ASSERT_TRUE(r.reader.failed());
-    EXPECT_EQ(r.reader.failed()->status, row.status) << row.what;
-    EXPECT_THAT(r.got.calls, IsEmpty()) << row.what << ": no call of a failed answer is made";
+    EXPECT_EQ(r.reader.failed()->status, row.status) << row.label;
+    EXPECT_THAT(r.got.calls, IsEmpty()) << row.label << ": calls of a failed answer are not delivered";
   }
   const reading charged({failed("server_error", "Please try again in 20s")});
   EXPECT_EQ(charged.reader.used().input, 3);
   EXPECT_EQ(charged.reader.failed()->retry_after_s, 20u);
 }
 
-TEST(responses_reader, refusals_of_a_request_are_distinguished) {
+TEST(responses_reader, error_responses_are_distinguished) {
   const struct {
     unsigned status;
     const char *body, *reason;
@@ -264,12 +264,12 @@ TEST(responses_reader, refusals_of_a_request_are_distinguished) {
 
 // ---- gateways ----------------------------------------------------------------------------------------
 
-TEST(responses_reader, items_are_read_whatever_events_are_missing) {
+TEST(responses_reader, items_are_complete_even_if_events_are_missing) {
   const std::string both = "[" + message("m1", "hello") + "," + call("1", "{\\\"a\\\":1}") + "]";
   const std::string args = "{\\\"a\\\":1}";
   const auto bare = [](const std::string& type, const std::string& members) { return event(type, members); };
   const struct {
-    const char* what;
+    const char* label;
     events all;
   } rows[] = {
       {"deltas and a last event without output",
@@ -278,8 +278,8 @@ TEST(responses_reader, items_are_read_whatever_events_are_missing) {
       {"deltas, repeated by everything",
        {text(0, "m1", "hello"), done(0, message("m1", "hello")), added(1, call("1", "")), arguments(1, "fc_1", args),
         done(1, call("1", args)), done(1, call("1", args)), response("completed", both)}},
-      {"whole items only", {done(0, message("m1", "hello")), done(1, call("1", args)), response("completed")}},
-      {"whole items, repeated by the last event",
+      {"complete items only", {done(0, message("m1", "hello")), done(1, call("1", args)), response("completed")}},
+      {"complete items, repeated by the last event",
        {done(0, message("m1", "hello")), done(1, call("1", args)), response("completed", both)}},
       {"the last event only", {response("completed", both)}},
       {"the text in deltas, the call in the last event", {text(0, "m1", "hello"), response("completed", both)}},
@@ -287,7 +287,7 @@ TEST(responses_reader, items_are_read_whatever_events_are_missing) {
        {added(0, call("1", "")), arguments(0, "fc_1", args), response("completed", both)}},
       {"the beginning of the text in deltas",
        {text(0, "m1", "he"), done(0, message("m1", "hello")), response("completed", both)}},
-      {"whole texts and arguments without items",
+      {"complete texts and arguments without items",
        {bare("output_text.done", R"("item_id":"m1","output_index":0,"content_index":0,"text":"hello")"),
         added(1, call("1", "")),
         bare("function_call_arguments.done", R"("item_id":"fc_1","output_index":1,"arguments":"{\"a\":1}")"),
@@ -303,29 +303,29 @@ TEST(responses_reader, items_are_read_whatever_events_are_missing) {
       {"one index for everything",
        {text(0, "m1", "hello"), added(0, call("1", "")), arguments(0, "fc_1", args), done(0, call("1", args)),
         done(0, message("m1", "hello")), response("completed", both)}},
-      {"another id in every event",
+      {"a different id in every event",
        {text(0, "x1", "hel"), text(0, "x2", "lo"), done(0, message("x3", "hello")), added(1, call("1", "")),
         arguments(1, "y1", "{\\\"a\\\":"), arguments(1, "y2", "1}"),
         done(1, R"({"type":"function_call","id":"y3","call_id":"c1","name":"f1","arguments":"{\"a\":1}"})"),
         response("completed",
                  "[" + message("x4", "hello") +
                      R"(,{"type":"function_call","id":"y4","call_id":"c1","name":"f1","arguments":"{\"a\":1}"}])")}},
-      {"another id and place in the last event",
+      {"a different id and index in the last event",
        {done(0, reasoning("r", "\"x\":1")), text(1, "m1", "hello"), done(1, message("m1", "hello")),
         done(2, call("1", args)), response("completed", both)}},
       {"arguments as an object",
        {done(0, message("m1", "hello")),
         done(1, R"({"type":"function_call","call_id":"c1","name":"f1","arguments":{"a":1}})"), response("completed")}},
       {"arguments in the announcement", {text(0, "m1", "hello"), added(1, call("1", args)), response("completed")}},
-      {"wrong pieces before the whole arguments",
+      {"wrong deltas before the complete arguments",
        {text(0, "m1", "hello"), added(1, call("1", "")), arguments(1, "fc_1", "{}"), arguments(1, "fc_1", args),
         done(1, call("1", args)), response("completed")}},
-      {"the text as content of the item",
+      {"content of the item is a string",
        {done(0, R"({"type":"message","id":"m1","content":"hello"})"), done(1, call("1", args)), response("completed")}},
-      {"another content index in the item",
+      {"a different content index in the item",
        {bare("output_text.delta", R"("item_id":"m1","output_index":0,"content_index":1,"delta":"hello")"),
         done(0, message("m1", "hello")), done(1, call("1", args)), response("completed", both)}},
-      {"items and events of other kinds",
+      {"items and events of other types",
        {bare("queued", R"("response":{})"), R"({"type":"keepalive"})",
         done(0, R"({"type":"web_search_call","id":"ws"})"), text(1, "m1", "hello"),
         bare("output_text.annotation.added", R"("item_id":"m1")"), done(2, call("1", args)),
@@ -333,19 +333,19 @@ TEST(responses_reader, items_are_read_whatever_events_are_missing) {
   };
   for (const auto& row : rows) {
     const reading r(row.all);
-    EXPECT_EQ(r.failure(), "") << row.what;
-    EXPECT_EQ(r.got.said, "hello") << row.what;
-    EXPECT_THAT(r.got.calls, ElementsAre("c1 f1 {\"a\":1}")) << row.what;
-    EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_TOOL_CALLS) << row.what;
+    EXPECT_EQ(r.failure(), "") << row.label;
+    EXPECT_EQ(r.got.answer_text, "hello") << row.label;
+    EXPECT_THAT(r.got.calls, ElementsAre("c1 f1 {\"a\":1}")) << row.label;
+    EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_TOOL_CALLS) << row.label;
   }
 }
 
-TEST(responses_reader, parallel_calls_stay_apart) {
+TEST(responses_reader, parallel_calls_stay_separate) {
   const struct {
-    const char* what;
+    const char* label;
     events all;
   } rows[] = {
-      {"mixed pieces",
+      {"interleaved deltas",
        {added(0, call("1", "")), added(1, call("2", "")), arguments(0, "fc_1", "{\\\"a\\\":"),
         arguments(1, "fc_2", "{\\\"b\\\":"), arguments(0, "fc_1", "1}"), arguments(1, "fc_2", "2}")}},
       {"one index",
@@ -354,16 +354,16 @@ TEST(responses_reader, parallel_calls_stay_apart) {
       {"one index, one after the other",
        {added(0, call("1", "")), arguments(0, "fc_1", "{\\\"a\\\":1}"), done(0, call("1", "{\\\"a\\\":1}")),
         added(0, call("2", "")), arguments(0, "fc_2", "{\\\"b\\\":2}"), done(0, call("2", "{\\\"b\\\":2}"))}},
-      {"whole, with one index", {done(0, call("1", "{\\\"a\\\":1}")), done(0, call("2", "{\\\"b\\\":2}"))}},
+      {"complete, with one index", {done(0, call("1", "{\\\"a\\\":1}")), done(0, call("2", "{\\\"b\\\":2}"))}},
       {"not announced",
        {arguments(0, "fc_1", "{\\\"a\\\":"), arguments(1, "fc_2", "{\\\"b\\\":2}"), arguments(0, "fc_1", "1}"),
         done(0, call("1", "{\\\"a\\\":1}")), done(1, call("2", "{\\\"b\\\":2}"))}},
-      {"the second one in the last event", {done(0, call("1", "{\\\"a\\\":1}"))}},
+      {"the second call only in the last event", {done(0, call("1", "{\\\"a\\\":1}"))}},
   };
   for (auto row : rows) {
     row.all.push_back(response("completed", "[" + call("1", "{\\\"a\\\":1}") + "," + call("2", "{\\\"b\\\":2}") + "]"));
     const reading r(row.all);
-    EXPECT_THAT(r.got.calls, ElementsAre("c1 f1 {\"a\":1}", "c2 f2 {\"b\":2}")) << row.what;
+    EXPECT_THAT(r.got.calls, ElementsAre("c1 f1 {\"a\":1}", "c2 f2 {\"b\":2}")) << row.label;
   }
   // Two equal calls are two calls, unless one is a repetition under another id.
   const std::string same = R"({"type":"function_call","id":"i1","call_id":"c1","name":"f","arguments":"{}"})";
@@ -372,57 +372,57 @@ TEST(responses_reader, parallel_calls_stay_apart) {
   EXPECT_EQ(reading({done(0, same), response("completed", "[" + twin + "]")}).got.calls.size(), 1u);
 }
 
-TEST(responses_reader, calls_that_share_an_id_stay_apart) {
+TEST(responses_reader, calls_that_share_an_id_stay_separate) {
   const auto item = [](const char* id, const char* call_id, const char* args) {
     return R"({"type":"function_call","id":")" + std::string(id) + R"(","call_id":")" + call_id +
            R"(","name":"f","arguments":")" + args + "\"}";
   };
-  const auto whole = [](const std::string& members) { return event("function_call_arguments.done", members); };
+  const auto arguments_done = [](const std::string& members) { return event("function_call_arguments.done", members); };
   const std::string a = "{\\\"a\\\":1}", b = "{\\\"b\\\":2}";
   const struct {
-    const char* what;
+    const char* label;
     events all;
     std::vector<std::string> calls;
   } rows[] = {
-      {"one id of the call",
+      {"a shared call id",
        {added(0, item("i1", "c", "")), added(1, item("i2", "c", "")), arguments(0, "i1", a), arguments(1, "i2", b),
         done(0, item("i1", "c", a.c_str())), done(1, item("i2", "c", b.c_str())), response("completed")},
        {"c f {\"a\":1}", "c f {\"b\":2}"}},
-      {"one id of the item",
+      {"a shared item id",
        {added(0, item("i", "c1", "")), arguments(0, "i", a), done(0, item("i", "c1", a.c_str())),
         added(1, item("i", "c2", "")), arguments(1, "i", b), done(1, item("i", "c2", b.c_str())),
         response("completed")},
        {"c1 f {\"a\":1}", "c2 f {\"b\":2}"}},
-      {"one id of the item, both open",
+      {"a shared item id, both open",
        {added(0, item("i", "c1", "")), added(1, item("i", "c2", "")), done(0, item("i", "c1", a.c_str())),
         done(1, item("i", "c2", b.c_str())), response("completed")},
        {"c1 f {\"a\":1}", "c2 f {\"b\":2}"}},
-      {"the id of one is that of the other's call",
+      {"the item id of one call is the call id of the other",
        {added(0, item("x", "c1", "")), added(1, item("y", "x", "")), arguments(0, "x", a), arguments(1, "y", b),
         done(0, item("x", "c1", a.c_str())), done(1, item("y", "x", b.c_str())), response("completed")},
        {"c1 f {\"a\":1}", "x f {\"b\":2}"}},
-      {"ids that change from event to event",
+      {"ids that change between events",
        {added(0, item("i1", "c1", "")), arguments(0, "i2", a),
-        whole(R"("item_id":"i3","output_index":0,"arguments":")" + a + "\""), done(0, item("i4", "c1", a.c_str())),
-        response("completed", "[" + item("i5", "c1", a.c_str()) + "]")},
+        arguments_done(R"("item_id":"i3","output_index":0,"arguments":")" + a + "\""),
+        done(0, item("i4", "c1", a.c_str())), response("completed", "[" + item("i5", "c1", a.c_str()) + "]")},
        {"c1 f {\"a\":1}"}},
-      {"whole arguments without any id",
-       {added(0, item("i1", "c1", "")), added(1, item("i2", "c2", "")), whole(R"("arguments":")" + a + "\""),
-        whole(R"("arguments":")" + b + "\""), done(0, item("i1", "c1", "")), done(1, item("i2", "c2", "")),
+      {"complete arguments without ids",
+       {added(0, item("i1", "c1", "")), added(1, item("i2", "c2", "")), arguments_done(R"("arguments":")" + a + "\""),
+        arguments_done(R"("arguments":")" + b + "\""), done(0, item("i1", "c1", "")), done(1, item("i2", "c2", "")),
         response("completed")},
        {"c1 f {\"a\":1}", "c2 f {\"b\":2}"}},
-      {"an end that is reported twice",
+      {"a repeated item_done",
        {added(0, item("i1", "c1", "")), done(0, item("i1", "c1", a.c_str())), done(0, item("i1", "c1", a.c_str())),
         response("completed")},
        {"c1 f {\"a\":1}"}},
   };
-  for (const auto& row : rows) EXPECT_EQ(reading(row.all).got.calls, row.calls) << row.what;
+  for (const auto& row : rows) EXPECT_EQ(reading(row.all).got.calls, row.calls) << row.label;
 }
 
-TEST(responses_reader, arguments_are_read_whatever_stands_for_none_of_them) {
+TEST(responses_reader, placeholders_for_missing_arguments_are_recognised) {
   const std::string a = "{\\\"a\\\":1}";
   const struct {
-    const char* what;
+    const char* label;
     events all;
     const char* call;
   } rows[] = {
@@ -430,23 +430,23 @@ TEST(responses_reader, arguments_are_read_whatever_stands_for_none_of_them) {
        {added(0, call("1", "")), arguments(0, "fc_1", "{}"), arguments(0, "fc_1", a), done(0, call("1", "")),
         response("completed")},
        "c1 f1 {\"a\":1}"},
-      {"said twice",
+      {"repeated arguments",
        {added(0, call("1", "")), arguments(0, "fc_1", a), arguments(0, "fc_1", a), done(0, call("1", "")),
         response("completed")},
        "c1 f1 {\"a\":1}"},
-      {"an end that says less",
+      {"a done event with fewer arguments than the deltas",
        {added(0, call("1", "")), arguments(0, "fc_1", a), done(0, call("1", "{}")), response("completed")},
        "c1 f1 {\"a\":1}"},
       {"null", {done(0, call("1", "null")), response("completed")}, "c1 f1 {}"},
       {"an empty array", {done(0, call("1", "[]")), response("completed")}, "c1 f1 {}"},
-      {"half a surrogate pair",
+      {"a lone surrogate",
        {done(0, call("1", "{\\\"a\\\":\\\"\\\\ud83d\\\"}")), response("completed")},
        "c1 f1 {\"a\":\"\\ufffd\"}"},
   };
-  for (const auto& row : rows) EXPECT_THAT(reading(row.all).got.calls, ElementsAre(row.call)) << row.what;
+  for (const auto& row : rows) EXPECT_THAT(reading(row.all).got.calls, ElementsAre(row.call)) << row.label;
 }
 
-TEST(responses_reader, an_event_named_error_is_a_failure_whatever_its_data) {
+TEST(responses_reader, an_event_named_error_is_always_a_failure) {
   for (const char* data :
        {"overloaded", R"({"type":"overloaded","message":"m"})", R"({"code":500,"message":"m"})", "[]"}) {
     responses_reader reader({"p", "m"});
@@ -461,7 +461,7 @@ TEST(responses_reader, an_event_named_error_is_a_failure_whatever_its_data) {
   EXPECT_EQ(reader.failed()->reason, "llm.context_too_long");
 }
 
-TEST(responses_reader, a_document_of_an_answer_that_has_only_begun_is_no_answer) {
+TEST(responses_reader, a_document_of_an_unfinished_answer_is_a_failure) {
   for (const char* status : {"in_progress", "queued"}) {
     responses_reader reader({"p", "m"});
     recorder got;
@@ -473,10 +473,10 @@ TEST(responses_reader, a_document_of_an_answer_that_has_only_begun_is_no_answer)
   }
 }
 
-TEST(responses_reader, a_message_after_another_with_its_id_is_kept) {
+TEST(responses_reader, a_second_message_with_the_same_id_is_kept) {
   const reading r({added(0, message("m", "")), done(0, message("m", "one")), added(1, message("m", "")),
                    done(1, message("m", "two")), response("completed")});
-  EXPECT_EQ(r.got.said, "one\n\ntwo");
+  EXPECT_EQ(r.got.answer_text, "one\n\ntwo");
 }
 
 TEST(responses_reader, truncated_calls_are_reported_as_truncated) {
@@ -488,43 +488,43 @@ TEST(responses_reader, truncated_calls_are_reported_as_truncated) {
   EXPECT_THAT(at_the_limit.got.calls, ElementsAre("c1 f1 {\"a\":1}", "c2 f2 {\"b\":"));
   const reading called_complete({done(0, call("1", "{\\\"a\\\":", "incomplete")), response("completed")});
   EXPECT_EQ(called_complete.reader.finish(), RY_LLM_FINISH_LENGTH);
-  // Not only the last one, and not only if the arguments show it.
+  // Every incomplete call is truncated, not only the last one, and even if its arguments look complete.
   const reading two({done(0, call("1", "", "incomplete")), done(1, call("2", "{\\\"b\\\":2}", "incomplete")),
                      done(2, call("3", "{}")), response("completed")});
   EXPECT_THAT(two.got.calls, ElementsAre("c1 f1 ", "c2 f2 ", "c3 f3 {}"));
   const reading nameless({arguments(0, "fc_1", "{}"), response("completed")});
-  EXPECT_EQ(nameless.reader.finish(), RY_LLM_FINISH_TOOL_CALLS) << "without a call: a failed attempt";
+  EXPECT_EQ(nameless.reader.finish(), RY_LLM_FINISH_TOOL_CALLS) << "no call is delivered, so the attempt fails";
   EXPECT_THAT(nameless.got.calls, IsEmpty());
 }
 
-TEST(responses_reader, several_messages_are_paragraphs) {
+TEST(responses_reader, several_messages_become_paragraphs) {
   const reading r({text(0, "m1", "Let me look."), done(0, message("m1", "Let me look.", R"("phase":"commentary",)")),
                    added(1, R"({"type":"message","id":"m2","phase":"final_answer"})"), text(1, "m2", "It "),
                    text(1, "m2", "is."), response("completed")});
-  EXPECT_EQ(r.got.said, "Let me look.\n\nIt is.");
-  ASSERT_EQ(r.got.blocks.size(), 1u) << "the phases go back";
+  EXPECT_EQ(r.got.answer_text, "Let me look.\n\nIt is.");
+  ASSERT_EQ(r.got.blocks.size(), 1u) << "the phases are sent back";
   EXPECT_EQ(
       json::parse(r.got.blocks[0]).at("items"),
       json::parse(
           R"([{"type":"message","at":0,"size":12,"phase":"commentary"},{"type":"message","at":14,"size":6,"phase":"final_answer"}])"));
   EXPECT_THAT(reading({text(0, "m1", "a"), response("completed")}).got.blocks, IsEmpty())
-      << "nothing that only this provider understands";
+      << "no data that only this provider understands";
 }
 
-TEST(responses_reader, reasoning_is_kept_when_it_can_go_back) {
+TEST(responses_reader, reasoning_is_kept_if_it_can_be_sent_back) {
   const std::string end = response("completed");
   const struct {
-    const char *what, *kept;
+    const char *label, *kept;
     events all;
   } rows[] = {
-      {"the whole content, not the first one",
+      {"the content of the done event, not of the added event",
        "e2",
        {added(0, reasoning("r", R"("encrypted_content":"e1")")), done(0, reasoning("r", R"("encrypted_content":"e2")")),
         end}},
       {"in the last event only",
        "e",
        {response("completed", "[" + reasoning("r", R"("encrypted_content":"e")") + "]")}},
-      {"also in the last event",
+      {"repeated in the last event",
        "e",
        {done(0, reasoning("r", R"("encrypted_content":"e")")),
         response("completed", "[" + reasoning("r", R"("encrypted_content":"e")") + "]")}},
@@ -534,33 +534,33 @@ TEST(responses_reader, reasoning_is_kept_when_it_can_go_back) {
         response("completed", "[" + message("m", "x") + "," + reasoning("q", R"("encrypted_content":"f")") + "]")}},
       {"only announced", nullptr, {added(0, reasoning("r", R"("encrypted_content":"e1")")), end}},
       {"without content", nullptr, {done(0, reasoning("r", R"("encrypted_content":null)")), end}},
-      {"cut",
+      {"incomplete",
        nullptr,
        {done(0, R"({"type":"reasoning","id":"r","status":"incomplete","encrypted_content":"e"})"),
         response("incomplete")}},
   };
   for (const auto& row : rows) {
     const reading r(row.all);
-    ASSERT_EQ(r.got.blocks.size(), row.kept ? 1u : 0u) << row.what;
+    ASSERT_EQ(r.got.blocks.size(), row.kept ? 1u : 0u) << row.label;
     if (row.kept == nullptr) continue;
-    EXPECT_EQ(json::parse(r.got.blocks[0]).at("items").at(0).at("encrypted_content"), row.kept) << row.what;
+    EXPECT_EQ(json::parse(r.got.blocks[0]).at("items").at(0).at("encrypted_content"), row.kept) << row.label;
   }
   EXPECT_EQ(
       reading(
           {done(0,
                 R"({"type":"reasoning","id":"r","summary":[{"text":"one"},{"text":"two"}],"encrypted_content":"e"})"),
            end})
-          .got.thought,
+          .got.reasoning_text,
       "one\n\ntwo");
   EXPECT_EQ(
       reading({event("reasoning_text.delta", R"("item_id":"a","delta":"one ")"),
                event("reasoning_text.delta", R"("item_id":"b","delta":"two")"),
                done(0, R"({"type":"reasoning","id":"r","content":[{"type":"reasoning_text","text":"one two"}]})"), end})
-          .got.thought,
+          .got.reasoning_text,
       "one two");
 }
 
-TEST(responses_reader, a_refusal_of_kept_reasoning_is_worth_one_more_attempt) {
+TEST(responses_reader, rejected_reasoning_is_omitted_in_one_more_attempt) {
   const struct {
     const char* body;
     bool of_model;
@@ -582,14 +582,14 @@ TEST(responses_reader, a_refusal_of_kept_reasoning_is_worth_one_more_attempt) {
     EXPECT_EQ(reader.refused(400, row.body).status, RY_UNAVAILABLE) << row.body;
     EXPECT_EQ(refusals->refuses_encryption("m"), row.of_model);
     EXPECT_EQ(refusals->refuses(1) && refusals->refuses(2), !row.of_model);
-    EXPECT_EQ(reader.refused(400, row.body).status, RY_INVALID_ARGUMENT) << "the request went without it: " << row.body;
+    EXPECT_EQ(reader.refused(400, row.body).status, RY_INVALID_ARGUMENT) << "it was already omitted: " << row.body;
     EXPECT_EQ(responses_reader({"p", "m"}).refused(400, row.body).status, RY_INVALID_ARGUMENT);
   }
   const responses_reader without({"p", "m"}, std::make_shared<openai::reasoning_refusals>(), {});
   EXPECT_EQ(without.refused(400, rows[0].body).status, RY_INVALID_ARGUMENT);
 }
 
-TEST(responses_reader, hostile_answers_have_limits) {
+TEST(responses_reader, limits_apply_to_hostile_answers) {
   events calls;
   for (int n = 0; n < 200; ++n) calls.push_back(done(n, call(std::to_string(n), "{}")));
   EXPECT_EQ(reading(calls).failure(), "llm.protocol");
@@ -614,11 +614,11 @@ TEST(responses_reader, hostile_answers_have_limits) {
   std::string deep = "1";
   for (int n = 0; n < 60; ++n) deep = R"({"a":)" + deep + "}";
   EXPECT_EQ(reading({event("created", R"("response":{"tools":)" + deep + "}"), response("completed")}).failure(), "")
-      << "tools of the request are repeated";
-  EXPECT_EQ(reading({text(0, "m", "a\\ud83d"), response("completed")}).got.said, "a\ufffd");
+      << "deeply nested tools of the request are accepted";
+  EXPECT_EQ(reading({text(0, "m", "a\\ud83d"), response("completed")}).got.answer_text, "a\ufffd");
 }
 
-TEST(responses_reader, members_of_wrong_types_do_no_harm) {
+TEST(responses_reader, members_of_wrong_types_are_ignored) {
   for (const char* type : {"output_text.delta", "output_text.done", "refusal.delta", "refusal.done",
                            "content_part.done", "reasoning_summary_text.delta", "reasoning_text.delta",
                            "function_call_arguments.delta", "function_call_arguments.done", "output_item.added",

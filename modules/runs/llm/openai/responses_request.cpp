@@ -31,7 +31,7 @@ json::object input_image(const llm::shown_image& image) {
   return {{"type", "input_image"}, {"image_url", std::move(url)}, {"detail", "auto"}};
 }
 
-// A part of an assistant's text, as the model divided it into messages.
+// The part of an assistant turn's text that the model sent as one message.
 struct message_piece {
   std::size_t at = 0, size = 0;
 };
@@ -45,15 +45,15 @@ std::optional<std::size_t> size_at(const json::object& o, std::string_view key) 
   return n;
 }
 
-bool begins_character(std::string_view text, std::size_t at) {
+bool is_character_boundary(std::string_view text, std::size_t at) {
   return at == text.size() || (static_cast<unsigned char>(text[at]) & 0xc0) != 0x80;
 }
 
-// The location of the message `item` in `text`, after `from`; nullopt if the text is not the one stored with it.
+// Returns the location of the message `item` in `text`, after `from`; nullopt if the text is not the stored one.
 std::optional<message_piece> piece_of(const json::object& item, std::string_view text, std::size_t from) {
   const auto at = size_at(item, "at"), size = size_at(item, "size");
   if (!at || !size || *at < from || *at > text.size() || *size > text.size() - *at) return std::nullopt;
-  if (!begins_character(text, *at) || !begins_character(text, *at + *size)) return std::nullopt;
+  if (!is_character_boundary(text, *at) || !is_character_boundary(text, *at + *size)) return std::nullopt;
   if (!llm::is_blank(text.substr(from, *at - from))) return std::nullopt;
   return message_piece{*at, *size};
 }
@@ -68,16 +68,16 @@ class input_list {
       if (t.by == llm::turn::speaker::user) {
         user(t);
       } else {
-        show_images();
+        add_pending_images();
         assistant(t);
       }
     }
-    show_images();
+    add_pending_images();
     return std::move(out_);
   }
 
-  // The marks of the reasoning items that were added.
-  std::vector<reasoning_refusals::mark> marks() const { return marks_; }
+  // Identifies the reasoning items that were added.
+  std::vector<reasoning_refusals::fingerprint> fingerprints() const { return fingerprints_; }
 
  private:
   enum class last { nothing, user, assistant, results };
@@ -87,12 +87,12 @@ class input_list {
   }
 
   void user(const llm::turn& t) {
-    json::array parts = std::exchange(images_, {});
+    json::array parts = std::exchange(pending_images_, {});
     const bool of_results = !parts.empty();
-    if (options_.alternate_roles && last_ == last::user) message("assistant", no_answer);
-    if (options_.alternate_roles && last_ == last::results)
+    if (options_.alternate_roles && last_kind_ == last::user) message("assistant", no_answer);
+    if (options_.alternate_roles && last_kind_ == last::results)
       message("assistant", of_results ? images_follow : no_answer);
-    last_ = last::user;
+    last_kind_ = last::user;
     if (!of_results && t.images.empty()) return message("user", t.text);
     if (of_results) parts.insert(parts.begin(), text_part(images_of_results));
     if (!t.text.empty()) parts.push_back(text_part(t.text));
@@ -100,48 +100,48 @@ class input_list {
     out_.push_back({{"type", "message"}, {"role", "user"}, {"content", std::move(parts)}});
   }
 
-  // Images that results may not contain follow all results of a turn.
-  void show_images() {
-    if (!images_.empty()) user({});
+  // Images that results may not contain follow after all results of a turn.
+  void add_pending_images() {
+    if (!pending_images_.empty()) user({});
   }
 
   void assistant(const llm::turn& t) {
-    placed_.assign(t.calls.size(), false);
-    const json::array items = kept_items(t);
+    call_added_.assign(t.calls.size(), false);
+    const json::array items = stored_items(t);
     const std::string_view text = t.text;
-    const bool divided = is_divided(items, text);
-    bool said = text.empty();
-    const auto say_all = [&] {
-      if (!std::exchange(said, true)) say(text, {});
+    const bool text_is_divided = matches_text(items, text);
+    bool text_added = text.empty();
+    const auto add_complete_text = [&] {
+      if (!std::exchange(text_added, true)) add_message(text, {});
     };
-    // A text with an unknown division replaces the first message.
+    // If the text does not match the stored messages, it is sent in place of the first one.
     const bool has_message = std::any_of(
         items.begin(), items.end(), [](const json::value& i) { return text_at(i.get_object(), "type") == "message"; });
     for (const auto& i : items) {
       const auto& item = i.get_object();
       const auto type = text_at(item, "type");
       if (type == "reasoning") {
-        pending_.push_back(item);
-      } else if (type == "message" && divided) {
+        pending_reasoning_.push_back(item);
+      } else if (type == "message" && text_is_divided) {
         const auto at = *size_at(item, "at");
-        say(text.substr(at, *size_at(item, "size")), text_at(item, "phase"));
-        said = true;
+        add_message(text.substr(at, *size_at(item, "size")), text_at(item, "phase"));
+        text_added = true;
       } else if (type == "message") {
-        say_all();
+        add_complete_text();
       } else if (type == "function_call") {
-        if (!has_message) say_all();
+        if (!has_message) add_complete_text();
         call(t, text_at(item, "call_id"));
       }
     }
-    say_all();
+    add_complete_text();
     for (std::size_t n = 0; n < t.calls.size(); ++n) call(t.calls[n], n);
-    pending_.clear();  // the API refuses trailing reasoning
+    pending_reasoning_.clear();  // the API rejects trailing reasoning
     for (const auto& c : t.calls) result(c);
-    last_ = t.calls.empty() ? last::assistant : last::results;
+    last_kind_ = t.calls.empty() ? last::assistant : last::results;
   }
 
-  // The order of the answer's items, if this model of this provider produced it.
-  json::array kept_items(const llm::turn& t) const {
+  // Returns the stored items of the answer, in order, if this model of this provider produced them.
+  json::array stored_items(const llm::turn& t) const {
     json::array out;
     for (const auto* block : t.reasoning) {
       if (text_at(*block, "driver") != "openai" || text_at(*block, "wire") != "responses" ||
@@ -149,20 +149,20 @@ class input_list {
         continue;
       if (const auto* items = array_at(*block, "items"))
         for (const auto& i : *items)
-          if (const auto* item = i.if_object(); item && goes_back(*item)) out.push_back(*item);
+          if (const auto* item = i.if_object(); item && is_sent_back(*item)) out.push_back(*item);
     }
     return out;
   }
 
-  bool goes_back(const json::object& item) const {
+  bool is_sent_back(const json::object& item) const {
     if (text_at(item, "type") != "reasoning") return true;
     const bool encrypted = !text_at(item, "encrypted_content").empty();
     if (encrypted ? !options_.encrypted_reasoning || refusals_.refuses_encryption(model_) : !options_.reasoning_text)
       return false;
-    return !refusals_.refuses(reasoning_refusals::mark_of(item));
+    return !refusals_.refuses(reasoning_refusals::fingerprint_of(item));
   }
 
-  static bool is_divided(const json::array& items, std::string_view text) {
+  static bool matches_text(const json::array& items, std::string_view text) {
     std::size_t end = 0;
     bool any = false;
     for (const auto& i : items) {
@@ -176,30 +176,30 @@ class input_list {
     return any && llm::is_blank(text.substr(end));
   }
 
-  void add_pending() {
-    for (auto& item : pending_) {
-      marks_.push_back(reasoning_refusals::mark_of(item));
+  void add_pending_reasoning() {
+    for (auto& item : pending_reasoning_) {
+      fingerprints_.push_back(reasoning_refusals::fingerprint_of(item));
       out_.push_back(std::move(item));
     }
-    pending_.clear();
+    pending_reasoning_.clear();
   }
 
-  void say(std::string_view text, std::string_view phase) {
+  void add_message(std::string_view text, std::string_view phase) {
     if (llm::is_blank(text)) return;
-    add_pending();
+    add_pending_reasoning();
     message("assistant", text);
     if (!phase.empty()) out_.back().get_object()["phase"] = phase;
   }
 
   void call(const llm::turn& t, std::string_view stored_id) {
     for (std::size_t n = 0; n < t.calls.size(); ++n)
-      if (!placed_[n] && t.calls[n].stored_id == stored_id) return call(t.calls[n], n);
+      if (!call_added_[n] && t.calls[n].stored_id == stored_id) return call(t.calls[n], n);
   }
 
   void call(const llm::past_call& c, std::size_t n) {
-    if (placed_[n]) return;
-    placed_[n] = true;
-    add_pending();
+    if (call_added_[n]) return;
+    call_added_[n] = true;
+    add_pending_reasoning();
     out_.push_back(
         {{"type", "function_call"}, {"call_id", c.id}, {"name", c.name}, {"arguments", json::serialize(c.arguments)}});
   }
@@ -215,7 +215,7 @@ class input_list {
       for (const auto& image : c.result.images) parts.push_back(input_image(image));
       item["output"] = std::move(parts);
     } else {
-      for (const auto& image : c.result.images) images_.push_back(input_image(image));
+      for (const auto& image : c.result.images) pending_images_.push_back(input_image(image));
       item["output"] = text.empty() ? std::string("(image)") : std::move(text);
     }
     out_.push_back(std::move(item));
@@ -224,11 +224,11 @@ class input_list {
   const std::string_view model_;
   const responses_options& options_;
   const reasoning_refusals& refusals_;
-  json::array out_, images_;
-  std::vector<json::object> pending_;  // reasoning that waits for the item after it
-  std::vector<bool> placed_;  // calls of the turn
-  std::vector<reasoning_refusals::mark> marks_;
-  last last_ = last::nothing;
+  json::array out_, pending_images_;
+  std::vector<json::object> pending_reasoning_;  // reasoning that waits for the item after it
+  std::vector<bool> call_added_;  // by call of the turn
+  std::vector<reasoning_refusals::fingerprint> fingerprints_;
+  last last_kind_ = last::nothing;
 };
 
 json::array function_tools(const llm::tool_set& tools) {
@@ -237,7 +237,7 @@ json::array function_tools(const llm::tool_set& tools) {
     json::object o{{"type", "function"}, {"name", t.name}};
     if (!t.description.empty()) o["description"] = t.description;
     o["parameters"] = t.parameters;
-    o["strict"] = false;  // the API's default would refuse optional parameters
+    o["strict"] = false;  // the API's default would reject optional parameters
     list.push_back(std::move(o));
   }
   return list;
@@ -268,8 +268,8 @@ void set_parameters(json::object& out, const json::object& request, const respon
       out[key] = *n;
   }
   if (const auto* n = number("max_output_tokens")) {
-    const bool too_few = n->to_number<double>() < static_cast<double>(options.least_output_tokens);
-    out["max_output_tokens"] = too_few ? json::value(options.least_output_tokens) : *n;
+    const bool too_few = n->to_number<double>() < static_cast<double>(options.min_output_tokens);
+    out["max_output_tokens"] = too_few ? json::value(options.min_output_tokens) : *n;
   }
   if (!effort.empty() && options.known_models && is_without_reasoning(model)) {
     notices.push_back({"parameter_skipped", "reasoning_effort was left out: the model does not reason."});
@@ -287,8 +287,8 @@ void include_encrypted_reasoning(json::object& out) {
   auto* list = out.if_contains("include");
   if (list == nullptr || !list->is_array()) out["include"] = json::array();
   auto& include = out["include"].get_array();
-  const json::value wanted(encrypted_content);
-  if (std::find(include.begin(), include.end(), wanted) == include.end()) include.push_back(wanted);
+  const json::value requested(encrypted_content);
+  if (std::find(include.begin(), include.end(), requested) == include.end()) include.push_back(requested);
 }
 
 }  // namespace
@@ -302,7 +302,7 @@ responses_options responses_options_of(dialect d) {
   if (d == dialect::openai) {
     o.reasoning_text = false;
     o.images_in_results = true;
-    o.least_output_tokens = 16;
+    o.min_output_tokens = 16;
     o.known_models = true;
   }
   return o;
@@ -316,12 +316,12 @@ built_responses_request build_responses_request(const json::object& request, con
   out["model"] = options.deployment.empty() ? model : std::string_view(options.deployment);
   llm::tool_set tools(request, options.tools, built.notices);
   auto rules = options.history;
-  if (rules.ids == llm::id_form::compatible && is_mistral(model)) rules.ids = llm::id_form::nine;
+  if (rules.ids == llm::id_form::compatible && is_mistral(model)) rules.ids = llm::id_form::mistral;
   const auto turns = llm::read_history(request, rules, tools, built.notices);
   if (const auto system = text_at(request, "system"); !llm::is_blank(system)) out["instructions"] = system;
   input_list input(model, options, refusals);
   out["input"] = input.of(turns);
-  built.reasoning = input.marks();
+  built.reasoning = input.fingerprints();
   out["stream"] = true;
   if (!out.contains("store")) out["store"] = false;
   if (options.encrypted_reasoning && !is_without_reasoning(model) && !refusals.refuses_encryption(model))

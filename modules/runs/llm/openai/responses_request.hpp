@@ -15,15 +15,14 @@
 namespace openai {
 
 struct responses_options {
-  std::string provider;  // its configured name; reasoning items are returned only to the provider that
-      // produced them
-  std::string deployment;  // of Azure, sent as the model; empty: the model of the request
-  bool encrypted_reasoning = true;  // request encrypted reasoning items, and return them
-  bool reasoning_text = true;  // also return items with only readable content, as open models produce them
+  std::string provider;  // configured name; reasoning items are sent back only to the provider that produced them
+  std::string deployment;  // Azure deployment, sent as the model; empty: the model of the request
+  bool encrypted_reasoning = true;  // request encrypted reasoning items, and send them back
+  bool reasoning_text = true;  // also send back items with readable content only, which open models produce
   bool images_in_results = false;  // results may contain images; otherwise these follow as a user message
   bool alternate_roles = true;  // insert short messages so that user and assistant take turns
-  bool known_models = false;  // leave out parameters that OpenAI's models refuse
-  std::int64_t least_output_tokens = 1;
+  bool known_models = false;  // omit parameters that OpenAI's models reject
+  std::int64_t min_output_tokens = 1;
   llm::history_rules history;
   llm::tool_rules tools;
   boost::json::object extra_body;  // members added to every request
@@ -31,7 +30,7 @@ struct responses_options {
 responses_options responses_options_of(dialect d);
 
 struct built_responses_request : built_request {
-  std::vector<reasoning_refusals::mark> reasoning;  // the items that the request returns
+  std::vector<reasoning_refusals::fingerprint> reasoning;  // the reasoning items that the request contains
 };
 
 // `request`: the result of llm::parse_request(). Throws llm::bad_request.

@@ -15,13 +15,13 @@ namespace {
 namespace json = boost::json;
 using openai::dialect;
 
-openai::responses_options standard(dialect d = dialect::openai) {
+openai::responses_options default_options(dialect d = dialect::openai) {
   auto o = openai::responses_options_of(d);
   o.provider = "p";
   return o;
 }
 
-json::object build(std::string_view neutral, const openai::responses_options& o = standard(),
+json::object build(std::string_view neutral, const openai::responses_options& o = default_options(),
                    const openai::reasoning_refusals& refusals = {}) {
   return json::parse(openai::build_responses_request(llm::parse_request(neutral), o, refusals).body).as_object();
 }
@@ -85,7 +85,7 @@ TEST(responses_request, builds_every_kind_of_item) {
   EXPECT_EQ(json::value(body), expected) << json::serialize(body);
 }
 
-TEST(responses_request, images_of_results_stand_in_the_result_or_follow_it) {
+TEST(responses_request, images_of_results_are_in_the_result_or_follow_it) {
   const auto neutral = with_image(R"({"model":"m","messages":[{"role":"user","content":"a"},
      {"role":"assistant","content":"","tool_calls":[{"id":"c1","name":"f","arguments":{}},{"id":"c2","name":"f","arguments":{}}]},
      {"role":"tool","tool_call_id":"c1","name":"f","content":[{"type":"text","text":"seen"},{"type":"image","media_type":"image/png","data":"$PNG"}]},
@@ -96,14 +96,15 @@ TEST(responses_request, images_of_results_stand_in_the_result_or_follow_it) {
   EXPECT_EQ(inside.at("input").at(3).at("output").at(0), (json::value{{"type", "input_text"}, {"text", "seen"}}));
   EXPECT_EQ(inside.at("input").at(3).at("output").at(1).at("type"), "input_image");
   EXPECT_EQ(inside.at("input").at(4).at("output").at(0).at("text"), "Error");
-  const auto behind = build(neutral, standard(dialect::compatible));
-  EXPECT_EQ(items_of(behind),
+  const auto following = build(neutral, default_options(dialect::compatible));
+  EXPECT_EQ(items_of(following),
             "user, call(c1), call(c2), result(c1), result(c2), message((The images of these results follow.)), user");
-  EXPECT_EQ(behind.at("input").at(4).at("output"), "Error");
-  EXPECT_EQ(behind.at("input").at(6).at("content").as_array().size(), 4u) << "a heading, two images and the question";
+  EXPECT_EQ(following.at("input").at(4).at("output"), "Error");
+  EXPECT_EQ(following.at("input").at(6).at("content").as_array().size(), 4u)
+      << "a heading, two images and the question";
 }
 
-TEST(responses_request, reasoning_stands_before_its_items) {
+TEST(responses_request, reasoning_precedes_the_items_it_belongs_to) {
   // Two messages and two calls, as the model returned them.
   const auto of = [](std::string_view block_changes, std::string_view text = "one\\n\\ntwo") {
     return R"({"model":"m","messages":[{"role":"user","content":"a"},
@@ -121,12 +122,12 @@ TEST(responses_request, reasoning_stands_before_its_items) {
   const auto body = build(of(""));
   EXPECT_EQ(items_of(body),
             "user, reasoning(e1), message(one), reasoning(e2), call(2), message(two), call(1), result(1), result(2)")
-      << "reasoning that nothing follows stays away";
+      << "trailing reasoning is omitted";
   EXPECT_EQ(body.at("input").at(1),
             json::parse(R"({"type":"reasoning","id":"r1","summary":[],"encrypted_content":"e1"})"));
   EXPECT_EQ(body.at("input").at(2).at("phase"), "commentary");
   EXPECT_EQ(body.at("input").at(5).at("phase"), "final_answer");
-  // A text that was changed since is sent as a whole.
+  // A text that has changed is sent as one message.
   EXPECT_EQ(items_of(build(of("", "one\\n\\nchanged"))),
             "user, reasoning(e1), message(one\n\nchanged), reasoning(e2), call(2), call(1), result(1), result(2)");
   EXPECT_EQ(items_of(build(of("", "\\u00e9\\u00e9\\u00e9"))),
@@ -144,21 +145,21 @@ TEST(responses_request, reasoning_stands_before_its_items) {
   }
 }
 
-TEST(responses_request, refused_reasoning_is_not_sent_again) {
+TEST(responses_request, rejected_reasoning_is_not_sent_again) {
   constexpr char neutral[] =
       R"({"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","reasoning":[
     {"driver":"openai","model":"m","provider":"p","wire":"responses","items":[{"type":"reasoning","id":"r1","summary":[],"encrypted_content":"e1"},
      {"type":"reasoning","id":"r2","summary":[],"content":[{"type":"reasoning_text","text":"t"}]},{"type":"message","at":0,"size":1}]}]},
     {"role":"user","content":"c"}]})";
   openai::reasoning_refusals refusals;
-  const auto built = openai::build_responses_request(llm::parse_request(neutral), standard(), refusals);
+  const auto built = openai::build_responses_request(llm::parse_request(neutral), default_options(), refusals);
   EXPECT_EQ(items_of(json::parse(built.body).as_object()), "user, reasoning(e1), message(b), user")
-      << "OpenAI gives no readable content";
+      << "OpenAI does not accept readable content";
   ASSERT_EQ(built.reasoning.size(), 1u);
-  const auto open = standard(dialect::compatible);
+  const auto open = default_options(dialect::compatible);
   EXPECT_EQ(items_of(build(neutral, open)), "user, reasoning(e1), reasoning(), message(b), user");
   ASSERT_TRUE(refusals.add(built.reasoning));
-  EXPECT_EQ(items_of(build(neutral, standard(), refusals)), "user, message(b), user");
+  EXPECT_EQ(items_of(build(neutral, default_options(), refusals)), "user, message(b), user");
   openai::reasoning_refusals of_model;
   of_model.add_model("m");
   EXPECT_EQ(items_of(build(neutral, open, of_model)), "user, reasoning(), message(b), user");
@@ -169,16 +170,16 @@ TEST(responses_request, refused_reasoning_is_not_sent_again) {
   EXPECT_FALSE(build(neutral, off).contains("include"));
 }
 
-TEST(responses_request, parameters_are_those_of_the_api) {
+TEST(responses_request, parameters_are_converted_for_the_responses_api) {
   const auto o = openai::build_responses_request(
       llm::parse_request(R"({"model":"gpt-4o","max_output_tokens":3,"stop":["X"],"reasoning_effort":"high",
     "tools":[{"name":"f"}],"tool_choice":"required","messages":[{"role":"user","content":"a"}]})"),
-      standard(), {});
+      default_options(), {});
   const auto body = json::parse(o.body).as_object();
-  EXPECT_EQ(body.at("max_output_tokens"), 16) << "the least that OpenAI takes";
+  EXPECT_EQ(body.at("max_output_tokens"), 16) << "the minimum that OpenAI accepts";
   EXPECT_EQ(body.at("tool_choice"), "required");
   EXPECT_FALSE(body.contains("stop"));
-  EXPECT_FALSE(body.contains("include")) << "the model refuses to be asked for reasoning";
+  EXPECT_FALSE(body.contains("include")) << "the model rejects requests for reasoning";
   EXPECT_FALSE(body.contains("reasoning")) << "the model does not reason";
   ASSERT_EQ(o.notices.size(), 2u);
   EXPECT_EQ(o.notices[0].code, "parameter_skipped");
@@ -187,10 +188,10 @@ TEST(responses_request, parameters_are_those_of_the_api) {
   const auto reasons =
       openai::build_responses_request(llm::parse_request(R"({"model":"gpt-5","temperature":0.5,"top_p":0.9,
     "messages":[{"role":"user","content":"a"}]})"),
-                                      standard(), {});
+                                      default_options(), {});
   EXPECT_FALSE(json::parse(reasons.body).as_object().contains("temperature"));
   EXPECT_EQ(reasons.notices.size(), 2u);
-  auto extra = standard(dialect::compatible);
+  auto extra = default_options(dialect::compatible);
   extra.extra_body =
       json::parse(
           R"({"reasoning":{"summary":"auto"},"include":["file_search_call.results"],"store":true,"truncation":"auto"})")
@@ -206,18 +207,18 @@ TEST(responses_request, parameters_are_those_of_the_api) {
   EXPECT_FALSE(merged.contains("tools"));
 }
 
-TEST(responses_request, a_deployment_of_azure_is_the_model) {
-  auto o = standard();
+TEST(responses_request, an_azure_deployment_is_sent_as_the_model) {
+  auto o = default_options();
   o.deployment = "d1";
   EXPECT_EQ(build(R"({"model":"m","messages":[{"role":"user","content":"a"}]})", o).at("model"), "d1");
 }
 
-TEST(responses_request, users_and_assistants_take_turns_where_templates_insist) {
+TEST(responses_request, roles_alternate_in_the_compatible_dialect) {
   constexpr char neutral[] = R"({"model":"m","messages":[{"role":"user","content":"a"},{"role":"user","content":"b"},
     {"role":"assistant","content":"","tool_calls":[{"id":"11","name":"f","arguments":{}}]},{"role":"tool","tool_call_id":"11","name":"f","content":"x"},
     {"role":"user","content":"c"}]})";
   EXPECT_EQ(items_of(build(neutral)), "user, user, call(11), result(11), user");
-  EXPECT_EQ(items_of(build(neutral, standard(dialect::compatible))),
+  EXPECT_EQ(items_of(build(neutral, default_options(dialect::compatible))),
             "user, message((No answer.)), user, call(11), result(11), message((No answer.)), user");
 }
 
