@@ -31,16 +31,16 @@ outcome judge_answer(const answer_state& state) {
   if (state.finish == RY_LLM_FINISH_FILTER) return outcome::filtered;
   if (state.finish == RY_LLM_FINISH_REFUSAL) return outcome::refused;
   if (state.has_calls) return outcome::calls;
-  if (state.has_text && state.finish == RY_LLM_FINISH_LENGTH) return outcome::cut;
+  if (state.has_text && state.finish == RY_LLM_FINISH_LENGTH) return outcome::truncated;
   if (state.has_text && state.finish == RY_LLM_FINISH_PAUSE) return outcome::paused;
   if (state.has_text) return outcome::complete;
-  // The model adds nothing to its earlier text: that text is the answer.
-  const bool by_itself = state.finish != RY_LLM_FINISH_LENGTH && state.finish != RY_LLM_FINISH_PAUSE;
-  return state.continues && by_itself ? outcome::complete : outcome::empty;
+  // The model adds nothing to its earlier text, so that text is the answer.
+  const bool ended_normally = state.finish != RY_LLM_FINISH_LENGTH && state.finish != RY_LLM_FINISH_PAUSE;
+  return state.continues && ended_normally ? outcome::complete : outcome::empty;
 }
 
-bool is_charged(outcome how, bool has_text) {
-  switch (how) {
+bool is_charged(outcome result, bool has_text) {
+  switch (result) {
     case outcome::empty:
       return false;
     case outcome::filtered:

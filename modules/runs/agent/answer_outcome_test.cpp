@@ -8,7 +8,7 @@ using namespace runs;
 
 namespace {
 
-TEST(judge_answer_test, every_finish_with_and_without_text_and_calls) {
+TEST(judge_answer_test, maps_every_finish_with_and_without_text_and_calls) {
   struct row {
     std::int32_t finish;
     bool text, calls, continues;
@@ -21,8 +21,8 @@ TEST(judge_answer_test, every_finish_with_and_without_text_and_calls) {
       {RY_LLM_FINISH_STOP, true, true, false, outcome::calls},
       {RY_LLM_FINISH_STOP, false, false, true, outcome::complete},
       {RY_LLM_FINISH_TOOL_CALLS, false, true, false, outcome::calls},
-      {RY_LLM_FINISH_LENGTH, true, false, false, outcome::cut},
-      {RY_LLM_FINISH_LENGTH, true, false, true, outcome::cut},
+      {RY_LLM_FINISH_LENGTH, true, false, false, outcome::truncated},
+      {RY_LLM_FINISH_LENGTH, true, false, true, outcome::truncated},
       {RY_LLM_FINISH_LENGTH, false, false, false, outcome::empty},
       {RY_LLM_FINISH_LENGTH, false, false, true, outcome::empty},
       {RY_LLM_FINISH_LENGTH, true, true, false, outcome::calls},
@@ -44,7 +44,7 @@ TEST(judge_answer_test, every_finish_with_and_without_text_and_calls) {
         << "finish " << r.finish << " text " << r.text << " calls " << r.calls << " continues " << r.continues;
 }
 
-TEST(status_of_answer_test, a_reported_error_and_announced_calls_without_a_call_are_failed_attempts) {
+TEST(status_of_answer_test, a_reported_error_and_announced_but_missing_calls_are_failures) {
   EXPECT_EQ(status_of_answer(RY_LLM_FINISH_ERROR, false), RY_UNAVAILABLE);
   EXPECT_EQ(status_of_answer(RY_LLM_FINISH_ERROR, true), RY_UNAVAILABLE);
   EXPECT_EQ(status_of_answer(RY_LLM_FINISH_TOOL_CALLS, false), RY_DATA_LOSS);
@@ -54,7 +54,7 @@ TEST(status_of_answer_test, a_reported_error_and_announced_calls_without_a_call_
     EXPECT_EQ(status_of_answer(finish, false), RY_OK) << finish;
 }
 
-TEST(finish_name_test, names_of_the_stream) {
+TEST(finish_name_test, maps_every_finish) {
   EXPECT_EQ(finish_name(RY_LLM_FINISH_STOP, false), "stop");
   EXPECT_EQ(finish_name(RY_LLM_FINISH_STOP, true), "tool_calls");
   EXPECT_EQ(finish_name(RY_LLM_FINISH_TOOL_CALLS, true), "tool_calls");
@@ -68,10 +68,10 @@ TEST(finish_name_test, names_of_the_stream) {
   EXPECT_EQ(finish_name(99, false), "stop");
 }
 
-TEST(is_charged_test, an_answer_without_output_costs_nothing) {
+TEST(is_charged_test, an_answer_without_output_is_free) {
   EXPECT_TRUE(is_charged(outcome::complete, true));
   EXPECT_TRUE(is_charged(outcome::calls, false));
-  EXPECT_TRUE(is_charged(outcome::cut, true));
+  EXPECT_TRUE(is_charged(outcome::truncated, true));
   EXPECT_TRUE(is_charged(outcome::paused, true));
   EXPECT_TRUE(is_charged(outcome::filtered, true));
   EXPECT_TRUE(is_charged(outcome::refused, true));

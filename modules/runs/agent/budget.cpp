@@ -22,19 +22,19 @@ std::optional<budget_policy> budget_policy_of(std::string_view name) {
 
 budget_verdict may_spend(const money& m, spending_step step) {
   if (m.priced && m.balance_micro && *m.balance_micro <= 0) return budget_verdict::no_credits;
-  if (!m.spending.set() || m.charged_micro < m.spending.micro) return budget_verdict::go_on;
+  if (!m.spending.set() || m.charged_micro < m.spending.micro) return budget_verdict::allowed;
   switch (m.spending.policy) {
     case budget_policy::hard:
       return budget_verdict::over_budget;
     case budget_policy::finish_turn:
-      return step == spending_step::ask_model ? budget_verdict::over_budget : budget_verdict::go_on;
+      return step == spending_step::ask_model ? budget_verdict::over_budget : budget_verdict::allowed;
     case budget_policy::soft:
       break;
   }
-  return budget_verdict::go_on;
+  return budget_verdict::allowed;
 }
 
-bool warns(const budget& b, std::int64_t charged_after, std::int64_t charge) {
+bool crosses_soft_budget(const budget& b, std::int64_t charged_after, std::int64_t charge) {
   return b.set() && b.policy == budget_policy::soft && charged_after >= b.micro && charged_after - charge < b.micro;
 }
 

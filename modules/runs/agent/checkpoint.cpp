@@ -26,8 +26,8 @@ void bill(live_run& run, const token_usage& usage, std::int64_t micro) {
   run.progress.unbilled.micro += micro;
 }
 
-void warn_of_budget(live_run& run) {
-  if (!warns(run.progress.spending, run.progress.charged_micro, run.progress.unbilled.micro)) return;
+void warn_about_budget(live_run& run) {
+  if (!crosses_soft_budget(run.progress.spending, run.progress.charged_micro, run.progress.unbilled.micro)) return;
   run.events.buffer.append("error")
       .text("message", "The run's budget is used up; it goes on")
       .text("error_code", "BUDGET_EXCEEDED")
@@ -45,14 +45,14 @@ budget_verdict may_spend(const settings& config, const live_run& run, spending_s
 }
 
 ry::task<stored> persist(const ry::context& ctx, checkpoint_batcher& checkpoints, std::shared_ptr<live_run> run,
-                         step_record what) {
-  const auto kept = std::make_shared<step_record>(std::move(what));
-  step_record& record = *kept;
-  const ry::trace mine = ry::trace::current(ctx);
+                         step_record content) {
+  const auto shared_record = std::make_shared<step_record>(std::move(content));
+  step_record& record = *shared_record;
+  const ry::trace trace = ry::trace::current(ctx);
   while (run->events.buffer.in_flight()) {
     if (run->stop.reason() == RY_REASON_LEASE_LOST) co_return stored::not_ours;
     (void)co_await run->events.log_moved.wait();
-    mine.enter();
+    trace.enter();
   }
   const event_buffer::range text = run->events.buffer.take();
   record.events.add(text.wire, text.from, text.to);
@@ -65,12 +65,12 @@ ry::task<stored> persist(const ry::context& ctx, checkpoint_batcher& checkpoints
   record.charge_micro = run->progress.unbilled.micro;
   run->progress.unbilled = {};
   if (record.charge_ref.empty()) {
-    // Interrupted attempts without a successor.
+    // The charge of interrupted attempts that no answer followed.
     record.charge_ref = run->who.run.to_string() + ":cut:" + std::to_string(text.to);
     record.charge_note = "{\"run_id\":\"" + run->who.run.to_string() + "\",\"cut\":true}";
   }
-  for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
-    checkpoint_step step{run->who.run, run->who.account, run->who.job, run->who.fence, kept};
+  for (std::uint64_t delay_ms = 100;; delay_ms = std::min<std::uint64_t>(delay_ms * 2, 5000)) {
+    checkpoint_step step{run->who.run, run->who.account, run->who.job, run->who.fence, shared_record};
     ry::result<step_result> done = co_await checkpoints.write(std::move(step), run->exec);
     if (done) {
       if (done->how != step_result::outcome::ok) co_return stored::not_ours;
@@ -85,14 +85,14 @@ ry::task<stored> persist(const ry::context& ctx, checkpoint_batcher& checkpoints
     }
     if (done.error().is("jobs.fence_lost") || run->stop.reason() == RY_REASON_LEASE_LOST) co_return stored::not_ours;
     if (!is_transient(done.error())) {
-      // A permanent error. The end of the run must still charge this amount.
+      // On a permanent error the terminal checkpoint must still charge this amount.
       run->progress.unbilled.usage = record.usage;
       run->progress.unbilled.micro = record.charge_micro;
       run->events.buffer.drop_held();
       done.value();  // throws
     }
     ctx.log_error("a step could not be written", done.error());
-    (void)co_await ctx.sleep(pause);
+    (void)co_await ctx.sleep(delay_ms);
   }
 }
 

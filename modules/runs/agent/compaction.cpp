@@ -24,30 +24,30 @@ struct summary_result {
   token_usage charged;  // of the attempt that returned text or was interrupted
 };
 
-// Uses the model that will continue the run.
+// Requests a summary from the model that will continue the run.
 ry::task<summary_result> summarise(const ry::context& ctx, const run_metrics& metrics, sink_guards& sinks,
                                    event_log_writers& writers, std::shared_ptr<live_run> run,
-                                   const model_choice_in_use& by, std::string text) {
+                                   const selected_model& model, std::string text) {
   summary_result out;
   const std::vector<chat_message> question = {{"user", user_body(text), belongs::to_this_run, 0}};
-  const std::string request = build_request({by.model, summary_instruction, {}, summary_tokens}, question);
+  const std::string request = build_request({model.provider_model, summary_instruction, {}, summary_tokens}, question);
   for (std::int64_t tries = 1;; ++tries) {
-    model_call call(ctx, metrics, sinks, writers, run, by.provider, model_call::audience::none);
-    const ry_status begun = call.start(request);
-    if (begun == RY_OK) co_await call.finished();
+    model_call call(ctx, metrics, sinks, writers, run, model.provider, model_call::audience::none);
+    const ry_status start_status = call.start(request);
+    if (start_status == RY_OK) co_await call.finished();
     out.usage += call.usage();
     if (run->stop.must_break()) {
       out.interrupted = true;
       out.charged = call.usage();
       co_return out;
     }
-    const ry_status st = begun != RY_OK ? begun : call.status();
+    const ry_status st = start_status != RY_OK ? start_status : call.status();
     if (st == RY_OK) {
       const std::string text = call.take_text();
       const bool has_text = !is_blank(text);
-      const outcome how = judge_answer({call.finish(), has_text, false, false});
-      if (is_charged(how, has_text)) out.charged = call.usage();
-      if (how == outcome::complete || how == outcome::cut) out.text = trim(text);
+      const outcome result = judge_answer({call.finish(), has_text, false, false});
+      if (is_charged(result, has_text)) out.charged = call.usage();
+      if (result == outcome::complete || result == outcome::truncated) out.text = trim(text);
       co_return out;
     }
     failed_attempt f;
@@ -57,7 +57,7 @@ ry::task<summary_result> summarise(const ry::context& ctx, const run_metrics& me
     f.max_tries = summary_tries;
     f.remaining_ms = (run->who.deadline_us - ctx.mono_us()) / 1000;
     const next_try next = after_failure(f);
-    if (next.how != next_try::what::same_model) co_return out;
+    if (next.action != next_try::action_kind::same_model) co_return out;
     co_await interruptible_sleep(ctx, run, next.wait_ms);
     if (run->stop.must_break()) {
       out.interrupted = true;
@@ -68,13 +68,13 @@ ry::task<summary_result> summarise(const ry::context& ctx, const run_metrics& me
 
 }  // namespace
 
-ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
+ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, const selected_model& model,
                              std::int64_t room) {
   fitted out;
   for (int round = 1;; ++round) {
-    const loaded there = co_await load_history(p.ctx, p.repo, run);
-    if (there == loaded::broken_off) {
-      out.how = fitted::end::interrupted;
+    const loaded history = co_await load_history(p.ctx, p.repo, run);
+    if (history == loaded::interrupted) {
+      out.result = fitted::end::interrupted;
       co_return out;
     }
     if (estimate_tokens(run->progress.messages) <= room) co_return out;
@@ -91,16 +91,16 @@ ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, c
     }
     const std::int64_t covers_to = messages[count - 1].position;
     if (covers_to == 0) {
-      // This worker wrote the message and never read it back: its position in the thread is unknown.
+      // This worker wrote the message and has not read it back, so its position in the thread is unknown.
       run->progress.messages_known = false;
       continue;
     }
     const std::string text = transcript(messages, count, room);
-    const summary_result made = co_await summarise(p.ctx, p.metrics, p.sinks, p.writers, run, by, text);
-    const std::int64_t charge = charge_micro(p.config.price_of(by.name), made.charged);
-    bill(*run, made.usage, charge);
-    if (made.interrupted) {
-      out.how = fitted::end::interrupted;
+    const summary_result summary = co_await summarise(p.ctx, p.metrics, p.sinks, p.writers, run, model, text);
+    const std::int64_t charge = charge_micro(p.config.price_of(model.name), summary.charged);
+    bill(*run, summary.usage, charge);
+    if (summary.interrupted) {
+      out.result = fitted::end::interrupted;
       co_return out;
     }
     step_record record;
@@ -108,22 +108,22 @@ ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, c
     run->events.buffer.append("context_compacted")
         .integer("step", run->progress.step + 1)
         .integer("messages", static_cast<std::int64_t>(count))
-        .text("model", by.name)
-        .json("usage", usage_json(made.usage))
+        .text("model", model.name)
+        .json("usage", usage_json(summary.usage))
         .json("credits", credits_text(charge));
-    warn_of_budget(*run);
-    stored_message message{p.ctx.new_uuid(), "summary", summary_body(made.text, messages, count, room)};
+    warn_about_budget(*run);
+    stored_message message{p.ctx.new_uuid(), "summary", summary_body(summary.text, messages, count, room)};
     messages.resize(count);
     message.body = with_loaded_tools(std::move(message.body), tools_in_use(messages));
     record.messages.push_back(std::move(message));
     record.covers_to = covers_to;
     record.charge_ref = run->who.run.to_string() + ":summary:" + std::to_string(covers_to);
     record.charge_note =
-        "{\"run_id\":\"" + run->who.run.to_string() + "\",\"model\":" + json_string(by.name) + ",\"summary\":true}";
+        "{\"run_id\":\"" + run->who.run.to_string() + "\",\"model\":" + json_string(model.name) + ",\"summary\":true}";
     run->progress.messages_known = false;
-    const stored kept = co_await persist(p.ctx, p.checkpoints, run, std::move(record));
-    if (kept == stored::not_ours) {
-      out.how = fitted::end::lost;
+    const stored checkpoint = co_await persist(p.ctx, p.checkpoints, run, std::move(record));
+    if (checkpoint == stored::not_ours) {
+      out.result = fitted::end::lost;
       co_return out;
     }
   }

@@ -1,5 +1,5 @@
 // Compaction: fits a run's history into a model's context window, if necessary with a summary. The summary becomes part
-// of the thread, so that a worker that takes the run over sends the same history. On the run's executor.
+// of the thread, so that a worker that takes over the run sends the same history. Thread: the run's executor.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,19 +16,19 @@ namespace runs {
 
 struct module_context;
 
-struct model_choice_in_use {
+struct selected_model {
   std::string name;  // as configured
-  std::string model;  // the provider's own name
+  std::string provider_model;  // the provider's name for it
   provider_set::handle provider;
 };
 
 struct fitted {
-  enum class end { fits, interrupted, lost } how = end::fits;
+  enum class end { fits, interrupted, lost } result = end::fits;
   std::optional<std::vector<chat_message>> shortened;  // replaces run->progress.messages, which are loaded
 };
 
-// room: tokens available for messages.
-ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
+// `room` is the number of tokens available for messages.
+ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, const selected_model& model,
                              std::int64_t room);
 
 }  // namespace runs

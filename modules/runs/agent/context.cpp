@@ -9,7 +9,7 @@ namespace runs {
 
 namespace json = boost::json;
 
-bool holds_images(std::string_view tool_body) {
+bool contains_images(std::string_view tool_body) {
   return tool_body.find("\"type\":\"image\"") != std::string_view::npos;
 }
 
@@ -18,11 +18,11 @@ namespace {
 constexpr std::int64_t tokens_of_image = 1600;
 constexpr std::int64_t tokens_of_message = 8;  // role and framing
 constexpr std::size_t old_result_bytes = 600;
-constexpr std::size_t least_result_bytes = 1024;
-constexpr std::size_t of_a_message_bytes = 4000;  // in a transcript
+constexpr std::size_t min_result_bytes = 1024;
+constexpr std::size_t max_message_bytes = 4000;  // in a transcript
 
 std::int64_t tokens_of(const chat_message& m) {
-  if (!holds_images(m.body)) return tokens_of_message + estimate_tokens(m.body);
+  if (!contains_images(m.body)) return tokens_of_message + estimate_tokens(m.body);
   boost::system::error_code bad;
   const json::value v = json::parse(m.body, bad, {}, body_options());
   std::int64_t tokens = tokens_of_message + estimate_tokens(content_of(m.body));
@@ -33,7 +33,7 @@ std::int64_t tokens_of(const chat_message& m) {
   return tokens;
 }
 
-// The body with its content replaced.
+// Returns the body with its content replaced.
 std::string replace_content(std::string_view body, const json::value& content) {
   boost::system::error_code bad;
   json::value v = json::parse(body, bad, {}, body_options());
@@ -58,7 +58,7 @@ std::string without_reasoning(std::string_view body) {
 
 void shorten_result(chat_message& m, std::size_t max_bytes) {
   const std::string text = content_of(m.body);
-  if (text.size() <= max_bytes && !holds_images(m.body)) return;
+  if (text.size() <= max_bytes && !contains_images(m.body)) return;
   m.body = replace_content(m.body, json::value(shorten(text, max_bytes)));
 }
 
@@ -109,7 +109,7 @@ std::int64_t shorten_old(std::vector<chat_message>& messages, std::int64_t room)
       shorten_result(m, old_result_bytes);
     else if (m.role == "assistant")
       m.body = without_reasoning(m.body);
-    else if (holds_images(m.body))
+    else if (contains_images(m.body))
       m.body = without_images(m.body);
     tokens -= before - tokens_of(m);
   }
@@ -118,18 +118,18 @@ std::int64_t shorten_old(std::vector<chat_message>& messages, std::int64_t room)
 
 std::int64_t shorten_recent(std::vector<chat_message>& messages, std::int64_t room) {
   std::int64_t tokens = estimate_tokens(messages);
-  for (std::size_t most = 64 * 1024; tokens > room && most >= least_result_bytes; most /= 2) {
+  for (std::size_t max_bytes = 64 * 1024; tokens > room && max_bytes >= min_result_bytes; max_bytes /= 2) {
     for (chat_message& m : messages)
-      if (m.role == "tool") shorten_result(m, most);
+      if (m.role == "tool") shorten_result(m, max_bytes);
     tokens = estimate_tokens(messages);
   }
   return tokens;
 }
 
-bool leave_out_images_of_tools(std::vector<chat_message>& messages) {
+bool remove_tool_images(std::vector<chat_message>& messages) {
   bool any = false;
   for (chat_message& m : messages) {
-    if (m.role != "tool" || !holds_images(m.body)) continue;
+    if (m.role != "tool" || !contains_images(m.body)) continue;
     any = true;
     m.body = without_images(m.body);
   }
@@ -138,23 +138,23 @@ bool leave_out_images_of_tools(std::vector<chat_message>& messages) {
 
 std::size_t to_summarise(const std::vector<chat_message>& messages, std::int64_t room) {
   std::size_t split = latest_exchange(messages);
-  std::int64_t kept = 0;
-  for (std::size_t i = split; i < messages.size(); ++i) kept += tokens_of(messages[i]);
-  // Extends the kept part backwards by whole exchanges while they fit.
+  std::int64_t kept_tokens = 0;
+  for (std::size_t i = split; i < messages.size(); ++i) kept_tokens += tokens_of(messages[i]);
+  // Extends the kept part backwards by complete exchanges while they fit.
   for (std::size_t i = split; i-- > 0;) {
-    kept += tokens_of(messages[i]);
-    if (kept > room / 2) break;
+    kept_tokens += tokens_of(messages[i]);
+    if (kept_tokens > room / 2) break;
     if (messages[i].role != "tool") split = i;
   }
-  const std::size_t least = !messages.empty() && messages.front().role == "summary" ? 2 : 1;
-  return split >= least ? split : 0;
+  const std::size_t min_count = !messages.empty() && messages.front().role == "summary" ? 2 : 1;
+  return split >= min_count ? split : 0;
 }
 
 std::string transcript(const std::vector<chat_message>& messages, std::size_t count, std::int64_t room) {
   std::string out;
   for (std::size_t i = 0; i < count && i < messages.size(); ++i) {
     const chat_message& m = messages[i];
-    const std::string text = shorten(content_of(m.body), of_a_message_bytes);
+    const std::string text = shorten(content_of(m.body), max_message_bytes);
     if (m.role == "summary")
       out += "EARLIER SUMMARY:\n" + text + "\n";
     else if (m.role == "user")
@@ -165,9 +165,9 @@ std::string transcript(const std::vector<chat_message>& messages, std::size_t co
       out += "ASSISTANT:\n" + text + "\n";
     if (m.role == "assistant")
       for (const tool_call& call : calls_of(m.body))
-        out += "ASSISTANT CALLS " + call.name + " " + shorten(call.arguments, of_a_message_bytes / 4) + "\n";
+        out += "ASSISTANT CALLS " + call.name + " " + shorten(call.arguments, max_message_bytes / 4) + "\n";
   }
-  // Three bytes per token are a safe estimate for other scripts, too.
+  // Three bytes per token are a safe estimate for all scripts.
   return shorten(out, static_cast<std::size_t>(std::max<std::int64_t>(room, 256)) * 3);
 }
 

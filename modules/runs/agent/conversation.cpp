@@ -16,16 +16,16 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t max_argument_depth = 32;
-constexpr std::size_t max_id_bytes = 256, max_name_bytes = 256;  // of a call; names of tools are shorter
+constexpr std::size_t max_id_bytes = 256, max_name_bytes = 256;  // of a call; tool names are shorter
 constexpr std::string_view no_result = "The call was interrupted and has no result.";
-constexpr std::string_view cut_call =
+constexpr std::string_view truncated_call =
     "The call was not made: the answer reached the output limit before the arguments were complete. Make the call "
     "again with shorter arguments, in several smaller calls if necessary.";
 constexpr std::string_view malformed_call = "the arguments were not a valid JSON object";
-constexpr std::string_view go_on_after_cut =
+constexpr std::string_view continue_after_truncation =
     "Your answer was cut off at the output limit. Continue exactly where it stopped, without repeating anything and "
     "without an introduction.";
-constexpr std::string_view go_on = "Continue.";
+constexpr std::string_view continue_prompt = "Continue.";
 
 json::object parse_object(std::string_view text) {
   boost::system::error_code error;
@@ -35,46 +35,46 @@ json::object parse_object(std::string_view text) {
 
 constexpr std::string_view finish_length = "length", finish_pause = "pause";
 
-// Quotes inside a string would be escaped. For bodies of tool and summary messages only; arguments of calls may contain
-// such a member.
-bool holds_loaded_tools(std::string_view body) {
+// A text search suffices, because quotes inside strings are escaped. Only for bodies of tool and summary messages:
+// arguments of calls may contain such a member.
+bool contains_loaded_tools(std::string_view body) {
   return body.find("\"loaded_tools\":") != std::string_view::npos;
 }
 
 std::string without_loaded_tools(const std::string& body) {
-  if (!holds_loaded_tools(body)) return body;
+  if (!contains_loaded_tools(body)) return body;
   json::object o = parse_object(body);
   o.erase("loaded_tools");
   return one_line(std::move(o));
 }
 
-// Quotes inside a string would be escaped.
-bool holds_finish(std::string_view body) {
+// A text search suffices, because quotes inside strings are escaped.
+bool contains_finish(std::string_view body) {
   return body.find("\"finish\":") != std::string_view::npos;
 }
 
-// The reason why an answer is unfinished: length or pause. Empty for all other messages.
-std::string_view cause_of_end(const chat_message& m) {
-  if (m.role != "assistant" || !holds_finish(m.body)) return {};
+// Why an answer is unfinished: length or pause. Empty for all other messages.
+std::string_view unfinished_reason(const chat_message& m) {
+  if (m.role != "assistant" || !contains_finish(m.body)) return {};
   const std::string finish = module_json::text_of(parse_object(m.body), "finish");
   return finish == finish_length ? finish_length : finish == finish_pause ? finish_pause : std::string_view();
 }
 
-// Below the limit of double: parsing the serialised number again rounds and could yield infinity.
-constexpr double largest = 1e308;
+// Below the maximum of double, because parsing the serialized number rounds and could yield infinity.
+constexpr double max_number = 1e308;
 
-void tame_numbers(json::value& v) {
-  if (double* number = v.if_double()) *number = std::clamp(*number, -largest, largest);
+void clamp_numbers(json::value& v) {
+  if (double* number = v.if_double()) *number = std::clamp(*number, -max_number, max_number);
   if (json::array* items = v.if_array())
-    for (json::value& item : *items) tame_numbers(item);
+    for (json::value& item : *items) clamp_numbers(item);
   if (json::object* members = v.if_object())
-    for (auto& member : *members) tame_numbers(member.value());
+    for (auto& member : *members) clamp_numbers(member.value());
 }
 
 }  // namespace
 
 std::string one_line(json::value v) {
-  tame_numbers(v);
+  clamp_numbers(v);
   return escape_line_ends(json::serialize(v));
 }
 
@@ -130,7 +130,7 @@ std::string with_loaded_tools(std::string body, const std::vector<std::string>& 
 
 std::vector<std::string> loaded_tools_of(std::string_view body) {
   std::vector<std::string> out;
-  if (!holds_loaded_tools(body)) return out;
+  if (!contains_loaded_tools(body)) return out;
   const json::object o = parse_object(body);
   const json::value* names = o.if_contains("loaded_tools");
   if (names == nullptr || !names->is_array()) return out;
@@ -176,7 +176,7 @@ std::vector<tool_call> calls_of(std::string_view body) {
 }
 
 bool is_unfinished(const chat_message& m) {
-  return !cause_of_end(m).empty();
+  return !unfinished_reason(m).empty();
 }
 
 std::string answered_id(const chat_message& m) {
@@ -202,13 +202,13 @@ tool_call read_tool_call(std::string_view id, std::string_view name, std::string
   if (error || !v.is_object())
     out.malformed = true;
   else
-    out.arguments = one_line(std::move(v));  // whatever the model wrote
+    out.arguments = one_line(std::move(v));  // normalises what the model sent
   return out;
 }
 
-std::optional<tool_outcome> refuse_call(const tool_call& call, answer_end end) {
-  if (end == answer_end::cut_off && (call.malformed || call.without_arguments))
-    return tool_outcome{std::string(cut_call), true, {}};
+std::optional<tool_outcome> refuse_call(const tool_call& call, answer_ending end) {
+  if (end == answer_ending::truncated && (call.malformed || call.without_arguments))
+    return tool_outcome{std::string(truncated_call), true, {}};
   if (call.malformed) return tool_outcome{std::string(malformed_call), true, {}};
   return std::nullopt;
 }
@@ -233,16 +233,16 @@ next_action decide(const std::vector<chat_message>& messages) {
 unfinished_parts parts_so_far(const std::vector<chat_message>& messages) {
   unfinished_parts out;
   for (auto m = messages.rbegin(); m != messages.rend() && m->run == belongs::to_this_run; ++m) {
-    const std::string_view cause = cause_of_end(*m);
-    if (cause.empty()) break;
-    ++(cause == finish_length ? out.cut : out.paused);
+    const std::string_view reason = unfinished_reason(*m);
+    if (reason.empty()) break;
+    ++(reason == finish_length ? out.truncated : out.paused);
   }
   return out;
 }
 
 namespace {
 
-// The messages from `first` to `last` as one body: the text of all, all other members from the last one.
+// Joins the messages from `first` to `last` into one body: the texts of all, the other members of the last one.
 std::string joined_body(const std::vector<chat_message>& messages, std::size_t first, std::size_t last) {
   json::object body = parse_object(messages[last].body);
   std::string text;
@@ -273,7 +273,7 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
     }
     const std::size_t first_part = i;
     while (is_unfinished(messages[i]) && i + 1 < messages.size() && messages[i + 1].role == "assistant") ++i;
-    if (holds_finish(messages[i].body) || i > first_part)
+    if (contains_finish(messages[i].body) || i > first_part)
       add(joined_body(messages, first_part, i));
     else
       add(m.body);
@@ -288,9 +288,9 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
                    : tool_body(call, tool_outcome{std::string(no_result), true, {}}));
     }
   }
-  // A start without a prompt continues the thread; providers require a user message at the end.
+  // A run started without a prompt continues the thread; providers require a user message at the end.
   if (!messages.empty() && messages.back().role == "assistant" && calls_of(messages.back().body).empty())
-    add(user_body(cause_of_end(messages.back()) == finish_length ? go_on_after_cut : go_on));
+    add(user_body(unfinished_reason(messages.back()) == finish_length ? continue_after_truncation : continue_prompt));
   out += "]";
   if (!parts.tools_json.empty() && parts.tools_json != "[]") {
     out += ",\"tools\":";

@@ -1,5 +1,5 @@
-// The messages of a thread in the neutral form of llm.provider/1, and the next action of a run: the executor's
-// decisions without its I/O. Pure.
+// The messages of a thread in the neutral form of llm.provider/1, and the next action of a run: the decisions of the
+// executor, without I/O. Pure.
 #pragma once
 #include <boost/json/fwd.hpp>
 #include <boost/json/parse_options.hpp>
@@ -14,7 +14,7 @@ namespace runs {
 enum class belongs { to_this_run, to_an_earlier_run };
 
 struct chat_message {
-  std::string role;  // user, assistant, tool; summary: of all earlier messages, sent as a user message
+  std::string role;  // user, assistant, tool; or summary of all earlier messages, which is sent as a user message
   std::string body;  // JSON object, one line
   belongs run = belongs::to_an_earlier_run;
   std::int64_t position = 0;  // in the thread, if it was read from there
@@ -34,23 +34,22 @@ struct tool_outcome {
   std::vector<std::string> loaded_tools = {};  // found by find_tools, for the next requests
 };
 
-// Parse options for message bodies. Arguments of calls may be nested 32 deep, so bodies are deeper than the default
-// allows.
+// Parse options for message bodies. Arguments of calls may have 32 levels, so bodies exceed the default depth limit.
 inline boost::json::parse_options body_options() {
   boost::json::parse_options o;
   o.max_depth = 64;
   return o;
 }
-// JSON on one line that every parser can read: numbers beyond 1e308, which might be written as Infinity, become 1e308.
-// `v` was parsed from JSON text.
+// JSON on one line that every parser accepts: numbers beyond 1e308, which might be serialized as Infinity, become
+// 1e308. `v` was parsed from JSON text.
 std::string one_line(boost::json::value v);
 std::string user_body(std::string_view text);
-// `finish`: the member of that name, which says how an incomplete answer ended; empty: no member.
+// `finish` becomes the member of that name, the reason why an answer is incomplete; empty: no member.
 std::string assistant_body(std::string_view text, const std::vector<tool_call>& calls, std::string_view finish = {});
 // Adds a member "reasoning", a JSON array; empty: no member.
 std::string with_reasoning(std::string body, std::string_view reasoning_json);
 std::string tool_body(const tool_call& call, const tool_outcome& outcome);
-// Adds a member "loaded_tools", which build_request() leaves out; without names, the body is unchanged.
+// Adds a member "loaded_tools", which build_request() omits; without names, the body is unchanged.
 std::string with_loaded_tools(std::string body, const std::vector<std::string>& names);
 // The names in "loaded_tools" of a tool or summary message; usually none.
 std::vector<std::string> loaded_tools_of(std::string_view body);
@@ -63,26 +62,26 @@ bool is_unfinished(const chat_message& m);
 // The id of the call that a tool message answers; empty for other messages.
 std::string answered_id(const chat_message& m);
 
-// Reads a call as the model wrote it. Ids that are empty, duplicate or longer than 256 bytes are replaced; longer names
-// are cut.
+// Reads a call as the model sent it. Ids that are empty, duplicate or longer than 256 bytes are replaced; longer names
+// are truncated.
 tool_call read_tool_call(std::string_view id, std::string_view name, std::string_view arguments,
                          const std::vector<tool_call>& before);
-// The result for the model if the call must not be made; nullopt: it can be made. `cut_off`: the answer was truncated
+// The result for the model if the call must not be made; nullopt: it can be made. `truncated`: the answer was truncated
 // at the output limit, so arguments may be incomplete.
-enum class answer_end { by_itself, cut_off };
-std::optional<tool_outcome> refuse_call(const tool_call& call, answer_end end);
+enum class answer_ending { finished, truncated };
+std::optional<tool_outcome> refuse_call(const tool_call& call, answer_ending end);
 
 enum class next_kind { call_model, run_tools, finished };
 struct next_action {
   next_kind kind = next_kind::call_model;
   std::vector<tool_call> calls;  // run_tools: calls without a result
 };
-// Depends only on the persisted messages, so every worker decides the same.
+// Depends only on the persisted messages, so every worker makes the same decision.
 next_action decide(const std::vector<chat_message>& messages);
-// How often the answer that this run has to continue was truncated or paused so far.
+// How often the answer that this run has to continue has been truncated or paused so far.
 struct unfinished_parts {
-  std::int64_t cut = 0, paused = 0;
-  bool any() const { return cut + paused > 0; }
+  std::int64_t truncated = 0, paused = 0;
+  bool any() const { return truncated + paused > 0; }
 };
 unfinished_parts parts_so_far(const std::vector<chat_message>& messages);
 
@@ -93,9 +92,9 @@ struct request_parts {
   std::int64_t max_output_tokens = 0;
   std::string_view parameters;  // further members of the request, separated by commas
 };
-// The request_json of llm.provider/1. Calls of stopped or failed runs that never got a result get one here, because
-// providers require it. The parts of a continued answer become one message. An answer that is to be continued is
-// followed by a user message that asks for the rest.
+// The request_json of llm.provider/1. Adds results to calls of stopped or failed runs that have none, because
+// providers require them. Joins the parts of a continued answer into one message. Adds a user message that requests the
+// rest of an unfinished answer.
 std::string build_request(const request_parts& parts, const std::vector<chat_message>& messages);
 
 }  // namespace runs

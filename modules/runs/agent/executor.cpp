@@ -14,10 +14,10 @@
 namespace runs {
 namespace {
 
-// Retry delay for a run whose worker could not reach the database.
-constexpr std::uint64_t away_ms = 500;
-// Retry delay for a claimed run when starts have taken the last permits.
-constexpr std::uint64_t full_ms = 100;
+// Retry delay of a run whose worker could not reach the database.
+constexpr std::uint64_t db_unavailable_retry_ms = 500;
+// Retry delay of a claimed run if new starts have taken the last permits.
+constexpr std::uint64_t node_full_retry_ms = 100;
 // How often a provider may pause one answer.
 constexpr std::int64_t max_pauses = 20;
 
@@ -51,7 +51,7 @@ std::string causes_json(const live_run& run) {
 }  // namespace
 
 ry::task<ry::job_outcome> executor::handle(ry::job job) {
-  // A shutdown or stop must not interrupt a transaction: the run checks for them between steps.
+  // A shutdown or stop must not interrupt a transaction, so the run checks for them between steps.
   co_return co_await ry::shield(work(std::move(job)));
 }
 
@@ -65,84 +65,84 @@ ry::task<ry::job_outcome> executor::work(ry::job job) {
   if (!id) co_return ry::job_outcome::dead(ry::bad_request("runs.job", "the job names no run"));
 
   run_ptr run = context_.live.find(*id);
-  const bool ours = run && run->who.job == job.id() && run->who.fence == job.fence();
-  if (!ours) {
-    std::optional<placement::ticket> place;
+  const bool is_ours = run && run->who.job == job.id() && run->who.fence == job.fence();
+  if (!is_ours) {
+    std::optional<placement::ticket> permit;
     if (!run) {
-      place = co_await context_.run_placement.place_for_claimed(job.cancel());
-      // A cancelled run needs no permit: it ends at once.
-      if (!place && !job.cancel().cancelled()) co_return ry::job_outcome::snooze(full_ms);
+      permit = co_await context_.run_placement.place_for_claimed(job.cancel());
+      // A cancelled run needs no permit, because it ends immediately.
+      if (!permit && !job.cancel().cancelled()) co_return ry::job_outcome::snooze(node_full_retry_ms);
     }
     std::optional<ry::job_outcome> otherwise;
     run = co_await claim(job, *id, otherwise);
     if (!run) co_return std::move(*otherwise);
   }
   co_await context_.ctx.switch_to(run->exec);
-  const auto on_cancel = [ctx = &context_.ctx, run](std::int32_t why) {
-    ctx->post(run->exec, [run, why] { run->stop.interrupt(why); });
+  const auto on_cancel = [ctx = &context_.ctx, run](std::int32_t reason) {
+    ctx->post(run->exec, [run, reason] { run->stop.interrupt(reason); });
   };
-  ry::cancel_callback listening(job.cancel(), on_cancel);
+  ry::cancel_callback callback(job.cancel(), on_cancel);
   co_return co_await execute(run, job.crashes());
 }
 
 ry::task<executor::run_ptr> executor::claim(ry::job job, ry::uuid id, std::optional<ry::job_outcome>& otherwise) {
-  ry::result<std::optional<claimed_run>> taken =
+  ry::result<std::optional<claimed_run>> claimed =
       co_await context_.repo.claim(id, job.id(), job.fence(), reserve_window);
-  if (!taken) {
-    if (taken.error().is("jobs.fence_lost"))
+  if (!claimed) {
+    if (claimed.error().is("jobs.fence_lost"))
       otherwise = ry::job_outcome::release();
-    else if (is_transient(taken.error()))
-      otherwise = ry::job_outcome::snooze(away_ms);  // does not count as an attempt of the run
+    else if (is_transient(claimed.error()))
+      otherwise = ry::job_outcome::snooze(db_unavailable_retry_ms);  // does not count as an attempt of the run
     else
-      otherwise = ry::job_outcome::retry(taken.error());
+      otherwise = ry::job_outcome::retry(claimed.error());
     co_return nullptr;
   }
-  if (!*taken || (*taken)->status != "running") {
+  if (!*claimed || (*claimed)->status != "running") {
     otherwise = ry::job_outcome::done();
     co_return nullptr;
   }
-  const claimed_run& t = **taken;
-  run_identity who;
-  who.run = id;
-  who.account = ry::uuid::parse(t.account_id).value_or(ry::uuid());
-  who.project = ry::uuid::parse(t.project_id).value_or(ry::uuid());
-  who.thread = ry::uuid::parse(t.thread_id).value_or(ry::uuid());
-  who.agent = ry::uuid::parse(t.agent_id).value_or(ry::uuid());
-  who.agent_version = t.agent_version;
-  who.model = t.model;
-  who.title = t.title;
-  who.parameters = t.parameters;
-  who.mode = t.mode;
-  who.memory = t.memory;
-  who.job = job.id();
-  who.fence = job.fence();
+  const claimed_run& row = **claimed;
+  run_identity identity;
+  identity.run = id;
+  identity.account = ry::uuid::parse(row.account_id).value_or(ry::uuid());
+  identity.project = ry::uuid::parse(row.project_id).value_or(ry::uuid());
+  identity.thread = ry::uuid::parse(row.thread_id).value_or(ry::uuid());
+  identity.agent = ry::uuid::parse(row.agent_id).value_or(ry::uuid());
+  identity.agent_version = row.agent_version;
+  identity.model = row.model;
+  identity.title = row.title;
+  identity.parameters = row.parameters;
+  identity.mode = row.mode;
+  identity.memory = row.memory;
+  identity.job = job.id();
+  identity.fence = job.fence();
   const std::int64_t now = context_.ctx.mono_us();
-  who.started_us = now - t.started_ago_us;
-  who.deadline_us = now - t.begun_ago_us + t.timeout_seconds * 1'000'000;
-  const auto last = static_cast<std::uint64_t>(t.last_seq);
-  auto run = std::make_shared<live_run>(context_.ctx, std::move(who), job.exec(), last, last + reserve_window);
-  run->progress.step = t.step;
-  run->progress.usage = t.usage;
-  run->progress.charged_micro = t.charged_micro;
-  run->progress.queue_wait_ms = t.queue_wait_ms;
-  run->progress.first_token_ms = t.first_token_ms;
-  run->progress.text_shown = t.text_shown;
+  identity.started_us = now - row.started_ago_us;
+  identity.deadline_us = now - row.begun_ago_us + row.timeout_seconds * 1'000'000;
+  const auto last = static_cast<std::uint64_t>(row.last_seq);
+  auto run = std::make_shared<live_run>(context_.ctx, std::move(identity), job.exec(), last, last + reserve_window);
+  run->progress.step = row.step;
+  run->progress.usage = row.usage;
+  run->progress.charged_micro = row.charged_micro;
+  run->progress.queue_wait_ms = row.queue_wait_ms;
+  run->progress.first_token_ms = row.first_token_ms;
+  run->progress.text_shown = row.text_shown;
   run->progress.calls_may_have_begun = true;
-  run->progress.had_worker = t.step > 0;
-  run->progress.spending = t.spending;
-  run->progress.balance_micro = t.balance_micro;
+  run->progress.had_worker = row.step > 0;
+  run->progress.spending = row.spending;
+  run->progress.balance_micro = row.balance_micro;
   run->progress.loops_known = false;
-  run->progress.uploads_waiting = t.uploads_waiting;
-  if (t.last_seq > t.border_seq)
-    run->progress.open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last, t.attempts};
-  if (t.stop_requested) run->stop.interrupt(RY_REASON_USER);
-  // A run that only waited in the queue had no worker before.
+  run->progress.uploads_waiting = row.uploads_waiting;
+  if (row.last_seq > row.border_seq)
+    run->progress.open_turn = {static_cast<std::uint64_t>(row.border_seq) + 1, last, row.attempts};
+  if (row.stop_requested) run->stop.interrupt(RY_REASON_USER);
+  // A run that was only queued had no worker before.
   if (job.crashes() != 0)
     context_.metrics.taken_over.add("lease_lapsed");
-  else if (t.queue_wait_ms || run->progress.open_turn.to != 0)
+  else if (row.queue_wait_ms || run->progress.open_turn.to != 0)
     context_.metrics.taken_over.add("handed_over");
   context_.live.put(run);
-  // Wakes the readers on this node that followed the run as if on another node.
+  // Wakes the readers on this node, which have followed the run as a run of another node.
   (void)context_.ctx.events().live_publish(topic_of(run->who.run), 0, {}, RY_LIVE_LOCAL);
   co_return run;
 }
@@ -156,7 +156,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
   }
   step_state c;
   if (crashes > static_cast<std::uint32_t>(context_.config.max_crashes) && run->stop.reason() == 0)
-    c.ends(failed("crashed", "The run crashed its worker too often", "RUN_CRASHED"));
+    c.end_run(failed("crashed", "The run crashed its worker too often", "RUN_CRASHED"));
   std::optional<ry::job_outcome> out;
   for (int tries = 0; !out; ++tries) {
     std::optional<ry::error> failure;
@@ -168,16 +168,16 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
     }
     if (!failure) break;
     if (is_transient(*failure)) {
-      // Not the run's fault: it continues from its last checkpoint.
+      // The run did not cause the error, so it continues from its last checkpoint.
       log_error(*run, "a run is requeued", *failure);
-      leave(run, "put_back");
-      out = ry::job_outcome::snooze(away_ms);
+      abandon(run, "put_back");
+      out = ry::job_outcome::snooze(db_unavailable_retry_ms);
     } else if (tries == 0) {
       log_error(*run, "a run failed inside the server", *failure);
       run->events.buffer.drop_held();
-      c.ends(failed("crashed", "Internal server error", "INTERNAL"));
+      c.end_run(failed("crashed", "Internal server error", "INTERNAL"));
     } else {
-      leave(run, "put_back");
+      abandon(run, "put_back");
       out = ry::job_outcome::retry(*failure);
     }
   }
@@ -186,88 +186,89 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
   co_return std::move(*out);
 }
 
-void executor::log_error(live_run& run, std::string_view what, const ry::error& why) const {
-  const std::string detail = why.detail_json().empty() ? std::string() : " " + std::string(why.detail_json());
-  run.note_cause(std::string(what) + ": " + std::string(why.reason()) + ": " + std::string(why.message()) + detail);
-  context_.ctx.log(RY_LOG_ERROR, what,
+void executor::log_error(live_run& run, std::string_view message, const ry::error& error) const {
+  const std::string detail = error.detail_json().empty() ? std::string() : " " + std::string(error.detail_json());
+  run.note_cause(std::string(message) + ": " + std::string(error.reason()) + ": " + std::string(error.message()) +
+                 detail);
+  context_.ctx.log(RY_LOG_ERROR, message,
                    {{"run", run.who.run.to_string()},
                     {"account", run.who.account.to_string()},
-                    {"reason", why.reason()},
-                    {"error", why.message()},
-                    {"detail", why.detail_json()}});
+                    {"reason", error.reason()},
+                    {"error", error.message()},
+                    {"detail", error.detail_json()}});
 }
 
-ry::task<void> executor::note_failure(run_ptr kept, const ending& how) const {
-  const live_run& run = *kept;
+ry::task<void> executor::log_run_failure(run_ptr run_handle, const ending& e) const {
+  const live_run& run = *run_handle;
   context_.ctx.warn("a run failed",
                     {{"run", run.who.run.to_string()},
                      {"account", run.who.account.to_string()},
                      {"thread", run.who.thread.to_string()},
                      {"model", run.who.model},
-                     {"reason", how.reason},
-                     {"error_code", how.error_code},
-                     {"error", how.error},
+                     {"reason", e.reason},
+                     {"error_code", e.error_code},
+                     {"error", e.error},
                      {"cause", run.progress.causes.empty() ? std::string() : run.progress.causes.back().text},
                      {"steps", run.progress.step},
                      {"ms", run.age_ms()}});
   if (run.progress.causes.empty()) co_return;
-  const ry::result<void> noted = co_await context_.repo.put_causes(run.who.run, causes_json(run));
-  if (!noted) context_.ctx.log_error("the causes of a failed run could not be stored", noted.error());
+  const ry::result<void> stored_causes = co_await context_.repo.put_causes(run.who.run, causes_json(run));
+  if (!stored_causes) context_.ctx.log_error("the causes of a failed run could not be stored", stored_causes.error());
 }
 
 ry::task<void> executor::steps(run_ptr run, step_state& c) {
   catalog_ptr catalog;
-  while (c.next == step_state::to::go_on) {
+  while (c.next == step_state::action::next_step) {
     co_await prepare(run, catalog, c);
-    if (c.next != step_state::to::ask) continue;
-    // Most runs are suspended here most of the time, so the frames above are kept small.
+    if (c.next != step_state::action::ask_model) continue;
+    // Most runs are suspended here most of the time, so the enclosing coroutine frames are kept small.
     co_await ask_model(context_, run, catalog, c.so_far.any(), c.answer);
     co_await apply_answer(run, catalog, c);
   }
 }
 
 ry::task<ry::job_outcome> executor::conclude(run_ptr run, step_state& c) {
-  if (c.next == step_state::to::not_ours) co_return leave(run, "lost");
-  if (c.next == step_state::to::release) co_return co_await release(run);
+  if (c.next == step_state::action::not_ours) co_return abandon(run, "lost");
+  if (c.next == step_state::action::release) co_return co_await release(run);
   co_return co_await finish(run, c);
 }
 
-void executor::step_state::interrupted(std::int32_t why, answer_is a) {
-  switch (why) {
+void executor::step_state::interrupt(std::int32_t reason, last_answer a) {
+  switch (reason) {
     case RY_REASON_LEASE_LOST:
-      next = to::not_ours;
+      next = action::not_ours;
       break;
     case RY_REASON_USER:
-      ends(stopped(), a);
+      end_run(stopped(), a);
       break;
     case RY_REASON_DEADLINE:
-      ends(timed_out(), a);
+      end_run(timed_out(), a);
       break;
     default:
-      next = to::release;
+      next = action::release;
   }
 }
 
-// Everything before a model request.
+// Runs everything that precedes a model request.
 ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, step_state& c) {
-  if (run->stop.reason() != 0) co_return c.interrupted(run->stop.reason(), step_state::answer_is::past);
+  if (run->stop.reason() != 0) co_return c.interrupt(run->stop.reason(), step_state::last_answer::recorded);
   if (run->progress.uploads_waiting) {
-    const bool ours = co_await look_at_uploads(context_, run);
-    if (!ours) c.next = step_state::to::not_ours;
-    if (!ours || run->stop.reason() != 0) co_return;
+    const bool still_ours = co_await look_at_uploads(context_, run);
+    if (!still_ours) c.next = step_state::action::not_ours;
+    if (!still_ours || run->stop.reason() != 0) co_return;
   }
-  const loaded there = co_await load_history(context_.ctx, context_.repo, run);
-  if (there == loaded::broken_off) co_return;
+  const loaded history = co_await load_history(context_.ctx, context_.repo, run);
+  if (history == loaded::interrupted) co_return;
   next_action next = decide(run->progress.messages);
-  if (next.kind == next_kind::finished) co_return c.ends(completed());
+  if (next.kind == next_kind::finished) co_return c.end_run(completed());
   catalog = co_await tools_.catalog(run);
   if (next.kind == next_kind::run_tools) {
     run->progress.open_turn = {};
     std::optional<ending> refused = check_budget(*run, spending_step::make_calls);
     if (!refused) refused = check_tool_loop(*run, next.calls);
-    if (refused) co_return c.ends(std::move(*refused));
-    const stored kept = co_await run_calls(run, catalog, std::move(next.calls));
-    if (kept == stored::not_ours) c.next = step_state::to::not_ours;
+    if (refused) co_return c.end_run(std::move(*refused));
+    const stored result = co_await run_calls(run, catalog, std::move(next.calls));
+    if (result == stored::not_ours) c.next = step_state::action::not_ours;
     run->progress.calls_may_have_begun = false;
     co_return;
   }
@@ -281,38 +282,38 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, step_state& 
         .integer("to_sequence", static_cast<std::int64_t>(run->progress.open_turn.to));
     run->progress.open_turn = {};
     run->events.deliver_soon();
-    touch(run);
+    notify_writer(run);
   }
   if (run->progress.step >= context_.config.max_steps)
-    co_return c.ends(failed("step_limit", "The run reached its step limit", "STEP_LIMIT"));
+    co_return c.end_run(failed("step_limit", "The run reached its step limit", "STEP_LIMIT"));
   std::optional<ending> refused = check_budget(*run, spending_step::ask_model);
-  if (refused) co_return c.ends(std::move(*refused));
+  if (refused) co_return c.end_run(std::move(*refused));
   c.so_far = parts_so_far(run->progress.messages);
-  c.next = step_state::to::ask;
+  c.next = step_state::action::ask_model;
 }
 
-// Handles an answer: the end of the run, or tool calls.
+// Handles an answer, which ends the run, contains tool calls, or is continued.
 ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_state& c) {
   turn& t = c.answer;
-  c.next = step_state::to::go_on;
-  switch (t.how) {
+  c.next = step_state::action::next_step;
+  switch (t.result) {
     case turn::end::lost:
-      c.next = step_state::to::not_ours;
+      c.next = step_state::action::not_ours;
       co_return;
     case turn::end::interrupted:
-      co_return c.interrupted(run->stop.reason(), step_state::answer_is::part_of_the_end);
+      co_return c.interrupt(run->stop.reason(), step_state::last_answer::open);
     case turn::end::failed:
-      co_return c.ends(failed("llm_error", t.error, "LLM_ERROR"));
+      co_return c.end_run(failed("llm_error", t.error, "LLM_ERROR"));
     case turn::end::unaffordable: {
       std::optional<ending> refused = check_budget(*run, spending_step::ask_model);
-      co_return c.ends(refused ? std::move(*refused) : failed("llm_error", t.error, "LLM_ERROR"));
+      co_return c.end_run(refused ? std::move(*refused) : failed("llm_error", t.error, "LLM_ERROR"));
     }
     case turn::end::answered:
       break;
   }
-  std::optional<ending> over = end_by_answer(c);
-  if (over) co_return c.ends(std::move(*over), step_state::answer_is::part_of_the_end);
-  if (t.calls.empty()) co_return co_await keep_part(run, c);
+  std::optional<ending> end_of_run = end_by_answer(c);
+  if (end_of_run) co_return c.end_run(std::move(*end_of_run), step_state::last_answer::open);
+  if (t.calls.empty()) co_return co_await commit_part(run, c);
 
   step_record record;
   run->events.buffer.hold();
@@ -325,41 +326,41 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
         .json("arguments", call.arguments)
         .text("source", tool != nullptr ? tool->source : "unknown");
   }
-  // Committed together with the calls: a worker that takes over cannot see that their arguments were unusable.
-  const answer_end end = t.finish == RY_LLM_FINISH_LENGTH ? answer_end::cut_off : answer_end::by_itself;
-  std::vector<tool_call> usable;
+  // Rejections are committed together with the calls: a worker that takes over cannot see that arguments were invalid.
+  const answer_ending end = t.finish == RY_LLM_FINISH_LENGTH ? answer_ending::truncated : answer_ending::finished;
+  std::vector<tool_call> valid_calls;
   for (const tool_call& call : t.calls) {
     std::optional<tool_outcome> refused = refuse_call(call, end);
-    if (refused && run->progress.loops.judge(call, context_.config.repeat_limit) != loop_guard::verdict::make)
+    if (refused && run->progress.loops.judge(call, context_.config.repeat_limit) != loop_guard::verdict::allow)
       refused->content = loop_guard::refusal();
     if (refused)
       record_result(*run, call, *refused, record);
     else
-      usable.push_back(call);
+      valid_calls.push_back(call);
   }
   const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
   if (written == stored::not_ours) {
-    c.next = step_state::to::not_ours;
+    c.next = step_state::action::not_ours;
     co_return;
   }
   std::optional<ending> refused = check_budget(*run, spending_step::make_calls);
   if (!refused) refused = check_tool_loop(*run, t.calls);
-  if (refused) co_return c.ends(std::move(*refused));
-  // A call must not be made twice, so the calls are committed before they run.
-  if (run->stop.reason() != 0 || usable.empty()) co_return;
-  const stored kept = co_await run_calls(run, catalog, std::move(usable));
-  if (kept == stored::not_ours) c.next = step_state::to::not_ours;
+  if (refused) co_return c.end_run(std::move(*refused));
+  // The calls are committed before they run, because a call must not be made twice.
+  if (run->stop.reason() != 0 || valid_calls.empty()) co_return;
+  const stored result = co_await run_calls(run, catalog, std::move(valid_calls));
+  if (result == stored::not_ours) c.next = step_state::action::not_ours;
 }
 
 std::optional<executor::ending> executor::end_by_answer(const step_state& c) const {
   const turn& t = c.answer;
-  switch (t.means) {
+  switch (t.meaning) {
     case outcome::calls:
       return std::nullopt;
     case outcome::complete:
       return completed();
-    case outcome::cut:
-      if (c.so_far.cut < context_.config.max_continuations) return std::nullopt;
+    case outcome::truncated:
+      if (c.so_far.truncated < context_.config.max_continuations) return std::nullopt;
       return failed("length", "The answer was cut off at the model's output limit", "LLM_OUTPUT_TRUNCATED");
     case outcome::paused:
       if (c.so_far.paused < max_pauses) return std::nullopt;
@@ -376,12 +377,12 @@ std::optional<executor::ending> executor::end_by_answer(const step_state& c) con
   return failed("no_answer", "The model gave no answer", "LLM_NO_ANSWER");
 }
 
-ry::task<void> executor::keep_part(run_ptr run, step_state& c) {
+ry::task<void> executor::commit_part(run_ptr run, step_state& c) {
   step_record record;
   run->events.buffer.hold();
   record_turn(*run, c.answer, record);
   const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
-  if (written == stored::not_ours) c.next = step_state::to::not_ours;
+  if (written == stored::not_ours) c.next = step_state::action::not_ours;
 }
 
 std::optional<executor::ending> executor::check_budget(const live_run& run, spending_step step) const {
@@ -390,7 +391,7 @@ std::optional<executor::ending> executor::check_budget(const live_run& run, spen
       return failed("credits", "Insufficient credits", "INSUFFICIENT_CREDITS");
     case budget_verdict::over_budget:
       return failed("budget", "The run's budget is used up", "BUDGET_EXCEEDED");
-    case budget_verdict::go_on:
+    case budget_verdict::allowed:
       break;
   }
   return std::nullopt;
@@ -399,19 +400,19 @@ std::optional<executor::ending> executor::check_budget(const live_run& run, spen
 std::optional<executor::ending> executor::check_tool_loop(const live_run& run,
                                                           const std::vector<tool_call>& calls) const {
   for (const tool_call& call : calls)
-    if (run.progress.loops.judge(call, context_.config.repeat_limit) == loop_guard::verdict::hopeless)
+    if (run.progress.loops.judge(call, context_.config.repeat_limit) == loop_guard::verdict::give_up)
       return failed("tool_error", "The agent kept repeating the same call of the tool " + call.name, "TOOL_LOOP");
   return std::nullopt;
 }
 
-void executor::touch(const run_ptr& run) {
+void executor::notify_writer(const run_ptr& run) {
   context_.writers.of(run->exec).touch(run);
 }
 
 void executor::record_turn(live_run& run, turn& t, step_record& record) {
   if (!t.open) return;
   const std::int64_t charge =
-      is_charged(t.means, !t.text.empty()) ? charge_micro(context_.config.price_of(t.model), t.usage) : 0;
+      is_charged(t.meaning, !t.text.empty()) ? charge_micro(context_.config.price_of(t.model), t.usage) : 0;
   bill(run, t.usage, charge);
   ++run.progress.step;
   run.progress.attempt_base = 0;
@@ -419,23 +420,23 @@ void executor::record_turn(live_run& run, turn& t, step_record& record) {
   record.charge_ref = id + ":" + std::to_string(run.progress.step) + ":" + std::to_string(t.attempt);
   record.charge_note = "{\"run_id\":\"" + id + "\",\"step\":" + std::to_string(run.progress.step) +
                        ",\"model\":" + json_string(t.model) + "}";
-  const bool whole = t.how == turn::end::answered;
-  const std::string finish(whole ? finish_name(t.finish, !t.calls.empty()) : std::string_view());
+  const bool is_complete = t.result == turn::end::answered;
+  const std::string finish(is_complete ? finish_name(t.finish, !t.calls.empty()) : std::string_view());
   {
     event_text end = run.events.buffer.append("llm_response_end");
     end.integer("step", run.progress.step).json("usage", usage_json(t.usage)).json("credits", credits_text(charge));
-    if (whole) end.text("finish", finish);
+    if (is_complete) end.text("finish", finish);
   }
-  warn_of_budget(run);
+  warn_about_budget(run);
   if (t.text.empty() && t.calls.empty()) return;
-  const bool says_finish = whole && t.means != outcome::complete && t.means != outcome::calls;
+  const bool store_finish = is_complete && t.meaning != outcome::complete && t.meaning != outcome::calls;
   stored_message message{context_.ctx.new_uuid(), "assistant",
-                         assistant_body(t.text, t.calls, says_finish ? std::string_view(finish) : std::string_view())};
+                         assistant_body(t.text, t.calls, store_finish ? std::string_view(finish) : std::string_view())};
   run.events.buffer.append("message")
       .text("message_id", message.id.to_string())
       .text("role", "assistant")
       .text("content", t.text);
-  remember(run, message.role, with_reasoning(message.body, t.reasoning));
+  append_to_history(run, message.role, with_reasoning(message.body, t.reasoning));
   if (!t.reasoning.empty()) record.reasoning = std::move(t.reasoning);
   record.messages.push_back(std::move(message));
 }
@@ -448,146 +449,149 @@ void executor::record_result(live_run& run, const tool_call& call, const tool_ou
       .boolean("is_error", result.is_error)
       .text("content", result.content);
   stored_message m{context_.ctx.new_uuid(), "tool", tool_body(call, result)};
-  remember(run, m.role, m.body);
+  append_to_history(run, m.role, m.body);
   record.messages.push_back(std::move(m));
 }
 
 ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls) {
-  struct job {
+  struct pending_call {
     tool_call call;
     tool_outcome outcome;
-    call_kind how = call_kind::first;
-    bool begun = false, finished = false, written = false;
+    call_kind kind = call_kind::first;
+    bool started = false, finished = false, written = false;
   };
-  std::vector<job> jobs;
-  jobs.reserve(calls.size());
+  std::vector<pending_call> pending;
+  pending.reserve(calls.size());
   for (tool_call& call : calls) {
-    job j;
-    j.call = std::move(call);
-    jobs.push_back(std::move(j));
+    pending_call item;
+    item.call = std::move(call);
+    pending.push_back(std::move(item));
   }
   ry::signal changed;
-  const auto one = [](module_context& p, run_ptr r, catalog_ptr c, job& j, ry::signal& signal) -> ry::task<void> {
-    j.outcome = co_await run_tool(p, r, c, j.call, j.how);
-    j.finished = true;
+  const auto run_one = [](module_context& p, run_ptr r, catalog_ptr tools, pending_call& item,
+                          ry::signal& signal) -> ry::task<void> {
+    item.outcome = co_await run_tool(p, r, tools, item.call, item.kind);
+    item.finished = true;
     signal.set();
   };
-  const auto answer = [](job& j, std::string_view text) {
-    j.outcome.content = text;
-    j.outcome.is_error = true;
-    j.begun = j.finished = true;
+  const auto set_error_result = [](pending_call& item, std::string_view text) {
+    item.outcome.content = text;
+    item.outcome.is_error = true;
+    item.started = item.finished = true;
   };
-  for (job& j : jobs) {
-    const tool_catalog::tool* tool = catalog->find(j.call.name);
+  for (pending_call& item : pending) {
+    const tool_catalog::tool* tool = catalog->find(item.call.name);
     if (run->progress.calls_may_have_begun && tool != nullptr && resumes_calls(*tool))
-      j.how = call_kind::resumed;
+      item.kind = call_kind::resumed;
     else if (run->progress.calls_may_have_begun && (tool == nullptr || !tool->repeatable))
-      answer(j, unknown_outcome);
-    else if (run->progress.loops.judge(j.call, context_.config.repeat_limit) != loop_guard::verdict::make)
-      answer(j, loop_guard::refusal());
+      set_error_result(item, unknown_call_outcome);
+    else if (run->progress.loops.judge(item.call, context_.config.repeat_limit) != loop_guard::verdict::allow)
+      set_error_result(item, loop_guard::refusal());
   }
-  stored kept = stored::yes;
-  std::exception_ptr refused;  // permanent database error
-  // The jobs live in this frame: leave only after all running ones have ended.
+  stored result = stored::yes;
+  std::exception_ptr database_error;  // a permanent one
+  // The calls refer to this frame, so it must not end before all running calls have ended.
   for (;;) {
-    const bool go_on = !run->stop.must_break() && kept == stored::yes && !refused;
-    if (go_on) {
-      auto running = std::count_if(jobs.begin(), jobs.end(), [](const job& j) { return j.begun && !j.finished; });
-      for (job& j : jobs) {
-        if (j.begun || running >= context_.config.max_parallel_tools) continue;
-        j.begun = true;
+    const bool may_start = !run->stop.must_break() && result == stored::yes && !database_error;
+    if (may_start) {
+      auto running = std::count_if(pending.begin(), pending.end(),
+                                   [](const pending_call& item) { return item.started && !item.finished; });
+      for (pending_call& item : pending) {
+        if (item.started || running >= context_.config.max_parallel_tools) continue;
+        item.started = true;
         ++running;
-        if (!context_.ctx.spawn(one(context_, run, catalog, j, changed), run->exec, ry::cancel_source().token()))
-          answer(j, "the server is stopping");
+        if (!context_.ctx.spawn(run_one(context_, run, catalog, item, changed), run->exec, ry::cancel_source().token()))
+          set_error_result(item, "the server is stopping");
       }
     }
     step_record record;
-    bool any = false;
-    for (job& j : jobs) {
-      if (!go_on || !j.finished || j.written) continue;
-      if (!any) run->events.buffer.hold();
-      any = j.written = true;
-      record_result(*run, j.call, j.outcome, record);
+    bool has_results = false;
+    for (pending_call& item : pending) {
+      if (!may_start || !item.finished || item.written) continue;
+      if (!has_results) run->events.buffer.hold();
+      has_results = item.written = true;
+      record_result(*run, item.call, item.outcome, record);
     }
-    if (any) {
+    if (has_results) {
       try {
-        kept = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
+        result = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
       } catch (...) {
-        refused = std::current_exception();
+        database_error = std::current_exception();
       }
-      if (kept == stored::not_ours) run->stop.interrupt(RY_REASON_LEASE_LOST);
+      if (result == stored::not_ours) run->stop.interrupt(RY_REASON_LEASE_LOST);
       continue;
     }
-    const bool waiting =
-        std::any_of(jobs.begin(), jobs.end(), [&](const job& j) { return !j.finished && (j.begun || go_on); });
+    const bool waiting = std::any_of(pending.begin(), pending.end(), [&](const pending_call& item) {
+      return !item.finished && (item.started || may_start);
+    });
     if (!waiting) break;
     (void)co_await changed.wait();
   }
-  if (refused) std::rethrow_exception(refused);
-  co_return kept;
+  if (database_error) std::rethrow_exception(database_error);
+  co_return result;
 }
 
 // The terminal event, in the same form as runs.terminal_payload() (migrations/functions/terminal.sql).
-void executor::append_terminal(live_run& run, const ending& how, std::int64_t duration_ms) {
-  const auto or_null = [](const std::optional<std::int64_t>& ms) {
+void executor::append_terminal(live_run& run, const ending& e, std::int64_t duration_ms) {
+  const auto ms_or_null = [](const std::optional<std::int64_t>& ms) {
     return ms ? std::to_string(*ms) : std::string("null");
   };
   event_text event = run.events.buffer.append("status");
-  event.text("status", how.status).text("reason", how.reason);
-  if (how.status == "failed") event.text("error", how.error).text("error_code", how.error_code);
+  event.text("status", e.status).text("reason", e.reason);
+  if (e.status == "failed") event.text("error", e.error).text("error_code", e.error_code);
   event.json("usage", usage_json(run.progress.usage))
       .integer("tokens", run.progress.usage.input + run.progress.usage.output)
       .json("credits", credits_text(run.progress.charged_micro))
       .integer("duration_ms", duration_ms)
-      .json("queue_wait_ms", or_null(run.progress.queue_wait_ms))
-      .json("time_to_first_token_ms", or_null(run.progress.first_token_ms));
+      .json("queue_wait_ms", ms_or_null(run.progress.queue_wait_ms))
+      .json("time_to_first_token_ms", ms_or_null(run.progress.first_token_ms));
 }
 
 ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
-  const ending& how = c.how;
-  if (how.status == std::string_view("failed")) co_await note_failure(run, how);
+  const ending& e = c.final_ending;
+  if (e.status == std::string_view("failed")) co_await log_run_failure(run, e);
   step_record record;
   run->events.buffer.hold();
-  if (c.last == step_state::answer_is::part_of_the_end) {
-    // Keeps only the text: calls of an interrupted, withheld or refused answer are never made.
+  if (c.answer_status == step_state::last_answer::open) {
+    // Records only the text, because calls of an interrupted, withheld or refused answer are never made.
     c.answer.calls.clear();
     record_turn(*run, c.answer, record);
   }
   const std::int64_t duration_ms = run->age_ms();
-  append_terminal(*run, how, duration_ms);
-  record.status = how.status;
-  record.reason = how.reason;
-  record.webhooks = context_.config.webhooks_for(how.status);
-  if (!how.error.empty()) record.error = how.error;
-  if (!how.error_code.empty()) record.error_code = how.error_code;
+  append_terminal(*run, e, duration_ms);
+  record.status = e.status;
+  record.reason = e.reason;
+  record.webhooks = context_.config.webhooks_for(e.status);
+  if (!e.error.empty()) record.error = e.error;
+  if (!e.error_code.empty()) record.error_code = e.error_code;
   std::string& event = record.event_json.emplace("{\"run_id\":\"");
   event += run->who.run.to_string() + "\",\"thread_id\":\"" + run->who.thread.to_string() + "\",\"project_id\":\"" +
            run->who.project.to_string() + "\",\"account_id\":\"" + run->who.account.to_string() + "\",\"agent_id\":\"" +
-           run->who.agent.to_string() + "\",\"status\":\"" + how.status + "\",\"reason\":\"" + how.reason +
-           "\",\"error\":" + json_string(how.error) + ",\"title\":" + json_string(run->who.title) +
+           run->who.agent.to_string() + "\",\"status\":\"" + e.status + "\",\"reason\":\"" + e.reason +
+           "\",\"error\":" + json_string(e.error) + ",\"title\":" + json_string(run->who.title) +
            ",\"charged_micro\":" + std::to_string(run->progress.charged_micro) +
            ",\"duration_ms\":" + std::to_string(duration_ms) +
-           ",\"result\":" + json_string(beginning_of_result(run->progress.messages)) +
+           ",\"result\":" + json_string(result_excerpt(run->progress.messages)) +
            ",\"viewed\":" + (run->events.streams != 0 ? "true" : "false") + "}";
   const bool has_webhooks = !record.webhooks.empty();
   const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
-  if (written == stored::not_ours) co_return leave(run, "lost");
-  context_.metrics.ended.add(how.reason);
+  if (written == stored::not_ours) co_return abandon(run, "lost");
+  context_.metrics.ended.add(e.reason);
   context_.metrics.duration.observe(static_cast<double>(duration_ms) / 1e3);
   if (has_webhooks) context_.ctx.jobs().wake("webhooks");
-  run->progress.final_status = how.status;
+  run->progress.final_status = e.status;
   run->end(event_broadcaster::ending::finished);
   context_.live.remove(*run);
   co_return ry::job_outcome::done_in_tx();
 }
 
 ry::task<ry::job_outcome> executor::release(run_ptr run) {
-  touch(run);
-  const ry::trace mine = ry::trace::current(context_.ctx);
+  notify_writer(run);
+  const ry::trace trace = ry::trace::current(context_.ctx);
   while (!run->events.buffer.all_durable()) {
-    if (run->stop.reason() == RY_REASON_LEASE_LOST) co_return leave(run, "lost");
+    if (run->stop.reason() == RY_REASON_LEASE_LOST) co_return abandon(run, "lost");
     (void)co_await run->events.log_moved.wait();
-    mine.enter();
+    trace.enter();
   }
   (void)co_await context_.repo.release(run->who.run, run->who.fence,
                                        static_cast<std::int64_t>(run->events.buffer.last()));
@@ -597,8 +601,8 @@ ry::task<ry::job_outcome> executor::release(run_ptr run) {
   co_return ry::job_outcome::release();
 }
 
-ry::job_outcome executor::leave(run_ptr run, const char* why) {
-  context_.metrics.left.add(why);
+ry::job_outcome executor::abandon(run_ptr run, const char* label) {
+  context_.metrics.left.add(label);
   run->stop.interrupt(RY_REASON_LEASE_LOST);
   run->end(event_broadcaster::ending::left);
   context_.live.remove(*run);

@@ -1,4 +1,4 @@
-// The messages of a live run; reads them from the thread if they are not in memory. On the run's executor.
+// The messages of a live run; reads them from the thread if they are not in memory. Thread: the run's executor.
 #pragma once
 #include <memory>
 #include <ry/ry.hpp>
@@ -9,14 +9,14 @@
 
 namespace runs {
 
-// Waits while the database is unavailable; broken_off: the run was interrupted meanwhile. Throws ry::error for other
+// Waits while the database is unavailable; interrupted: the run was interrupted meanwhile. Throws ry::error for other
 // errors.
-enum class loaded { yes, broken_off };
+enum class loaded { yes, interrupted };
 ry::task<loaded> load_history(const ry::context& ctx, const repository& repo, std::shared_ptr<live_run> run);
 
 // Adds a message that this worker has just committed.
-void remember(live_run& run, std::string role, std::string body);
-// While a model answers, only small histories stay in memory.
+void append_to_history(live_run& run, std::string role, std::string body);
+// Drops a large history from memory while a model answers; load_history() reads it again.
 void release_history(live_run& run);
 
 }  // namespace runs

@@ -14,7 +14,7 @@ namespace runs {
 struct scaled_picture {
   std::string media_type, data;  // base64; empty if `problem` is set
   bool first_frame = false;  // of an animation
-  std::string problem;  // "is damaged", for a sentence about the image
+  std::string problem;  // continues a message about the image: "is damaged"
 };
 using scaled_ptr = std::shared_ptr<const scaled_picture>;
 
@@ -27,19 +27,19 @@ class image_cache {
     const std::lock_guard lock(mutex_);
     const auto found = by_key_.find(key);
     if (found == by_key_.end()) return nullptr;
-    used_.splice(used_.begin(), used_, found->second);
+    by_recency_.splice(by_recency_.begin(), by_recency_, found->second);
     return found->second->second;
   }
   void put(const std::string& key, scaled_ptr image) {
     const std::lock_guard lock(mutex_);
     if (by_key_.contains(key) || size_of(*image) > max_bytes_) return;
     bytes_ += size_of(*image);
-    used_.emplace_front(key, std::move(image));
-    by_key_.emplace(key, used_.begin());
+    by_recency_.emplace_front(key, std::move(image));
+    by_key_.emplace(key, by_recency_.begin());
     while (bytes_ > max_bytes_) {
-      bytes_ -= size_of(*used_.back().second);
-      by_key_.erase(used_.back().first);
-      used_.pop_back();
+      bytes_ -= size_of(*by_recency_.back().second);
+      by_key_.erase(by_recency_.back().first);
+      by_recency_.pop_back();
     }
   }
   std::size_t bytes() const {
@@ -50,14 +50,14 @@ class image_cache {
  private:
   using entries = std::list<std::pair<std::string, scaled_ptr>>;
   static std::size_t size_of(const scaled_picture& image) {
-    constexpr std::size_t of_an_entry = 512;  // key and list nodes
-    return image.data.size() + of_an_entry;
+    constexpr std::size_t entry_overhead = 512;  // key and list nodes
+    return image.data.size() + entry_overhead;
   }
 
   const std::size_t max_bytes_;
   mutable std::mutex mutex_;
   std::size_t bytes_ = 0;
-  entries used_;
+  entries by_recency_;
   std::map<std::string, entries::iterator, std::less<>> by_key_;
 };
 

@@ -13,18 +13,19 @@ namespace json = boost::json;
 
 namespace {
 
-// Models use no higher resolution, whatever they accept; within every provider's limit for many images.
+// Models do not use a higher resolution, even if they accept it. Within every provider's limit for many images.
 constexpr std::uint32_t scaled_side = 2000;
 constexpr std::size_t scaled_bytes = 1536u << 10;
-constexpr std::size_t header_characters = 64u << 10;  // base64 of the beginning, which nearly always contains the size
+constexpr std::size_t header_base64_chars = 64u
+                                            << 10;  // base64 of the beginning, which nearly always contains the size
 
-std::string_view payload(std::string_view data) {
+std::string_view without_data_url_prefix(std::string_view data) {
   if (!data.starts_with("data:")) return data;
   const std::size_t comma = data.find(',');
   return comma == std::string_view::npos ? std::string_view() : data.substr(comma + 1);
 }
 
-// An image part with data, or nullptr.
+// Returns the part if it is an image with data, otherwise nullptr.
 const json::object* image_part(const json::value& part) {
   const json::object* o = part.if_object();
   return o != nullptr && module_json::text_at(*o, "type") == "image" && !module_json::text_at(*o, "data").empty()
@@ -44,29 +45,29 @@ json::array* content_of_body(json::value& body) {
   return content != nullptr ? content->if_array() : nullptr;
 }
 
-struct seen_image {
+struct image_in_message {
   std::size_t message, part;
   std::string_view data;
-  llm::image_header is;
+  llm::image_header header;
 };
 
-// Decodes only the beginning, unless that does not contain the size.
+// Decodes only the beginning, unless the size or the frames cannot be read from it.
 llm::image_header header_of(std::string_view data, const ry_llm_limits& limits) {
   llm::image_header h;
-  const auto head = llm::decode_base64(data.substr(0, header_characters));
+  const auto head = llm::decode_base64(data.substr(0, header_base64_chars));
   if (head) h = llm::read_image_header(*head);
-  const bool is_other = head && h.media_type.empty();
-  const bool unclear = h.width == 0 || (h.media_type == "image/gif" && limits.gifs == RY_LLM_GIF_STILL);
-  if (data.size() <= header_characters || is_other || !unclear) return h;
+  const bool not_an_image = head && h.media_type.empty();
+  const bool needs_all_bytes = h.width == 0 || (h.media_type == "image/gif" && limits.gifs == RY_LLM_GIF_STILL);
+  if (data.size() <= header_base64_chars || not_an_image || !needs_all_bytes) return h;
   if (const auto all = llm::decode_base64(data)) h = llm::read_image_header(*all);
   return h;
 }
 
-bool fits(const seen_image& image, const ry_llm_limits& limits, bool many) {
-  const bool gif = image.is.media_type == "image/gif";
+bool fits(const image_in_message& image, const ry_llm_limits& limits, bool many) {
+  const bool gif = image.header.media_type == "image/gif";
   if (gif && limits.gifs == RY_LLM_GIF_NONE) return false;
-  if (gif && limits.gifs == RY_LLM_GIF_STILL && image.is.frames == llm::image_frames::several) return false;
-  const std::uint32_t side = std::max(image.is.width, image.is.height);
+  if (gif && limits.gifs == RY_LLM_GIF_STILL && image.header.frames == llm::image_frames::several) return false;
+  const std::uint32_t side = std::max(image.header.width, image.header.height);
   if (limits.image_side > 0 && side > limits.image_side) return false;
   if (many && side > limits.image_side_of_many) return false;
   return limits.image_bytes == 0 || image.data.size() <= limits.image_bytes;
@@ -82,37 +83,37 @@ image_target target_for(const ry_llm_limits& limits) {
   return out;
 }
 
-bool holds_image_data(const chat_message& m) {
+bool contains_image_data(const chat_message& m) {
   return (m.role == "user" || m.role == "tool") && m.body.find("\"image\"") != std::string::npos &&
          m.body.find("\"data\":") != std::string::npos;
 }
 
-std::vector<image_misfit> images_that_do_not_fit(const std::vector<chat_message>& messages,
-                                                 const ry_llm_limits& limits) {
+std::vector<oversized_image> find_oversized_images(const std::vector<chat_message>& messages,
+                                                   const ry_llm_limits& limits) {
   std::vector<json::value> bodies(messages.size());
-  std::vector<seen_image> images;
+  std::vector<image_in_message> images;
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    if (!holds_image_data(messages[i])) continue;
+    if (!contains_image_data(messages[i])) continue;
     bodies[i] = parse_body(messages[i]);
     const json::array* content = content_of_body(bodies[i]);
     for (std::size_t k = 0; content != nullptr && k < content->size(); ++k) {
       const json::object* part = image_part((*content)[k]);
       if (part == nullptr) continue;
-      const std::string_view data = payload(module_json::text_at(*part, "data"));
-      const llm::image_header is = header_of(data, limits);
-      if (!is.media_type.empty()) images.push_back({i, k, data, is});
+      const std::string_view data = without_data_url_prefix(module_json::text_at(*part, "data"));
+      const llm::image_header header = header_of(data, limits);
+      if (!header.media_type.empty()) images.push_back({i, k, data, header});
     }
   }
   const bool many = limits.many_images > 0 && images.size() > limits.many_images;
-  std::vector<image_misfit> out;
-  for (const seen_image& image : images) {
+  std::vector<oversized_image> out;
+  for (const image_in_message& image : images) {
     if (fits(image, limits, many)) continue;
     if (auto bytes = llm::decode_base64(image.data)) out.push_back({image.message, image.part, std::move(*bytes)});
   }
   return out;
 }
 
-std::string left_out_note(std::string_view problem) {
+std::string omitted_image_note(std::string_view problem) {
   return "[An image was left out: it " + std::string(problem) + ".]";
 }
 
@@ -123,7 +124,7 @@ void replace_image(chat_message& m, std::size_t part, const scaled_picture& to) 
   if (to.problem.empty())
     (*content)[part] = {{"type", "image"}, {"media_type", to.media_type}, {"data", to.data}};
   else
-    (*content)[part] = {{"type", "text"}, {"text", left_out_note(to.problem)}};
+    (*content)[part] = {{"type", "text"}, {"text", omitted_image_note(to.problem)}};
   if (to.first_frame) content->push_back({{"type", "text"}, {"text", first_frame_note}});
   m.body = one_line(std::move(body));
 }

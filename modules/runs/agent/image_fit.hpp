@@ -19,21 +19,21 @@ struct image_target {
 };
 image_target target_for(const ry_llm_limits& limits);
 
-struct image_misfit {
+struct oversized_image {
   std::size_t message = 0, part = 0;  // indices
   std::string bytes;
 };
-// Images in user messages and tool results, by their bytes. Leaves out what cannot be read as an image.
-std::vector<image_misfit> images_that_do_not_fit(const std::vector<chat_message>& messages,
-                                                 const ry_llm_limits& limits);
+// Finds the images in user messages and tool results that exceed the limits. Ignores data that is not a readable image.
+std::vector<oversized_image> find_oversized_images(const std::vector<chat_message>& messages,
+                                                   const ry_llm_limits& limits);
 // Whether the body contains the bytes of an image.
-bool holds_image_data(const chat_message& m);
+bool contains_image_data(const chat_message& m);
 
-// Replaces an image by the scaled one, or by a text about its problem.
+// Replaces an image with the scaled one, or with a text about its problem.
 void replace_image(chat_message& m, std::size_t part, const scaled_picture& to);
 
 // Texts for the model.
 inline constexpr std::string_view first_frame_note = "[Only the first frame of this animation is shown.]";
-std::string left_out_note(std::string_view problem);
+std::string omitted_image_note(std::string_view problem);
 
 }  // namespace runs

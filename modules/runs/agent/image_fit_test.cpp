@@ -35,10 +35,10 @@ ry_llm_limits limits(std::uint32_t side, std::uint64_t bytes = 0) {
   return out;
 }
 
-using places = std::vector<std::pair<std::size_t, std::size_t>>;
-places places_of(const std::vector<chat_message>& messages, const ry_llm_limits& l) {
-  places out;
-  for (const image_misfit& m : images_that_do_not_fit(messages, l)) out.emplace_back(m.message, m.part);
+using positions = std::vector<std::pair<std::size_t, std::size_t>>;
+positions oversized_positions(const std::vector<chat_message>& messages, const ry_llm_limits& l) {
+  positions out;
+  for (const oversized_image& m : find_oversized_images(messages, l)) out.emplace_back(m.message, m.part);
   return out;
 }
 
@@ -49,38 +49,38 @@ TEST(image_fit_test, images_with_too_many_pixels_are_found) {
       user_with(image_json(llm::test::png(8000, 10)) + "," + image_json(llm::test::jpeg(10, 8001))),
       {"user", user_body("\"image\" \"data\":"), belongs::to_this_run, 1},
       result_with(image_json(llm::test::webp(9000, 9000), "data:image/webp;base64,"))};
-  EXPECT_EQ(places_of(messages, limits(8000)), (places{{0, 2}, {2, 1}}));
-  EXPECT_EQ(places_of(messages, limits(0)), places{});
-  EXPECT_EQ(images_that_do_not_fit(messages, limits(8000))[1].bytes, llm::test::webp(9000, 9000));
+  EXPECT_EQ(oversized_positions(messages, limits(8000)), (positions{{0, 2}, {2, 1}}));
+  EXPECT_EQ(oversized_positions(messages, limits(0)), positions{});
+  EXPECT_EQ(find_oversized_images(messages, limits(8000))[1].bytes, llm::test::webp(9000, 9000));
 }
 
 TEST(image_fit_test, images_with_too_many_bytes_are_found) {
   const std::string large = llm::test::png(10, 10, 200'000);
   const std::vector<chat_message> messages = {user_with(image_json(large) + "," + image_json(llm::test::png(10, 10)))};
-  EXPECT_EQ(places_of(messages, limits(0, 250'000)), (places{{0, 1}}));
-  EXPECT_EQ(places_of(messages, limits(0, 300'000)), places{});
+  EXPECT_EQ(oversized_positions(messages, limits(0, 250'000)), (positions{{0, 1}}));
+  EXPECT_EQ(oversized_positions(messages, limits(0, 300'000)), positions{});
 }
 
-TEST(image_fit_test, many_images_are_limited_more) {
+TEST(image_fit_test, many_images_have_a_lower_limit) {
   ry_llm_limits l = limits(8000);
   l.many_images = 2;
   l.image_side_of_many = 2000;
   const std::string image = image_json(llm::test::png(3000, 10)), small = image_json(llm::test::png(2000, 10));
-  EXPECT_EQ(places_of({user_with(image + "," + small)}, l), places{});
-  EXPECT_EQ(places_of({user_with(image + "," + small), result_with(image)}, l), (places{{0, 1}, {1, 1}}));
+  EXPECT_EQ(oversized_positions({user_with(image + "," + small)}, l), positions{});
+  EXPECT_EQ(oversized_positions({user_with(image + "," + small), result_with(image)}, l), (positions{{0, 1}, {1, 1}}));
 }
 
-TEST(image_fit_test, gifs_as_the_provider_takes_them) {
+TEST(image_fit_test, gifs_are_checked_against_the_provider_limits) {
   const std::vector<chat_message> messages = {
       user_with(image_json(llm::test::gif(5, 5)) + "," + image_json(llm::test::gif(5, 5, 3)))};
   ry_llm_limits l{};
-  EXPECT_EQ(places_of(messages, l), places{});
+  EXPECT_EQ(oversized_positions(messages, l), positions{});
   l.gifs = RY_LLM_GIF_STILL;
-  EXPECT_EQ(places_of(messages, l), (places{{0, 2}}));
-  // The second frame is beyond the part that is read of other formats.
-  EXPECT_EQ(places_of({user_with(image_json(llm::test::gif(5, 5, 8000)))}, l), (places{{0, 1}}));
+  EXPECT_EQ(oversized_positions(messages, l), (positions{{0, 2}}));
+  // The second frame is beyond the part that is decoded for other formats.
+  EXPECT_EQ(oversized_positions({user_with(image_json(llm::test::gif(5, 5, 8000)))}, l), (positions{{0, 1}}));
   l.gifs = RY_LLM_GIF_NONE;
-  EXPECT_EQ(places_of(messages, l), (places{{0, 1}, {0, 2}}));
+  EXPECT_EQ(oversized_positions(messages, l), (positions{{0, 1}, {0, 2}}));
 }
 
 TEST(image_fit_test, unreadable_images_are_passed_to_the_driver) {
@@ -88,7 +88,7 @@ TEST(image_fit_test, unreadable_images_are_passed_to_the_driver) {
       user_with(image_json("no image") + R"(,{"type":"image","media_type":"image/png","data":"%%%"},)" +
                 R"({"type":"image","media_type":"image/png","path":"uploads/a.png"},7)"),
       {"user", "{\"image\" \"data\":", belongs::to_this_run, 1}};
-  EXPECT_EQ(places_of(messages, limits(1, 1)), places{});
+  EXPECT_EQ(oversized_positions(messages, limits(1, 1)), positions{});
 }
 
 TEST(image_fit_test, targets_are_within_the_limits) {
@@ -99,10 +99,10 @@ TEST(image_fit_test, targets_are_within_the_limits) {
   ry_llm_limits many = limits(8000);
   many.many_images = 20;
   many.image_side_of_many = 1500;
-  EXPECT_EQ(target_for(many).side, 1500u) << "so that it need not be scaled again when there are more images";
+  EXPECT_EQ(target_for(many).side, 1500u) << "it need not be scaled again when more images follow";
 }
 
-TEST(image_fit_test, a_scaled_image_or_a_text_takes_the_place) {
+TEST(image_fit_test, an_image_is_replaced_with_a_scaled_one_or_a_text) {
   chat_message m = result_with(image_json(llm::test::png(9000, 9000)) + "," + image_json(llm::test::png(1, 1)));
   scaled_picture to;
   to.media_type = "image/jpeg";
@@ -114,7 +114,7 @@ TEST(image_fit_test, a_scaled_image_or_a_text_takes_the_place) {
   ASSERT_EQ(content.size(), 4u);
   EXPECT_EQ(content[1].at("media_type").as_string(), "image/jpeg");
   EXPECT_EQ(content[1].at("data").as_string(), "QUJD");
-  EXPECT_EQ(content[2].at("media_type").as_string(), "image/png") << "the others stay where they are";
+  EXPECT_EQ(content[2].at("media_type").as_string(), "image/png") << "other images keep their positions";
   EXPECT_EQ(content_of(m.body), "done\n" + std::string(first_frame_note));
   EXPECT_EQ(answered_id(m), "c1");
 
@@ -141,7 +141,7 @@ TEST(image_fit_test, the_cache_evicts_the_least_recently_used) {
   EXPECT_LE(cache.bytes(), 3000u);
   cache.put("large", image(5000));
   EXPECT_EQ(cache.find("large"), nullptr);
-  EXPECT_NE(cache.find("a"), nullptr) << "what does not fit drives nothing out";
+  EXPECT_NE(cache.find("a"), nullptr) << "an image that is too large evicts nothing";
   cache.put("a", image(1));
   EXPECT_EQ(cache.find("a")->data.size(), 500u);
   image_cache none(0);

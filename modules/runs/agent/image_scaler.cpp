@@ -15,7 +15,7 @@ namespace runs {
 namespace {
 
 constexpr std::uint64_t first_line_bytes = 1024;
-constexpr std::uint64_t wall_ms_of_one = 20'000;
+constexpr std::uint64_t max_wall_ms_per_image = 20'000;
 
 std::string_view next_word(std::string_view& line) {
   const std::size_t end = std::min(line.find(' '), line.size());
@@ -68,7 +68,7 @@ image_scaler::image_scaler(module_context& p, std::shared_ptr<live_run> run, con
       run_(std::move(run)),
       limits_(limits),
       target_(target_for(limits)),
-      until_ms_(p.ctx.mono_us() / 1000 + p.config.upload_read_seconds * 1000) {}
+      deadline_ms_(p.ctx.mono_us() / 1000 + p.config.upload_read_seconds * 1000) {}
 
 std::string image_scaler::key_of(std::string_view bytes, std::uint64_t size) const {
   std::string out(crypto_generichash_BYTES, '\0');
@@ -87,24 +87,24 @@ void image_scaler::add_notice(const std::string& key, std::string_view problem) 
   context_.writers.of(run_->exec).touch(run_);
 }
 
-// Caches findings about the image itself, not failures around it.
+// Caches results that depend only on the image, not failures of the sandbox.
 ry::task<scaled_ptr> image_scaler::scale(std::string key, std::string file, std::string_view input) {
-  if (scaled_ptr known = context_.images.find(key)) co_return known;
-  const std::int64_t left = until_ms_ - context_.ctx.mono_us() / 1000;
+  if (scaled_ptr cached = context_.images.find(key)) co_return cached;
+  const std::int64_t remaining_ms = deadline_ms_ - context_.ctx.mono_us() / 1000;
   scaled_ptr out;
-  if (left <= 0) {
+  if (remaining_ms <= 0) {
     out = problem("could not be scaled down in time");
   } else {
-    const command_semaphore::place mine = co_await context_.commands.take(run_);
-    if (!mine) co_return problem("could not be scaled down");  // the run is interrupted
+    const command_semaphore::place permit = co_await context_.commands.take(run_);
+    if (!permit) co_return problem("could not be scaled down");  // the run is interrupted
     extractor_job job;
     job.arguments = {"--scale", std::to_string(target_.side), std::to_string(target_.bytes), std::move(file)};
     job.input = input;
-    job.wall_ms = std::min(static_cast<std::uint64_t>(left), wall_ms_of_one);
+    job.wall_ms = std::min(static_cast<std::uint64_t>(remaining_ms), max_wall_ms_per_image);
     job.output_bytes = target_.bytes + first_line_bytes;
     const extractor_result result = co_await context_.extract.run(run_, std::move(job));
-    const auto read = [&result] { return read_output(result.output); };
-    if (result.how == extractor_result::end::finished) out = co_await context_.ctx.run_blocking(read);
+    const auto parse = [&result] { return read_output(result.output); };
+    if (result.how == extractor_result::end::finished) out = co_await context_.ctx.run_blocking(parse);
     if (out)
       context_.images.put(key, out);
     else
@@ -127,38 +127,38 @@ ry::task<scaled_ptr> image_scaler::scale_file(std::string path, std::string_view
 ry::task<void> image_scaler::fit_images(const std::vector<chat_message>& messages,
                                         std::optional<std::vector<chat_message>>& out) {
   if (limits_.image_side == 0 && limits_.image_bytes == 0 && limits_.many_images == 0 && limits_.gifs == 0) co_return;
-  const std::vector<chat_message>& now = out ? *out : messages;
+  const std::vector<chat_message>& current = out ? *out : messages;
   std::uint64_t bytes = 0;
-  for (const chat_message& m : now)
-    if (holds_image_data(m)) bytes += m.body.size();
+  for (const chat_message& m : current)
+    if (contains_image_data(m)) bytes += m.body.size();
   if (bytes == 0) co_return;
-  struct finding {
-    image_misfit image;
+  struct oversized {
+    oversized_image image;
     std::string key;
   };
-  const auto look = [&] {
-    std::vector<finding> found;
-    for (image_misfit& m : images_that_do_not_fit(now, limits_)) {
+  const auto find_images = [&] {
+    std::vector<oversized> images;
+    for (oversized_image& m : find_oversized_images(current, limits_)) {
       std::string key = key_of(m.bytes, m.bytes.size());
-      found.push_back({std::move(m), std::move(key)});
+      images.push_back({std::move(m), std::move(key)});
     }
-    return found;
+    return images;
   };
-  std::vector<finding> found;
-  if (bytes > max_in_a_turn)
-    found = co_await context_.ctx.run_blocking(look);
+  std::vector<oversized> images;
+  if (bytes > max_bytes_per_loop_turn)
+    images = co_await context_.ctx.run_blocking(find_images);
   else
-    found = look();
-  if (found.empty()) co_return;
+    images = find_images();
+  if (images.empty()) co_return;
   std::vector<scaled_ptr> scaled;
-  for (const finding& f : found) {
+  for (const oversized& f : images) {
     if (run_->stop.must_break()) co_return;
     scaled.push_back(co_await scale(f.key, "-", f.image.bytes));
   }
   if (!out) out = messages;
   const auto replace = [&] {
-    for (std::size_t i = 0; i < found.size(); ++i)
-      replace_image((*out)[found[i].image.message], found[i].image.part, *scaled[i]);
+    for (std::size_t i = 0; i < images.size(); ++i)
+      replace_image((*out)[images[i].image.message], images[i].image.part, *scaled[i]);
   };
   co_await context_.ctx.run_blocking(replace);
 }

@@ -1,4 +1,4 @@
-// Scales images down for a model's provider, with runyard-extract in the sandbox. On the run's executor.
+// Scales images down for a model's provider, with runyard-extract in the sandbox. Thread: the run's executor.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@ namespace runs {
 
 struct module_context;
 
-// Largest file that is scaled; larger images are not shown.
+// Maximum size of a file that is scaled; larger images are skipped.
 inline constexpr std::uint64_t max_scalable_bytes = 64u << 20;
 
 class image_scaler {
@@ -24,23 +24,23 @@ class image_scaler {
   // For one request: all its images share the time limit runs.upload_read_seconds.
   image_scaler(module_context& p, std::shared_ptr<live_run> run, const ry_llm_limits& limits);
 
-  // Scales a file of the run's workspace, which is open. `beginning` (its first bytes) and `size` are its cache key.
+  // Scales a file of the run's open workspace. `beginning` (its first bytes) and `size` form its cache key.
   ry::task<scaled_ptr> scale_file(std::string path, std::string_view beginning, std::uint64_t size);
-  // Replaces the images that do not fit; sets `out` if there are any. A text replaces an image that cannot be scaled,
-  // and an event tells the clients why.
+  // Replaces the images that exceed the limits; sets `out` if there are any. An image that cannot be scaled is replaced
+  // with a text, and an event tells clients why.
   ry::task<void> fit_images(const std::vector<chat_message>& messages, std::optional<std::vector<chat_message>>& out);
 
  private:
   ry::task<scaled_ptr> scale(std::string key, std::string file, std::string_view input);
   std::string key_of(std::string_view bytes, std::uint64_t size) const;
-  // Once per run and image.
+  // Reports a problem to clients and the log, once per run and image.
   void add_notice(const std::string& key, std::string_view problem);
 
   module_context& context_;
   const std::shared_ptr<live_run> run_;
   const ry_llm_limits limits_;
   const image_target target_;
-  const std::int64_t until_ms_;
+  const std::int64_t deadline_ms_;
 };
 
 }  // namespace runs

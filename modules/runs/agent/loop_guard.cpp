@@ -20,13 +20,13 @@ std::string_view loop_guard::refusal() {
 }
 
 loop_guard::verdict loop_guard::judge(const tool_call& call, std::int64_t limit) const {
-  const auto found = seen_.find(hash_of(call));
-  if (limit <= 0 || found == seen_.end() || found->second.times < limit) return verdict::make;
-  return found->second.refused < max_refusals ? verdict::refuse : verdict::hopeless;
+  const auto found = calls_.find(hash_of(call));
+  if (limit <= 0 || found == calls_.end() || found->second.times < limit) return verdict::allow;
+  return found->second.refused < max_refusals ? verdict::refuse : verdict::give_up;
 }
 
 void loop_guard::note(const tool_call& call, std::string_view result) {
-  entry& e = seen_[hash_of(call)];
+  entry& e = calls_[hash_of(call)];
   if (result == refusal()) {
     ++e.refused;
     return;
@@ -40,18 +40,19 @@ void loop_guard::note(const tool_call& call, std::string_view result) {
 }
 
 void loop_guard::read(const std::vector<chat_message>& messages) {
-  seen_.clear();
-  std::unordered_map<std::string, tool_call> asked;
+  calls_.clear();
+  std::unordered_map<std::string, tool_call> calls_by_id;
   for (const chat_message& m : messages) {
     if (m.run != belongs::to_this_run) continue;
     if (m.role == "assistant") {
-      asked.clear();
+      calls_by_id.clear();
       for (tool_call& call : calls_of(m.body)) {
         std::string id = call.id;
-        asked.insert_or_assign(std::move(id), std::move(call));
+        calls_by_id.insert_or_assign(std::move(id), std::move(call));
       }
     } else if (m.role == "tool") {
-      if (const auto call = asked.find(answered_id(m)); call != asked.end()) note(call->second, content_of(m.body));
+      if (const auto call = calls_by_id.find(answered_id(m)); call != calls_by_id.end())
+        note(call->second, content_of(m.body));
     }
   }
 }

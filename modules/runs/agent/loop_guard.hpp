@@ -1,5 +1,5 @@
-// Detects an agent that repeats the same call with the same arguments and gets the same result. Pure; a worker that
-// takes a run over rebuilds it from the run's messages.
+// Detects an agent that repeats the same call with the same arguments and gets the same result. No I/O; a worker
+// that takes over a run rebuilds it from the run's messages.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace runs {
 
 class loop_guard {
  public:
-  enum class verdict { make, refuse, hopeless };
-  // limit: how often in a row the same result is acceptable; 0: always.
+  enum class verdict { allow, refuse, give_up };
+  // `limit`: how often in a row the same result is accepted; 0: always.
   verdict judge(const tool_call& call, std::int64_t limit) const;
-  // Records a call and the result that the model got, refusals included.
+  // Records a call and the result that the model got, including refusals.
   void note(const tool_call& call, std::string_view result);
   // Records all calls of this run among the messages.
   void read(const std::vector<chat_message>& messages);
@@ -29,7 +29,7 @@ class loop_guard {
     std::size_t result = 0;
     std::int32_t times = 0, refused = 0;
   };
-  std::unordered_map<std::size_t, entry> seen_;  // by the call's hash
+  std::unordered_map<std::size_t, entry> calls_;  // by the call's hash
 };
 
 }  // namespace runs

@@ -10,30 +10,30 @@ namespace {
 const tool_call list{"c1", "list_files", R"({"path":"a"})", false};
 const tool_call other{"c2", "list_files", R"({"path":"b"})", false};
 
-TEST(loop_guard_test, refuses_then_gives_up) {
+TEST(loop_guard_test, refuses_repeated_calls_then_gives_up) {
   loop_guard g;
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(g.judge(list, 5), verdict::make) << i;
+    EXPECT_EQ(g.judge(list, 5), verdict::allow) << i;
     g.note(list, "(empty)");
   }
   EXPECT_EQ(g.judge(list, 5), verdict::refuse);
-  EXPECT_EQ(g.judge(other, 5), verdict::make) << "other arguments, another call";
-  EXPECT_EQ(g.judge(list, 0), verdict::make) << "no limit";
+  EXPECT_EQ(g.judge(other, 5), verdict::allow) << "different arguments are a different call";
+  EXPECT_EQ(g.judge(list, 0), verdict::allow) << "no limit";
   g.note(list, loop_guard::refusal());
   EXPECT_EQ(g.judge(list, 5), verdict::refuse);
   g.note(list, loop_guard::refusal());
-  EXPECT_EQ(g.judge(list, 5), verdict::hopeless);
+  EXPECT_EQ(g.judge(list, 5), verdict::give_up);
 }
 
-TEST(loop_guard_test, waiting_for_a_change_is_no_loop) {
+TEST(loop_guard_test, changing_results_are_not_a_loop) {
   loop_guard g;
   for (int i = 0; i < 50; ++i) {
-    EXPECT_EQ(g.judge(list, 3), verdict::make);
+    EXPECT_EQ(g.judge(list, 3), verdict::allow);
     g.note(list, std::to_string(i / 2));
   }
 }
 
-TEST(loop_guard_test, a_loop_over_two_calls_is_one_too) {
+TEST(loop_guard_test, a_loop_over_two_calls_is_detected) {
   loop_guard g;
   for (int i = 0; i < 3; ++i) {
     g.note(list, "x");
@@ -58,7 +58,7 @@ TEST(loop_guard_test, another_worker_reaches_the_same_verdict) {
   successor.read(messages);
   for (std::int64_t limit : {1, 3, 4}) EXPECT_EQ(successor.judge(list, limit), live.judge(list, limit));
   EXPECT_EQ(successor.judge(list, 3), verdict::refuse);
-  EXPECT_EQ(successor.judge(list, 4), verdict::make) << "an earlier run's calls do not count";
+  EXPECT_EQ(successor.judge(list, 4), verdict::allow) << "an earlier run's calls do not count";
 }
 
 }  // namespace

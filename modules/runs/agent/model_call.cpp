@@ -12,10 +12,10 @@ namespace runs {
 
 namespace {
 
-// Limit for one answer: text, reasoning and arguments. Far above real answers; an answer is in memory several times.
+// Limit for the text, reasoning and arguments of one answer. Far above real answers; several copies are in memory.
 constexpr std::size_t max_answer_bytes = 16 * 1024 * 1024;
-// Each chunk becomes an event. Many times the tokens of the longest answers, but bounds the log.
-constexpr std::size_t max_pieces = 500'000;
+// Each chunk becomes an event. Far above the token count of the longest answers, but limits the event log.
+constexpr std::size_t max_chunks = 500'000;
 // Time for a driver to end a cancelled answer.
 constexpr std::uint64_t grace_ms = 10'000;
 
@@ -27,14 +27,14 @@ ry::task<void> plain_sleep(const ry::context& ctx, std::uint64_t ms) {
 
 model_call::model_call(const ry::context& ctx, const run_metrics& metrics, sink_guards& sinks,
                        event_log_writers& writers, std::shared_ptr<live_run> run, provider_set::handle provider,
-                       audience who)
+                       audience shown_to)
     : ctx_(ctx),
       metrics_(metrics),
       sinks_(sinks),
       run_(std::move(run)),
       provider_(std::move(provider)),
       writer_(writers.of(run_->exec)),
-      who_(who) {}
+      shown_to_(shown_to) {}
 
 ry_status model_call::start(std::string_view request_json) {
   ry_llm_sink sink{};
@@ -61,7 +61,7 @@ ry_status model_call::start(std::string_view request_json) {
   };
   sink.on_reasoning_block = [](void* ctx, ry_str block) noexcept {
     auto* self = static_cast<model_call*>(ctx);
-    if (!self->keeps(block.len)) return;
+    if (!self->fits_reasoning(block.len)) return;
     (void)ry::guard([&] {
       self->reasoning_ += self->reasoning_.empty() ? '[' : ',';
       self->reasoning_ += ry::view(block);
@@ -90,12 +90,12 @@ ry_status model_call::start(std::string_view request_json) {
     if (self->too_long_) {
       self->status_ = RY_FAILED_PRECONDITION;
       (void)ry::guard([&] {
-        self->message_ = "The model's answer " + (self->pieces_ > max_pieces
-                                                      ? "has more than " + std::to_string(max_pieces) + " pieces"
+        self->message_ = "The model's answer " + (self->chunks_ > max_chunks
+                                                      ? "has more than " + std::to_string(max_chunks) + " pieces"
                                                       : "is longer than " + size_text(max_answer_bytes));
       });
     }
-    self->count(self->status_);
+    self->count_metrics(self->status_);
     self->ended_ = true;
     self->done_.set();
     if (self->grace_) self->grace_->cancel(RY_REASON_USER);
@@ -103,15 +103,15 @@ ry_status model_call::start(std::string_view request_json) {
   sink.on_notice = [](void* ctx, ry_str code, ry_str message) noexcept {
     auto* self = static_cast<model_call*>(ctx);
     if (!self->fits(message.len)) return;
-    (void)ry::guard([&] { self->note(ry::view(code), plain_sentence(ry::view(message))); });
+    (void)ry::guard([&] { self->report_notice(ry::view(code), plain_sentence(ry::view(message))); });
   };
-  begun_us_ = ctx_.mono_us();
+  started_us_ = ctx_.mono_us();
   sink_ = sinks_.open(provider_, run_->exec, sink, this);
-  const ry_status begun = provider_->of->table->complete(
+  const ry_status start_status = provider_->of->table->complete(
       provider_->of->self, provider_->instance, ry::str(request_json), run_->exec, &sink_guards::sink(), sink_, &call_);
-  sinks_.returned(sink_, begun);
-  if (begun != RY_OK && !ended_) count(begun);
-  return begun;
+  sinks_.returned(sink_, start_status);
+  if (start_status != RY_OK && !ended_) count_metrics(start_status);
+  return start_status;
 }
 
 // Logs the causes that clients must not see.
@@ -127,23 +127,23 @@ void model_call::log_failure(const ry_error_view& err) const {
                                        {"cause", cause}});
 }
 
-void model_call::count(ry_status st) const {
-  const provider_metrics& f = metrics_.provider(provider_->name);
-  f.requests.add(provider_metrics::outcome_of(st));
-  f.seconds.observe(static_cast<double>(ctx_.mono_us() - begun_us_) / 1e6);
-  f.input.add(static_cast<double>(usage_.input));
-  f.output.add(static_cast<double>(usage_.output));
-  f.cached.add(static_cast<double>(usage_.cached));
+void model_call::count_metrics(ry_status st) const {
+  const provider_metrics& metrics = metrics_.provider(provider_->name);
+  metrics.requests.add(provider_metrics::outcome_of(st));
+  metrics.seconds.observe(static_cast<double>(ctx_.mono_us() - started_us_) / 1e6);
+  metrics.input.add(static_cast<double>(usage_.input));
+  metrics.output.add(static_cast<double>(usage_.output));
+  metrics.cached.add(static_cast<double>(usage_.cached));
 }
 
 bool model_call::fits(std::size_t bytes) {
   bytes_ += bytes;
-  if (bytes_ <= max_answer_bytes && ++pieces_ <= max_pieces) return true;
+  if (bytes_ <= max_answer_bytes && ++chunks_ <= max_chunks) return true;
   return stop_too_long();
 }
 
 // Blocks repeat the reasoning text, so they are counted separately.
-bool model_call::keeps(std::size_t bytes) {
+bool model_call::fits_reasoning(std::size_t bytes) {
   if (bytes <= max_answer_bytes - std::min(max_answer_bytes, reasoning_.size())) return true;
   return stop_too_long();
 }
@@ -154,7 +154,7 @@ bool model_call::stop_too_long() {
 }
 
 void model_call::add(std::string_view type, std::string_view text) {
-  if (text.empty() || who_ == audience::none) return;
+  if (text.empty() || shown_to_ == audience::none) return;
   if (!std::exchange(run_->progress.text_shown, true)) {
     run_->progress.first_token_ms = run_->age_ms();
     metrics_.first_token.observe(static_cast<double>(*run_->progress.first_token_ms) / 1e3);
@@ -164,12 +164,12 @@ void model_call::add(std::string_view type, std::string_view text) {
   writer_.touch(run_);
 }
 
-void model_call::note(std::string_view code, std::string_view message) {
+void model_call::report_notice(std::string_view code, std::string_view message) {
   ctx_.warn("part of a model request was left out", {{"run", run_->who.run.to_string()},
                                                      {"provider", provider_->name},
                                                      {"code", std::string(code)},
                                                      {"message", std::string(message)}});
-  if (who_ == audience::none) return;
+  if (shown_to_ == audience::none) return;
   append_notice(*run_, code, message);
   run_->events.deliver_soon();
   writer_.touch(run_);
@@ -177,7 +177,7 @@ void model_call::note(std::string_view code, std::string_view message) {
 
 ry::task<void> model_call::finished() {
   stop_state::working busy(run_->stop, *this);
-  if (too_long_) abort();  // exceeded before the call handle was known
+  if (too_long_) abort();  // the limit was exceeded before the call handle was known
   while (!ended_ && !aborted_) (void)co_await done_.wait();
   if (ended_) co_return;
   grace_.emplace();
@@ -197,7 +197,7 @@ void model_call::abandon() {
   status_ = too_long_ ? RY_FAILED_PRECONDITION : RY_DEADLINE_EXCEEDED;
   message_ = "The model provider did not finish its answer";
   run_->note_cause("provider " + provider_->name + ": its driver did not end a cancelled answer");
-  count(status_);
+  count_metrics(status_);
   ended_ = true;
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 using run_ptr = std::shared_ptr<live_run>;
 
-constexpr int max_narrowings = 2;
+constexpr int max_window_reductions = 2;
 
 ry::task<std::string> read_system_prompt(const ry::service<ry_agents_v1>& agents, const settings& config, run_ptr run) {
   const std::string account = run->who.account.to_string(), agent = run->who.agent.to_string();
@@ -30,8 +30,8 @@ ry::task<std::string> read_system_prompt(const ry::service<ry_agents_v1>& agents
         return agents->get(agents.self(), ry::str(account), ry::str(agent), run->who.agent_version, exec, fn, ctx);
       },
       [](const ry_agent_view* a) { return ry::text(a->system_prompt); });
-  // If the agent was deleted while its run continues, the deployment's prompt is used. On any other error no model is
-  // asked.
+  // If the agent was deleted while its run continues, the deployment's prompt is used. On any other error the model is
+  // not called.
   if (!system && system.error().status() != RY_NOT_FOUND) throw system.error();
   std::string prompt = system ? std::move(*system) : std::string();
   if (prompt.empty()) prompt = config.system_prompt;
@@ -48,7 +48,7 @@ std::string unless_blank(std::string text) {
   return is_blank(text) ? std::string() : std::move(text);
 }
 
-std::uint32_t any_number(const ry::context& ctx) {
+std::uint32_t random_number(const ry::context& ctx) {
   const ry::uuid id = ctx.new_uuid();
   std::uint32_t n;
   std::memcpy(&n, id.bytes + 12, sizeof n);
@@ -75,8 +75,8 @@ void close_attempt(event_log_writers& writers, run_ptr run, const turn& t, std::
   writers.of(run->exec).touch(run);
 }
 
-// The parameters of a request. A demand for a tool call applies only to the run's first answer: otherwise the model
-// could never give its final answer.
+// The parameters of a request. A forced tool call applies only to the run's first answer: otherwise the model could
+// never give its final answer.
 model_parameters parameters_for(live_run& run, const settings& config, const std::string& model,
                                 const tool_catalog& catalog) {
   model_parameters out = merged(run.who.parameters, config.options_of(model));
@@ -95,63 +95,64 @@ model_parameters parameters_for(live_run& run, const settings& config, const std
   return out;
 }
 
-// A complete model request. Built before the answer begins, so that nothing else stays in memory while it arrives.
-struct question {
-  // unknown: no provider of that name. lost, interrupted, unaffordable: see turn.
-  enum class end { ready, unknown, lost, interrupted, unaffordable } how = end::unknown;
+// A complete model request. It is built in a separate step, so that its inputs do not stay in memory during the answer.
+struct prepared_request {
+  // unknown: the provider is not configured or loaded. lost, interrupted, unaffordable: see turn.
+  enum class end { ready, unknown, lost, interrupted, unaffordable } result = end::unknown;
   provider_set::handle provider;
   std::string request;
   std::int64_t window = 0;  // of the model, in tokens
 };
 
-ry::task<void> make_question(module_context& p, run_ptr run, catalog_ptr catalog, const std::string& model,
-                             question& out) {
-  model_choice_in_use by;
-  by.name = model;
-  const std::optional<model_target> target = p.config.target(by.name);
-  if (target) by.provider = p.providers.find(target->provider);
-  if (!by.provider) co_return;
-  by.model = target->model;
+ry::task<void> prepare_request(module_context& p, run_ptr run, catalog_ptr catalog, const std::string& model,
+                               prepared_request& out) {
+  selected_model selected;
+  selected.name = model;
+  const std::optional<model_target> target = p.config.target(selected.name);
+  if (target) selected.provider = p.providers.find(target->provider);
+  if (!selected.provider) co_return;
+  selected.provider_model = target->model;
   std::string prompt = co_await read_system_prompt(p.agents, p.config, run);
-  out.window = run->progress.narrowed_window != 0 ? run->progress.narrowed_window : p.config.window_of(by.name);
+  out.window = run->progress.narrowed_window != 0 ? run->progress.narrowed_window : p.config.window_of(selected.name);
   prompt += instructions_section(catalog->instructions, max_instructions(out.window));
-  model_parameters parameters = parameters_for(*run, p.config, by.name, *catalog);
+  model_parameters parameters = parameters_for(*run, p.config, selected.name, *catalog);
   const std::int64_t max_output = parameters.max_output_tokens.value_or(0);
   parameters.max_output_tokens.reset();
-  const std::string further = members_of(parameters);
-  const tool_offer tools = co_await offer_tools(p.ctx, p.config, p.repo, p.writers, run, catalog, by.name, by.provider,
-                                                by.model, named_tool(parameters));
-  if (tools.how == tool_offer::end::broken_off) {
-    out.how = question::end::interrupted;
+  const std::string extra_members = members_of(parameters);
+  const tool_offer tools = co_await offer_tools(p.ctx, p.config, p.repo, p.writers, run, catalog, selected.name,
+                                                selected.provider, selected.provider_model, named_tool(parameters));
+  if (tools.result == tool_offer::end::interrupted) {
+    out.result = prepared_request::end::interrupted;
     co_return;
   }
   const std::int64_t room = room_for_messages(out.window, max_output, prompt, tools.json);
-  const fitted fit = co_await fit_history(p, run, by, room);
-  if (fit.how != fitted::end::fits) {
-    out.how = fit.how == fitted::end::lost ? question::end::lost : question::end::interrupted;
+  const fitted fit = co_await fit_history(p, run, selected, room);
+  if (fit.result != fitted::end::fits) {
+    out.result = fit.result == fitted::end::lost ? prepared_request::end::lost : prepared_request::end::interrupted;
     co_return;
   }
-  if (may_spend(p.config, *run, spending_step::ask_model) != budget_verdict::go_on) {
-    out.how = question::end::unaffordable;
+  if (may_spend(p.config, *run, spending_step::ask_model) != budget_verdict::allowed) {
+    out.result = prepared_request::end::unaffordable;
     co_return;
   }
   const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->progress.messages;
-  image_scaler scaler(p, run, by.provider->limits(by.model));
-  const std::optional<std::vector<chat_message>> shown_to_it =
-      co_await show_pictures(p.ctx, p.config, p.sandboxes, p.files, run, by.name, scaler, history);
+  image_scaler scaler(p, run, selected.provider->limits(selected.provider_model));
+  const std::optional<std::vector<chat_message>> with_images =
+      co_await show_pictures(p.ctx, p.config, p.sandboxes, p.files, run, selected.name, scaler, history);
   const auto build = [&] {
-    return build_request({by.model, prompt, tools.json, max_output, further}, shown_to_it ? *shown_to_it : history);
+    return build_request({selected.provider_model, prompt, tools.json, max_output, extra_members},
+                         with_images ? *with_images : history);
   };
   std::uint64_t bytes = 0;
-  if (shown_to_it)
-    for (const chat_message& m : *shown_to_it) bytes += m.body.size();
-  if (bytes > max_in_a_turn) {
+  if (with_images)
+    for (const chat_message& m : *with_images) bytes += m.body.size();
+  if (bytes > max_bytes_per_loop_turn) {
     out.request = co_await p.ctx.run_blocking(build);
   } else {
     out.request = build();
   }
-  out.provider = std::move(by.provider);
-  out.how = question::end::ready;
+  out.provider = std::move(selected.provider);
+  out.result = prepared_request::end::ready;
 }
 
 }  // namespace
@@ -159,33 +160,33 @@ ry::task<void> make_question(module_context& p, run_ptr run, catalog_ptr catalog
 ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bool continues, turn& out) {
   out = {};
   const std::vector<std::string> chain = p.config.chain(run->who.model);
-  std::int64_t shown = 0, tries = 0;
-  int narrowings = 0;
-  bool was_empty = false;  // an earlier answer was empty
-  std::size_t refused_bytes = 0;  // of a request that was too long
-  // If a fallback model answered the previous steps, ask it first.
+  std::int64_t attempts = 0, tries = 0;
+  int window_reductions = 0;
+  bool was_empty = false;  // an earlier answer of this model was empty
+  std::size_t too_long_bytes = 0;  // size of the request that exceeded the context window
+  // If a fallback model answered the previous steps, start with it.
   run->progress.answering = std::min(run->progress.answering, chain.size() - 1);
   for (;;) {
     const bool has_fallback = run->progress.answering + 1 < chain.size();
     out.model = chain[run->progress.answering];
-    question q;
-    co_await make_question(p, run, catalog, out.model, q);
-    if (q.how == question::end::unknown) {
+    prepared_request q;
+    co_await prepare_request(p, run, catalog, out.model, q);
+    if (q.result == prepared_request::end::unknown) {
       out.error = "The model \"" + out.model + "\" names no provider that is configured and loaded";
       if (!has_fallback) co_return;
       ++run->progress.answering;
       run->progress.narrowed_window = 0;
       continue;
     }
-    if (q.how != question::end::ready) {
-      out.how = q.how == question::end::lost           ? turn::end::lost
-                : q.how == question::end::unaffordable ? turn::end::unaffordable
-                                                       : turn::end::interrupted;
+    if (q.result != prepared_request::end::ready) {
+      out.result = q.result == prepared_request::end::lost           ? turn::end::lost
+                   : q.result == prepared_request::end::unaffordable ? turn::end::unaffordable
+                                                                     : turn::end::interrupted;
       co_return;
     }
-    if (refused_bytes != 0 && q.request.size() >= refused_bytes) co_return;  // nothing left to shorten
+    if (too_long_bytes != 0 && q.request.size() >= too_long_bytes) co_return;  // nothing left to shorten
 
-    out.attempt = run->progress.attempt_base + ++shown;
+    out.attempt = run->progress.attempt_base + ++attempts;
     ++tries;
     run->events.buffer.append("llm_response_start")
         .integer("step", run->progress.step + 1)
@@ -195,33 +196,33 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
     run->events.deliver_soon();
     p.writers.of(run->exec).touch(run);
     release_history(*run);
-    model_call call(p.ctx, p.metrics, p.sinks, p.writers, run, q.provider, model_call::audience::readers);
-    const ry_status begun = call.start(q.request);
+    model_call call(p.ctx, p.metrics, p.sinks, p.writers, run, q.provider, model_call::audience::clients);
+    const ry_status start_status = call.start(q.request);
     const std::size_t sent_bytes = q.request.size();
     const std::int64_t sent_tokens = run->progress.messages_known ? 0 : estimate_tokens(q.request);
     ry::give_back(q.request);
-    if (begun == RY_OK) co_await call.finished();
+    if (start_status == RY_OK) co_await call.finished();
     if (run->stop.must_break()) {
-      out.how = turn::end::interrupted;
+      out.result = turn::end::interrupted;
       out.open = true;
       out.usage = call.usage();
       out.text = unless_blank(call.take_text());
       co_return;
     }
-    const ry_status st = begun != RY_OK ? begun : call.status();
+    const ry_status st = start_status != RY_OK ? start_status : call.status();
     if (st == RY_OK) {
       out.text = unless_blank(call.take_text());
       out.calls = call.take_calls();
       out.finish = call.finish();
-      out.means = judge_answer({out.finish, !out.text.empty(), !out.calls.empty(), continues});
-      if (out.means == outcome::empty && !was_empty) {
+      out.meaning = judge_answer({out.finish, !out.text.empty(), !out.calls.empty(), continues});
+      if (out.meaning == outcome::empty && !was_empty) {
         was_empty = true;
         out.error = "The model gave an empty answer";
         p.metrics.provider(q.provider->name).same_again.add();
         close_attempt(p.writers, run, out, from, call.usage(), "LLM_RETRY");
         continue;
       }
-      out.how = turn::end::answered;
+      out.result = turn::end::answered;
       out.open = true;
       out.usage = call.usage();
       out.reasoning = call.take_reasoning();
@@ -229,11 +230,11 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
     }
 
     out.error = call.error_text(st);
-    if (st == RY_OUT_OF_RANGE && sent_tokens != 0 && narrowings < max_narrowings) {
+    if (st == RY_OUT_OF_RANGE && sent_tokens != 0 && window_reductions < max_window_reductions) {
       // The window is smaller than configured, or the estimate was wrong.
-      ++narrowings;
+      ++window_reductions;
       run->progress.narrowed_window = std::min(q.window, sent_tokens) * 6 / 10;
-      refused_bytes = sent_bytes;
+      too_long_bytes = sent_bytes;
       close_attempt(p.writers, run, out, from, call.usage(), "LLM_CONTEXT_TOO_LONG");
       continue;
     }
@@ -244,13 +245,13 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
     f.max_tries = p.config.max_attempts;
     f.has_fallback = has_fallback;
     f.remaining_ms = (run->who.deadline_us - p.ctx.mono_us()) / 1000;
-    f.random = any_number(p.ctx);
+    f.random = random_number(p.ctx);
     const next_try next = after_failure(f);
-    if (next.how == next_try::what::stop) {
+    if (next.action == next_try::action_kind::stop) {
       close_attempt(p.writers, run, out, from, call.usage(), {});
       co_return;
     }
-    const bool other = next.how == next_try::what::next_model;
+    const bool other = next.action == next_try::action_kind::next_model;
     const provider_metrics& count = p.metrics.provider(q.provider->name);
     (other ? count.next_model : count.same_again).add();
     close_attempt(p.writers, run, out, from, call.usage(), other ? "LLM_FALLBACK" : "LLM_RETRY");
@@ -258,14 +259,14 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
       ++run->progress.answering;
       run->progress.narrowed_window = 0;
       tries = 0;
-      narrowings = 0;
+      window_reductions = 0;
       was_empty = false;
-      refused_bytes = 0;
+      too_long_bytes = 0;
       continue;
     }
     co_await interruptible_sleep(p.ctx, run, next.wait_ms);
     if (run->stop.must_break() || run->stop.reason() == RY_REASON_SHUTDOWN) {
-      out.how = turn::end::interrupted;
+      out.result = turn::end::interrupted;
       co_return;
     }
   }

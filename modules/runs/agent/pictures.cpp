@@ -20,7 +20,7 @@ bool is_picture(const json::value& part) {
          part.as_object().contains("path");
 }
 
-// The content of a body that may contain images; null for all others.
+// The content array of a body with images; null for all other bodies.
 json::value parts_of(std::string_view body) {
   if (body.find("\"path\"") == std::string_view::npos || body.find("\"image\"") == std::string_view::npos)
     return nullptr;
@@ -35,30 +35,30 @@ json::value parts_of(std::string_view body) {
 }
 
 // The first bytes of a file, and the file's size.
-struct file_beginning {
+struct file_start {
   std::string bytes;
   std::uint64_t size = 0;
 };
 
-ry::task<ry::result<file_beginning>> read_picture(const sandbox_drivers& sandboxes, const run_workspace& files,
-                                                  std::shared_ptr<live_run> run, std::string path) {
+ry::task<ry::result<file_start>> read_picture(const sandbox_drivers& sandboxes, const run_workspace& files,
+                                              std::shared_ptr<live_run> run, std::string path) {
   ry::result<void> ready = co_await files.ensure(run);
   if (!ready) co_return ready.error();
   const auto driver = sandboxes.in_use();
   if (!driver) co_return ry::unavailable("runs.no_sandbox", "no sandbox driver is loaded");
   const std::string project = run->who.project.to_string();
-  co_return co_await ry::call<file_beginning, ry_bytes, std::uint64_t>(
+  co_return co_await ry::call<file_start, ry_bytes, std::uint64_t>(
       [&](ry_exec* exec, ry_sandbox_read_fn fn, void* ctx) {
         return driver->table->read_file(driver->self, ry::str(project), ry::str(path), 0, max_picture_bytes, exec, fn,
                                         ctx);
       },
       [](ry_bytes content, std::uint64_t size) {
-        return file_beginning{ry::text(content), size};
+        return file_start{ry::text(content), size};
       });
 }
 
-// The user's images of one request: the bytes read, and the notes that replace the others.
-struct found_pictures {
+// The user's images of one request: the bytes that were read, and the notes that replace other images.
+struct loaded_pictures {
   std::map<std::string, std::string> bytes, base64, notes;  // by path
   std::uint64_t total = 0;
 
@@ -68,19 +68,19 @@ struct found_pictures {
   std::size_t count() const { return bytes.size() + base64.size(); }
 };
 
-ry::task<void> find_picture(const sandbox_drivers& sandboxes, const run_workspace& files, std::shared_ptr<live_run> run,
-                            image_scaler& scaler, std::string path, found_pictures& to) {
-  ry::result<file_beginning> got = co_await read_picture(sandboxes, files, run, path);
-  if (!got) co_return;  // the agent removed it
-  if (got->size <= max_picture_bytes) {
-    if (to.total + got->size > max_pictures_bytes) co_return;
-    to.total += got->size;
-    to.bytes.emplace(std::move(path), std::move(got->bytes));
+ry::task<void> load_picture(const sandbox_drivers& sandboxes, const run_workspace& files, std::shared_ptr<live_run> run,
+                            image_scaler& scaler, std::string path, loaded_pictures& to) {
+  ry::result<file_start> beginning = co_await read_picture(sandboxes, files, run, path);
+  if (!beginning) co_return;  // the file may have been removed by the agent
+  if (beginning->size <= max_picture_bytes) {
+    if (to.total + beginning->size > max_pictures_bytes) co_return;
+    to.total += beginning->size;
+    to.bytes.emplace(std::move(path), std::move(beginning->bytes));
     co_return;
   }
-  const scaled_ptr scaled = co_await scaler.scale_file(path, got->bytes, got->size);
+  const scaled_ptr scaled = co_await scaler.scale_file(path, beginning->bytes, beginning->size);
   if (!scaled->problem.empty()) {
-    to.notes.emplace(std::move(path), left_out_note(scaled->problem));
+    to.notes.emplace(std::move(path), omitted_image_note(scaled->problem));
     co_return;
   }
   const std::uint64_t size = scaled->data.size() / 4 * 3;
@@ -140,31 +140,32 @@ std::string resolve_pictures(std::string_view body, const std::map<std::string, 
 ry::task<std::optional<std::vector<chat_message>>> show_pictures(
     const ry::context& ctx, const settings& config, const sandbox_drivers& sandboxes, const run_workspace& files,
     std::shared_ptr<live_run> run, std::string model, image_scaler& scaler, const std::vector<chat_message>& messages) {
-  const bool sees = config.sees(model);
+  const bool has_vision = config.sees(model);
   std::optional<std::vector<chat_message>> out;
-  bool any = false;
+  bool has_images = false;
   for (const chat_message& m : messages)
-    any = any || (m.role == "user" ? !pictures_in(m.body).empty() : !sees && m.role == "tool" && holds_images(m.body));
-  if (any) out = messages;
-  found_pictures found;
-  if (!sees && any) leave_out_images_of_tools(*out);
-  for (std::size_t i = any && sees ? out->size() : 0; i-- > 0;) {
+    has_images = has_images || (m.role == "user" ? !pictures_in(m.body).empty()
+                                                 : !has_vision && m.role == "tool" && contains_images(m.body));
+  if (has_images) out = messages;
+  loaded_pictures found;
+  if (!has_vision && has_images) remove_tool_images(*out);
+  for (std::size_t i = has_images && has_vision ? out->size() : 0; i-- > 0;) {
     if ((*out)[i].role != "user") continue;
     for (const std::string& path : pictures_in((*out)[i].body))
       if (found.count() < max_pictures && !found.contains(path))
-        co_await find_picture(sandboxes, files, run, scaler, path, found);
+        co_await load_picture(sandboxes, files, run, scaler, path, found);
   }
-  const auto put_in = [&out, &found] {
+  const auto insert_images = [&out, &found] {
     for (auto& [path, bytes] : found.bytes) found.base64.insert_or_assign(path, llm::encode_base64(bytes));
     for (chat_message& m : *out)
       if (m.role == "user") m.body = resolve_pictures(m.body, found.base64, found.notes);
   };
-  if (any && found.total > max_in_a_turn) {
-    co_await ctx.run_blocking(put_in);
-  } else if (any) {
-    put_in();
+  if (has_images && found.total > max_bytes_per_loop_turn) {
+    co_await ctx.run_blocking(insert_images);
+  } else if (has_images) {
+    insert_images();
   }
-  if (sees) co_await scaler.fit_images(messages, out);
+  if (has_vision) co_await scaler.fit_images(messages, out);
   co_return out;
 }
 

@@ -8,8 +8,8 @@
 
 namespace runs {
 
-// The first 1000 bytes, in whole characters, of the run's last answer with text; a continued answer begins with its
-// first part. Empty: there is none.
-std::string beginning_of_result(const std::vector<chat_message>& messages);
+// The first 1000 bytes of the run's last answer with text, truncated to complete characters; a continued answer begins
+// with its first part. Empty: there is none.
+std::string result_excerpt(const std::vector<chat_message>& messages);
 
 }  // namespace runs

@@ -1,4 +1,4 @@
-// Decides what follows a failed attempt at a model answer. Pure.
+// Decides whether a failed model request is retried. Pure.
 #pragma once
 #include <cstdint>
 
@@ -7,15 +7,15 @@ namespace runs {
 struct failed_attempt {
   std::int32_t status = 0;  // RY_* of on_end
   std::uint32_t retry_after_s = 0;  // as the provider requested; 0: not given
-  std::int64_t tries = 1;  // with this model, this one included
+  std::int64_t tries = 1;  // with this model, including this one
   std::int64_t max_tries = 1;
   bool has_fallback = false;  // another model can answer instead
-  std::int64_t remaining_ms = 0;  // of the run's time
+  std::int64_t remaining_ms = 0;  // until the run's deadline
   std::uint32_t random = 0;  // any number
 };
 
 struct next_try {
-  enum class what { same_model, next_model, stop } how = what::stop;
+  enum class action_kind { same_model, next_model, stop } action = action_kind::stop;
   std::uint64_t wait_ms = 0;
 };
 
@@ -23,8 +23,8 @@ struct next_try {
 // garbled answer may be a transmission error, but a web page instead of an answer is permanent.
 bool is_retryable(std::int32_t status);
 
-// Waits as long as the provider says, else 0.5 s doubled with each try up to 16 s, of which up to half is random. Never
-// waits beyond the run's time, nor longer than two minutes (five seconds if another model can answer).
+// Waits as long as the provider requests, otherwise 0.5 s doubled with each try up to 16 s, of which up to half is
+// random. Never waits beyond the run's time, or longer than two minutes (five seconds if there is a fallback model).
 next_try after_failure(const failed_attempt& f);
 
 }  // namespace runs

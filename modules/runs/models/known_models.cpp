@@ -11,12 +11,11 @@ namespace {
 
 struct family {
   std::string_view name;  // prefix of the model's name, or of the part after a vendor
-  model_abilities can;
+  model_abilities abilities;
 };
 
-// The first match counts, so special cases come before their families. Windows are those of the vendors' own services;
-// if members of a family differ, the smallest. A local server may be started with less, which runs.context_tokens must
-// say.
+// The first match counts, so special cases come before their families. Windows are those of the vendors' services, the
+// smallest of a family. For a local server with a smaller window, the operator sets runs.context_tokens.
 constexpr family families[] = {
     // OpenAI
     {"gpt-4o-audio", {128'000, false}},
@@ -106,19 +105,20 @@ constexpr family families[] = {
 
 std::optional<model_abilities> known_model(std::string_view model) {
   std::string name = ry::lower_ascii(model);
-  std::string_view bare = name;
+  std::string_view base_name = name;
   // "meta-llama/Llama-3.1-8B-Instruct", "us.anthropic.claude-sonnet-4", "meta-llama-3.1", "accounts/x/models/y"
-  if (const auto slash = bare.rfind('/'); slash != std::string_view::npos) bare.remove_prefix(slash + 1);
+  if (const auto slash = base_name.rfind('/'); slash != std::string_view::npos) base_name.remove_prefix(slash + 1);
   for (std::string_view vendor : {"anthropic.", "meta-"})
-    if (const auto at = bare.find(vendor); at != std::string_view::npos) bare.remove_prefix(at + vendor.size());
+    if (const auto at = base_name.find(vendor); at != std::string_view::npos)
+      base_name.remove_prefix(at + vendor.size());
   for (const family& f : families) {
-    // Called in each step of a run. Comparing the first letter avoids most of the string comparisons.
-    if (bare.empty() || bare.front() != f.name.front() || !bare.starts_with(f.name)) continue;
+    // Called in every step of a run: comparing the first letter avoids most of the string comparisons.
+    if (base_name.empty() || base_name.front() != f.name.front() || !base_name.starts_with(f.name)) continue;
     // "o1" is a family; "o1x" and "o10" do not belong to it. "gpt-4" does not match "gpt-42".
-    const char next = bare.size() == f.name.size() ? '-' : bare[f.name.size()];
-    const bool digit_ends = std::isdigit(static_cast<unsigned char>(f.name.back())) != 0;
-    if (digit_ends && std::isalnum(static_cast<unsigned char>(next)) != 0) continue;
-    return f.can;
+    const char next = base_name.size() == f.name.size() ? '-' : base_name[f.name.size()];
+    const bool ends_with_digit = std::isdigit(static_cast<unsigned char>(f.name.back())) != 0;
+    if (ends_with_digit && std::isalnum(static_cast<unsigned char>(next)) != 0) continue;
+    return f.abilities;
   }
   return std::nullopt;
 }

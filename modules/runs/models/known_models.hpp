@@ -12,8 +12,8 @@ struct model_abilities {
   bool vision = false;  // accepts images
 };
 
-// `model`: the provider's name, in any case, also with a vendor prefix ("openai/gpt-4o" of a gateway), a tag or a
-// region ("llama3.3:70b"). nullopt: unknown family.
+// `model` is the provider's name of the model, in any case, optionally with a vendor prefix ("openai/gpt-4o"), a region
+// or a tag ("llama3.3:70b"). nullopt: unknown family.
 std::optional<model_abilities> known_model(std::string_view model);
 
 }  // namespace runs

@@ -6,7 +6,7 @@ namespace {
 
 using runs::known_model;
 
-TEST(known_models, families_are_recognised_by_the_names_that_providers_and_gateways_give) {
+TEST(known_models, families_are_recognised_by_names_of_providers_and_gateways) {
   const struct {
     const char* model;
     std::int64_t context;

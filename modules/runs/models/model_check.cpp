@@ -20,11 +20,12 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::int64_t max_output = 2048;  // tokens; reasoning models need some before they answer
-constexpr std::int64_t short_output = 64;  // for the answer that is to be truncated
-constexpr std::int64_t max_wait_s = 20;  // before a retry
+constexpr std::int64_t short_output = 64;  // for the answer that must be truncated
+constexpr std::int64_t max_wait_s = 20;  // maximum delay before a retry
 constexpr std::int64_t prompt_cancel_ms = 2000;
 constexpr std::int64_t slow_answer_ms = 1000;  // an answer this slow should arrive in several chunks
-constexpr std::uint64_t answers_in_total = 5;  // default time limit of all checks, in multiples of that of one answer
+constexpr std::uint64_t total_limit_factor =
+    5;  // default time limit of all checks, in multiples of the limit of one answer
 
 constexpr std::string_view system_prompt = "You are being checked. Do exactly what the user asks, briefly.";
 constexpr std::string_view tools =
@@ -39,12 +40,12 @@ constexpr std::string_view red_square =
     "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAAS0lEQVR42u3PQQkAAAgAsetfWiP4FgYrsKZeS0BAQEBAQEBAQEBAQEBAQEBAQE"
     "BAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEDgsqnc8OJg6Ln3AAAAAElFTkSuQmCC";
 
-chat_message user(std::string_view text) {
+chat_message user_message(std::string_view text) {
   return {"user", user_body(text), belongs::to_this_run};
 }
 
 // g++ 12 miscompiles a braced list within a co_await.
-std::vector<chat_message> only(chat_message m) {
+std::vector<chat_message> single_message(chat_message m) {
   std::vector<chat_message> out;
   out.push_back(std::move(m));
   return out;
@@ -56,17 +57,17 @@ chat_message user_with_image(std::string_view text) {
   return {"user", json::serialize(json::object{{"role", "user"}, {"content", parts}}), belongs::to_this_run};
 }
 
-std::string beginning(std::string_view text, std::size_t most) {
-  const std::string whole = plain_sentence(trim(text));
-  if (whole.size() <= most) return whole;
-  return whole.substr(0, ry::whole_characters(std::string_view(whole).substr(0, most))) + "...";
+std::string truncated_text(std::string_view text, std::size_t max_bytes) {
+  const std::string sentence = plain_sentence(trim(text));
+  if (sentence.size() <= max_bytes) return sentence;
+  return sentence.substr(0, ry::whole_characters(std::string_view(sentence).substr(0, max_bytes))) + "...";
 }
 
-bool holds(const std::string& text, std::string_view word) {
+bool contains_word(const std::string& text, std::string_view word) {
   return ry::lower_ascii(text).find(word) != std::string::npos;
 }
 
-// The city that a call asks for; empty: the call is invalid.
+// The city argument of a call; empty: the call is invalid.
 std::string city_of(const tool_call& c) {
   if (c.name != "get_weather" || c.malformed) return {};
   const json::object arguments = json::parse(c.arguments, {}, body_options()).as_object();
@@ -77,7 +78,7 @@ std::string city_of(const tool_call& c) {
 std::string calls_text(const std::vector<tool_call>& calls) {
   std::string out;
   for (const tool_call& c : calls) out += (out.empty() ? "" : ", ") + c.name + c.arguments;
-  return beginning(out, 200);
+  return truncated_text(out, 200);
 }
 
 bool is_credential(std::string_view header) {
@@ -100,7 +101,7 @@ class model_check::check_sequence {
         exec_(exec),
         provider_(std::move(provider)),
         limits_(limits),
-        begun_us_(ctx_.mono_us()) {
+        started_us_(ctx_.mono_us()) {
     report_.name = std::move(name);
     report_.provider = target.provider;
     report_.model = target.model;
@@ -137,7 +138,7 @@ class model_check::check_sequence {
       const bool reached = report_.checks.empty() || report_.is_ok("text");
       if (remaining_ms() == 0) ran_out_of_time_ = true;
       if (reached && !ran_out_of_time_) co_await (this->*check)(r);
-      // A check that the time limit ended gives no information about the model.
+      // A check that exceeded the time limit gives no information about the model.
       if (ran_out_of_time_ && r.state != check_state::ok)
         set(r, check_state::skipped, out_of_time());
       else if (!reached)
@@ -149,25 +150,25 @@ class model_check::check_sequence {
   }
 
  private:
-  // Whether a table by model has an entry for this one, under its own name or the alias.
+  // Whether a table by model has an entry for this model, under its alias or its full name.
   template <class Table>
   bool has_entry(const Table& table) const {
     return table.contains(report_.name) || table.contains(report_.provider + "/" + report_.model);
   }
 
-  struct asking {
+  struct request_options {
     provider_set::handle provider;
     model_parameters parameters;
     std::string_view tools;
     probe_cancel cancel = probe_cancel::never;
   };
-  asking usual(std::string_view with_tools = {}) const {
+  request_options default_options(std::string_view with_tools = {}) const {
     return {provider_, parameters_, with_tools, probe_cancel::never};
   }
 
   // Time left for all checks together.
   std::uint64_t remaining_ms() const {
-    const auto spent = static_cast<std::uint64_t>(std::max<std::int64_t>(ctx_.mono_us() - begun_us_, 0)) / 1000;
+    const auto spent = static_cast<std::uint64_t>(std::max<std::int64_t>(ctx_.mono_us() - started_us_, 0)) / 1000;
     return limits_.total_ms - std::min(limits_.total_ms, spent);
   }
   std::string out_of_time() const {
@@ -176,23 +177,25 @@ class model_check::check_sequence {
   }
 
   // Requests one answer; waits once and retries after a transient failure.
-  ry::task<void> ask(check_result& r, const asking how, std::vector<chat_message> messages, probe_answer& out) {
-    model_parameters parameters = how.parameters;
+  ry::task<void> ask(check_result& r, const request_options options, std::vector<chat_message> messages,
+                     probe_answer& out) {
+    model_parameters parameters = options.parameters;
     const std::int64_t limit = parameters.max_output_tokens.value_or(max_output);
     parameters.max_output_tokens.reset();
-    const std::string further = members_of(parameters);
+    const std::string extra_members = members_of(parameters);
     for (int attempt = 1;; ++attempt) {
-      const std::uint64_t left_ms = remaining_ms();
-      if (left_ms == 0) {
+      const std::uint64_t remaining = remaining_ms();
+      if (remaining == 0) {
         ran_out_of_time_ = true;
         out = {};
         out.status = RY_DEADLINE_EXCEEDED;
         out.error = out_of_time();
         co_return;
       }
-      std::string request = build_request({report_.model, system_prompt, how.tools, limit, further}, messages);
-      const std::uint64_t answer_ms = std::min(limits_.answer_ms, left_ms);
-      co_await probe(ctx_, exec_, how.provider, std::move(request), answer_ms, how.cancel, out);
+      std::string request =
+          build_request({report_.model, system_prompt, options.tools, limit, extra_members}, messages);
+      const std::uint64_t answer_ms = std::min(limits_.answer_ms, remaining);
+      co_await probe(ctx_, exec_, options.provider, std::move(request), answer_ms, options.cancel, out);
       if (out.timed_out && answer_ms < limits_.answer_ms) ran_out_of_time_ = true;
       ++r.requests;
       r.duration_ms += out.end_ms;
@@ -203,9 +206,9 @@ class model_check::check_sequence {
         if (std::find(report_.notices.begin(), report_.notices.end(), n) == report_.notices.end())
           report_.notices.push_back(n);
       if (out.status == RY_OK && out.estimated) report_.estimated_usage = true;
-      const bool passes = is_retryable(out.status) && out.status != RY_CANCELLED && !out.timed_out;
+      const bool is_transient = is_retryable(out.status) && out.status != RY_CANCELLED && !out.timed_out;
       const std::int64_t wait_s = std::max<std::int64_t>(out.retry_after_s, 1);
-      if (attempt == 2 || !passes || wait_s > max_wait_s) co_return;
+      if (attempt == 2 || !is_transient || wait_s > max_wait_s) co_return;
       const auto wait_ms = static_cast<std::uint64_t>(wait_s) * 1000;
       if (wait_ms >= remaining_ms()) co_return;
       (void)co_await ctx_.sleep(wait_ms);
@@ -216,8 +219,8 @@ class model_check::check_sequence {
     r.state = state;
     r.detail = std::move(detail);
   }
-  // Handles an answer that is not a complete text. False: the answer is fine.
-  static bool is_no_text(check_result& r, const probe_answer& a) {
+  // Sets the result if the answer is not a complete text. False: the answer is a complete text.
+  static bool fails_as_text(check_result& r, const probe_answer& a) {
     if (a.status != RY_OK) {
       set(r, check_state::failed, a.error);
       return true;
@@ -228,7 +231,7 @@ class model_check::check_sequence {
       case outcome::calls:
         set(r, check_state::failed, "the model made calls instead of answering with text: " + calls_text(a.calls));
         break;
-      case outcome::cut:
+      case outcome::truncated:
         set(r, check_state::failed, "the answer was truncated at the output limit");
         break;
       case outcome::paused:
@@ -252,32 +255,34 @@ class model_check::check_sequence {
 
   ry::task<void> text(check_result& r) {
     probe_answer a;
-    co_await ask(r, usual(), only(user("Reply with the single word: ready")), a);
-    if (!is_no_text(r, a)) {
-      return_ok(r, a.estimated ? "answers, but does not report its usage" : "answers and reports its usage");
+    co_await ask(r, default_options(), single_message(user_message("Reply with the single word: ready")), a);
+    if (!fails_as_text(r, a)) {
+      set_ok(r, a.estimated ? "answers, but does not report its usage" : "answers and reports its usage");
       co_return;
     }
     if (a.status == RY_INVALID_ARGUMENT) co_await find_accepted_settings(r, a.error);
   }
 
-  static void return_ok(check_result& r, std::string detail) { set(r, check_state::ok, std::move(detail)); }
+  static void set_ok(check_result& r, std::string detail) { set(r, check_state::ok, std::move(detail)); }
 
   ry::task<void> streaming(check_result& r) {
     probe_answer a;
-    co_await ask(r, usual(), only(user("Write the numbers from 1 to 40, separated by blanks, and nothing else.")), a);
-    if (is_no_text(r, a)) co_return;
-    if (a.pieces < 3)
+    co_await ask(r, default_options(),
+                 single_message(user_message("Write the numbers from 1 to 40, separated by blanks, and nothing else.")),
+                 a);
+    if (fails_as_text(r, a)) co_return;
+    if (a.chunks < 3)
       set(r, check_state::unsupported, "the answer arrived as a whole, not as a stream");
     else if (a.first_ms > slow_answer_ms && a.last_ms - a.first_ms < 20)
       set(r, check_state::unsupported,
           "all chunks arrived at once after " + std::to_string(a.first_ms) +
               " ms: something between the provider and this server buffers the answer");
     else
-      return_ok(r, std::to_string(a.pieces) + " chunks, the first after " + std::to_string(a.first_ms) + " ms");
+      set_ok(r, std::to_string(a.chunks) + " chunks, the first after " + std::to_string(a.first_ms) + " ms");
   }
 
-  // Interprets the failure of a request with a special feature.
-  static bool is_refused(check_result& r, const probe_answer& a, const std::string& what) {
+  // Sets the result if a request with a special feature failed. False: it did not fail.
+  static bool fails_with_feature(check_result& r, const probe_answer& a, const std::string& what) {
     if (a.status == RY_OK) return false;
     const bool refused = a.status == RY_INVALID_ARGUMENT || a.status == RY_NOT_FOUND;
     set(r, refused ? check_state::unsupported : check_state::failed,
@@ -292,17 +297,17 @@ class model_check::check_sequence {
     const tool_outcome weather{R"({"celsius":21,"sky":"clear"})", false, {}};
     for (const tool_call& c : a.calls) messages.push_back({"tool", tool_body(c, weather), belongs::to_this_run});
     probe_answer last;
-    co_await ask(r, usual(tools), std::move(messages), last);
-    if (!is_no_text(r, last)) co_return;
+    co_await ask(r, default_options(tools), std::move(messages), last);
+    if (!fails_as_text(r, last)) co_return;
     r.detail = "the answer after the results of the calls: " + r.detail;
   }
 
   ry::task<void> one_call(check_result& r) {
-    std::vector<chat_message> messages =
-        only(user("What is the weather in Paris? Call get_weather once, then answer in one sentence."));
+    std::vector<chat_message> messages = single_message(
+        user_message("What is the weather in Paris? Call get_weather once, then answer in one sentence."));
     probe_answer a;
-    co_await ask(r, usual(tools), messages, a);
-    if (is_refused(r, a, "tools")) co_return;
+    co_await ask(r, default_options(tools), messages, a);
+    if (fails_with_feature(r, a, "tools")) co_return;
     if (a.calls.empty()) {
       set(r, check_state::unsupported, "the model answered with a text instead of a call of the tool");
       co_return;
@@ -312,7 +317,7 @@ class model_check::check_sequence {
       co_return;
     }
     co_await answer_calls(r, std::move(messages), a);
-    if (r.state == check_state::skipped) return_ok(r, "calls a tool and uses its result");
+    if (r.state == check_state::skipped) set_ok(r, "calls a tool and uses its result");
   }
 
   ry::task<void> two_calls(check_result& r) {
@@ -320,12 +325,12 @@ class model_check::check_sequence {
       r.detail = "a single call does not work";
       co_return;
     }
-    std::vector<chat_message> messages =
-        only(user("What is the weather in Paris and in Tokyo? Make both calls of get_weather at once, then answer in "
-                  "one sentence."));
+    std::vector<chat_message> messages = single_message(user_message(
+        "What is the weather in Paris and in Tokyo? Make both calls of get_weather at once, then answer in "
+        "one sentence."));
     probe_answer a;
-    co_await ask(r, usual(tools), messages, a);
-    if (is_refused(r, a, "tools")) co_return;
+    co_await ask(r, default_options(tools), messages, a);
+    if (fails_with_feature(r, a, "tools")) co_return;
     if (a.calls.empty()) {
       set(r, check_state::failed, "the model answered with a text instead of calls");
       co_return;
@@ -345,31 +350,33 @@ class model_check::check_sequence {
       co_return;
     }
     co_await answer_calls(r, std::move(messages), a);
-    if (r.state == check_state::skipped) return_ok(r, std::to_string(a.calls.size()) + " calls in one answer");
+    if (r.state == check_state::skipped) set_ok(r, std::to_string(a.calls.size()) + " calls in one answer");
   }
 
   ry::task<void> image(check_result& r) {
     probe_answer a;
-    co_await ask(r, usual(), only(user_with_image("Which colour has this square? Reply with one word.")), a);
-    if (is_refused(r, a, "an image") || is_no_text(r, a)) co_return;
-    if (holds(a.text, "red"))
-      return_ok(r, "sees images");
+    co_await ask(r, default_options(),
+                 single_message(user_with_image("Which colour has this square? Reply with one word.")), a);
+    if (fails_with_feature(r, a, "an image") || fails_as_text(r, a)) co_return;
+    if (contains_word(a.text, "red"))
+      set_ok(r, "sees images");
     else
       set(r, check_state::unsupported,
-          "the model accepts an image but does not see it: it called a red square \"" + beginning(a.text, 80) + "\"");
+          "the model accepts an image but does not see it: it called a red square \"" + truncated_text(a.text, 80) +
+              "\"");
   }
 
   ry::task<void> output_limit(check_result& r) {
-    asking how = usual();
-    how.parameters.max_output_tokens = short_output;
-    how.parameters.reasoning_effort.clear();
+    request_options options = default_options();
+    options.parameters.max_output_tokens = short_output;
+    options.parameters.reasoning_effort.clear();
     probe_answer a;
-    co_await ask(r, how, only(user(many_numbers)), a);
+    co_await ask(r, options, single_message(user_message(many_numbers)), a);
     if (a.status != RY_OK) {
       set(r, check_state::failed, a.error);
     } else if (a.finish == RY_LLM_FINISH_LENGTH) {
-      return_ok(r, "a truncated answer is reported as truncated");
-    } else if (a.usage.output > 2 * short_output || holds(a.text, "three hundred")) {
+      set_ok(r, "a truncated answer is reported as truncated");
+    } else if (a.usage.output > 2 * short_output || contains_word(a.text, "three hundred")) {
       set(r, check_state::failed,
           "the limit of " + std::to_string(short_output) + " tokens was ignored: the answer has " +
               std::to_string(a.usage.output));
@@ -380,10 +387,10 @@ class model_check::check_sequence {
   }
 
   ry::task<void> cancellation(check_result& r) {
-    asking how = usual();
-    how.cancel = probe_cancel::at_first_piece;
+    request_options options = default_options();
+    options.cancel = probe_cancel::at_first_chunk;
     probe_answer a;
-    co_await ask(r, how, only(user(many_numbers)), a);
+    co_await ask(r, options, single_message(user_message(many_numbers)), a);
     if (a.status != RY_CANCELLED && a.status != RY_OK)
       set(r, check_state::failed, a.error);
     else if (a.cancel_ms < 0)
@@ -391,38 +398,39 @@ class model_check::check_sequence {
     else if (a.cancel_ms > prompt_cancel_ms)
       set(r, check_state::failed, "the answer ended " + std::to_string(a.cancel_ms) + " ms after it was cancelled");
     else
-      return_ok(r, "the connection closed " + std::to_string(a.cancel_ms) + " ms after the answer was cancelled");
+      set_ok(r, "the connection closed " + std::to_string(a.cancel_ms) + " ms after the answer was cancelled");
   }
 
   ry::task<void> wrong_key(check_result& r) {
-    constexpr const char* wrong = "invalid-key-of-runyard-model-check";
+    constexpr const char* invalid_key = "invalid-key-of-runyard-model-check";
     json::object config = provider_config_;
     bool has_key = false;
     if (const json::value* key = config.if_contains("api_key"); key && key->is_string() && !key->as_string().empty()) {
       has_key = true;
-      config["api_key"] = wrong;
+      config["api_key"] = invalid_key;
     }
     if (json::value* headers = config.if_contains("headers"); headers && headers->is_object())
       for (auto& h : headers->as_object()) {
         if (!is_credential(h.key())) continue;
         has_key = true;
-        h.value() = ry::lower_ascii(h.key()) == "authorization" ? std::string("Bearer ") + wrong : std::string(wrong);
+        h.value() = ry::lower_ascii(h.key()) == "authorization" ? std::string("Bearer ") + invalid_key
+                                                                : std::string(invalid_key);
       }
     if (!has_key) {
       r.detail = "no key is configured";
       co_return;
     }
-    asking how = usual();
-    std::string why;
-    how.provider = co_await opened_with(std::move(config), why);
-    if (!how.provider) {
-      set(r, check_state::failed, "the driver does not accept another key: " + why);
+    request_options options = default_options();
+    std::string problem;
+    options.provider = co_await open_with_config(std::move(config), problem);
+    if (!options.provider) {
+      set(r, check_state::failed, "the driver does not accept another key: " + problem);
       co_return;
     }
     probe_answer a;
-    co_await ask(r, how, only(user("Reply with the single word: ready")), a);
+    co_await ask(r, options, single_message(user_message("Reply with the single word: ready")), a);
     if (a.status == RY_UNAUTHENTICATED)
-      return_ok(r, "a wrong key is refused");
+      set_ok(r, "a wrong key is refused");
     else if (a.status == RY_OK)
       set(r, check_state::unsupported, "the provider accepts any key: everyone who can reach it can use it");
     else
@@ -431,42 +439,44 @@ class model_check::check_sequence {
               (is_retryable(a.status) ? ", so runs would retry" : "") + ": " + a.error);
   }
 
-  ry::task<provider_set::handle> opened_with(json::object config, std::string& why) {
-    // Blocking: the driver may read files.
+  ry::task<provider_set::handle> open_with_config(json::object config, std::string& problem) {
+    // Runs on a blocking thread, because the driver may read files.
     const auto open = [of = provider_, text = json::serialize(config)] {
-      std::string problem;
-      provider_set::handle made = open_beside(of, text, problem);
-      return std::pair(std::move(made), std::move(problem));
+      std::string error;
+      provider_set::handle handle = open_again(of, text, error);
+      return std::pair(std::move(handle), std::move(error));
     };
     auto opened = co_await ctx_.run_blocking(open);
-    why = std::move(opened.second);
+    problem = std::move(opened.second);
     co_return std::move(opened.first);
   }
 
-  // The provider refused a plain request: tries settings for the member that the error names.
-  ry::task<void> find_accepted_settings(check_result& r, std::string complaint) {
-    struct remedy {
+  // Called after the provider rejected a plain request: tries settings for the member that the error names.
+  ry::task<void> find_accepted_settings(check_result& r, std::string provider_error) {
+    struct candidate {
       const char* option;
       json::value value;
       const char* reason;
     };
-    std::vector<remedy> remedies;
-    if (report_.kind == "openai" && (holds(complaint, "max_tokens") || holds(complaint, "max_completion_tokens"))) {
-      remedies.push_back({"max_tokens_field", "max_tokens", "the provider accepts only this name of the output limit"});
-      remedies.push_back(
+    std::vector<candidate> candidates;
+    if (report_.kind == "openai" &&
+        (contains_word(provider_error, "max_tokens") || contains_word(provider_error, "max_completion_tokens"))) {
+      candidates.push_back(
+          {"max_tokens_field", "max_tokens", "the provider accepts only this name of the output limit"});
+      candidates.push_back(
           {"max_tokens_field", "max_completion_tokens", "the provider accepts only this name of the output limit"});
     }
-    if (report_.kind == "openai" && holds(complaint, "stream_options"))
-      remedies.push_back({"stream_usage", false, "the provider rejects stream_options"});
-    for (const remedy& x : remedies) {
+    if (report_.kind == "openai" && contains_word(provider_error, "stream_options"))
+      candidates.push_back({"stream_usage", false, "the provider rejects stream_options"});
+    for (const candidate& x : candidates) {
       json::object config = provider_config_;
       config[x.option] = x.value;
-      asking how = usual();
-      std::string why;
-      how.provider = co_await opened_with(std::move(config), why);
-      if (!how.provider) continue;
+      request_options options = default_options();
+      std::string problem;
+      options.provider = co_await open_with_config(std::move(config), problem);
+      if (!options.provider) continue;
       probe_answer a;
-      co_await ask(r, how, only(user("Reply with the single word: ready")), a);
+      co_await ask(r, options, single_message(user_message("Reply with the single word: ready")), a);
       if (a.status != RY_OK) continue;
       report_.recommended.push_back(
           {"runs.providers." + ry::settings_faults::quoted(report_.provider) + ".options." + x.option,
@@ -502,14 +512,14 @@ class model_check::check_sequence {
   ry_exec* const exec_;
   const provider_set::handle provider_;
   const time_limits limits_;
-  const std::int64_t begun_us_;
+  const std::int64_t started_us_;
   bool ran_out_of_time_ = false;
   json::object provider_config_;
   model_parameters parameters_;
   model_report report_;
 };
 
-ry::task<void> model_check::carry_out(std::string arguments, ry_exec* exec, ry_command_call call) const {
+ry::task<void> model_check::run_checks(std::string arguments, ry_exec* exec, ry_command_call call) const {
   const auto print = [&call](const std::string& text) { call.print(call.ctx, ry::str(text)); };
   const json::object options = json::parse(arguments).as_object();
   const std::string name(options.at("model").as_string());
@@ -519,7 +529,7 @@ ry::task<void> model_check::carry_out(std::string arguments, ry_exec* exec, ry_c
   };
   check_sequence::time_limits limits{milliseconds(options.at("timeout_seconds")), 0};
   const json::value* total = options.if_contains("total_timeout_seconds");
-  limits.total_ms = total != nullptr ? milliseconds(*total) : answers_in_total * limits.answer_ms;
+  limits.total_ms = total != nullptr ? milliseconds(*total) : total_limit_factor * limits.answer_ms;
 
   const auto target = config_.target(name);
   if (!target)
@@ -552,7 +562,7 @@ ry_status model_check::run(void* self, ry_str arguments_json, ry_exec* exec, con
                          ry_command_call c) -> ry::task<void> {
       std::optional<ry::error> failed;
       try {
-        co_await m->carry_out(std::move(arguments), on, c);
+        co_await m->run_checks(std::move(arguments), on, c);
       } catch (const ry::error& e) {
         failed = e;
       } catch (const std::exception& e) {

@@ -1,6 +1,6 @@
-// `runyard model check`: sends requests to a configured model through the same drivers as runs do and reports its
-// capabilities. Limits requests, tokens per answer and time. Contributed to ry.command/1; runs without start() of the
-// module.
+// `runyard model check`: sends requests to a configured model through the drivers that runs use, and reports its
+// capabilities. Limits requests, tokens per answer and time. Contributed to ry.command/1; does not require start() of
+// the module.
 #pragma once
 #include <ry/ext/command.h>
 
@@ -20,12 +20,12 @@ class model_check {
   model_check(const model_check&) = delete;
   model_check& operator=(const model_check&) = delete;
 
-  // self: the model_check object.
+  // `self` is the model_check object.
   static ry_status run(void* self, ry_str arguments_json, ry_exec* exec, const ry_command_call* call) noexcept;
 
  private:
   class check_sequence;
-  ry::task<void> carry_out(std::string arguments, ry_exec* exec, ry_command_call call) const;
+  ry::task<void> run_checks(std::string arguments, ry_exec* exec, ry_command_call call) const;
 
   const ry::context& ctx_;
   const settings& config_;

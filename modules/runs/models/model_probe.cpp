@@ -15,51 +15,51 @@ namespace {
 
 constexpr std::size_t max_probe_bytes = 4 * 1024 * 1024;
 
-struct probing {
-  probing(const ry::context& ctx, provider_set::handle p, probe_cancel c, probe_answer& out)
-      : ctx(ctx), provider(std::move(p)), when(c), answer(out), begun_us(ctx.mono_us()) {}
+struct probe_state {
+  probe_state(const ry::context& ctx, provider_set::handle p, probe_cancel c, probe_answer& out)
+      : ctx(ctx), provider(std::move(p)), cancel_when(c), answer(out), started_us(ctx.mono_us()) {}
 
   const ry::context& ctx;
   const provider_set::handle provider;
-  const probe_cancel when;
+  const probe_cancel cancel_when;
   probe_answer& answer;
-  const std::int64_t begun_us;
+  const std::int64_t started_us;
   void* call = nullptr;
   bool ended = false, too_long = false;
   std::size_t bytes = 0;
   std::int64_t cancelled_us = 0;
   ry::signal done;
 
-  static probing& of(void* ctx) noexcept { return *static_cast<probing*>(ctx); }
-  std::int64_t ms() const { return (ctx.mono_us() - begun_us) / 1000; }
+  static probe_state& of(void* ctx) noexcept { return *static_cast<probe_state*>(ctx); }
+  std::int64_t ms() const { return (ctx.mono_us() - started_us) / 1000; }
   void cancel() noexcept {
     if (ended || call == nullptr) return;
     cancelled_us = ctx.mono_us();
     provider->of->table->cancel(provider->of->self, call);
   }
-  // Records that a part of the answer arrived.
-  void came(std::size_t size) noexcept {
+  // Records that a part of the answer has arrived.
+  void record_arrival(std::size_t size) noexcept {
     bytes += size;
     answer.last_ms = ms();
     if (answer.first_ms < 0) answer.first_ms = answer.last_ms;
     if (bytes > max_probe_bytes) too_long = true;
-    if (cancelled_us == 0 && (too_long || when == probe_cancel::at_first_piece)) cancel();
+    if (cancelled_us == 0 && (too_long || cancel_when == probe_cancel::at_first_chunk)) cancel();
   }
 
   static void on_text(void* p, ry_str text) noexcept {
     auto& self = of(p);
-    self.came(text.len);
+    self.record_arrival(text.len);
     if (self.too_long) return;
-    ++self.answer.pieces;
+    ++self.answer.chunks;
     (void)ry::guard([&] { self.answer.text += ry::view(text); });
   }
   static void on_reasoning(void* p, ry_str text) noexcept {
     of(p).answer.has_reasoning = true;
-    of(p).came(text.len);
+    of(p).record_arrival(text.len);
   }
   static void on_tool_call(void* p, ry_str id, ry_str name, ry_str arguments) noexcept {
     auto& self = of(p);
-    self.came(arguments.len);
+    self.record_arrival(arguments.len);
     if (self.too_long) return;
     (void)ry::guard([&] {
       auto& calls = self.answer.calls;
@@ -116,16 +116,16 @@ struct probing {
   }
 };
 
-// Enforces the answer's time limit. Ends with the answer, or soon after it.
-ry::task<void> watch(const ry::context& ctx, std::weak_ptr<probing> of, std::uint64_t timeout_ms) {
-  const ry::result<void> slept = co_await ctx.sleep(timeout_ms);
+// Enforces the time limit of the answer. Ends with the answer, or soon after it.
+ry::task<void> watch(const ry::context& ctx, std::weak_ptr<probe_state> of, std::uint64_t timeout_ms) {
+  const ry::result<void> elapsed = co_await ctx.sleep(timeout_ms);
   const auto p = of.lock();
-  if (!slept || !p || p->ended) co_return;
+  if (!elapsed || !p || p->ended) co_return;
   p->answer.timed_out = true;
   p->cancel();
 }
 
-void conclude(probing& p, std::uint64_t timeout_ms) {
+void finalize(probe_state& p, std::uint64_t timeout_ms) {
   probe_answer& a = p.answer;
   if (!a.reasoning.empty()) a.reasoning += ']';
   if (p.too_long) {
@@ -154,16 +154,16 @@ std::string cause_of(const ry_error_view& err) {
 }
 
 token_usage read_usage(const ry_llm_usage& u) {
-  // Absurd token counts must not make a sum overflow.
-  const auto sane = [](std::int64_t tokens) { return std::clamp<std::int64_t>(tokens, 0, 1'000'000'000); };
-  token_usage out{sane(u.input_tokens), sane(u.output_tokens), sane(u.cached_tokens)};
+  // Clamps the token counts, so that their sums cannot overflow.
+  const auto clamp_count = [](std::int64_t tokens) { return std::clamp<std::int64_t>(tokens, 0, 1'000'000'000); };
+  token_usage out{clamp_count(u.input_tokens), clamp_count(u.output_tokens), clamp_count(u.cached_tokens)};
   if (u.struct_size >= offsetof(ry_llm_usage, cache_write_tokens) + sizeof u.cache_write_tokens)
-    out.cache_write = sane(u.cache_write_tokens);
+    out.cache_write = clamp_count(u.cache_write_tokens);
   return out;
 }
 
-provider_set::handle open_beside(const provider_set::handle& provider, const std::string& config_json,
-                                 std::string& why) {
+provider_set::handle open_again(const provider_set::handle& provider, const std::string& config_json,
+                                std::string& problem) {
   auto opened = std::make_shared<provider_set::provider>();
   opened->name = provider->name;
   char text[512];
@@ -172,7 +172,7 @@ provider_set::handle open_beside(const provider_set::handle& provider, const std
   const ry_status st =
       driver.table->open(driver.self, ry::str(provider->name), ry::str(config_json), &opened->instance, &err);
   if (st != RY_OK) {
-    why.assign(text, err.len);
+    problem.assign(text, err.len);
     return nullptr;
   }
   opened->of = provider->of;
@@ -182,21 +182,21 @@ provider_set::handle open_beside(const provider_set::handle& provider, const std
 ry::task<void> probe(const ry::context& ctx, ry_exec* exec, provider_set::handle provider, std::string request,
                      std::uint64_t timeout_ms, probe_cancel cancel, probe_answer& out) {
   out = {};
-  const auto p = std::make_shared<probing>(ctx, std::move(provider), cancel, out);
-  const ry_llm_sink sink = probing::sink();
+  const auto p = std::make_shared<probe_state>(ctx, std::move(provider), cancel, out);
+  const ry_llm_sink sink = probe_state::sink();
   const auto& driver = *p->provider->of;
-  const ry_status begun =
+  const ry_status start_status =
       driver.table->complete(driver.self, p->provider->instance, ry::str(request), exec, &sink, p.get(), &p->call);
-  if (begun != RY_OK) {
-    out.status = begun;
-    out.error = std::string("the request could not be made: ") + ry::status_name(begun);
+  if (start_status != RY_OK) {
+    out.status = start_status;
+    out.error = std::string("the request could not be made: ") + ry::status_name(start_status);
     co_return;
   }
   ry::cancel_source ended;
   (void)ctx.spawn(watch(ctx, p, timeout_ms), exec, ended.token());
   while (!p->ended) (void)co_await p->done.wait();
   ended.cancel(RY_REASON_USER);
-  conclude(*p, timeout_ms);
+  finalize(*p, timeout_ms);
 }
 
 }  // namespace runs

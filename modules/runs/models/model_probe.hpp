@@ -1,4 +1,4 @@
-// One model request outside of a run, within limits of time and size; returns the complete answer.
+// One model request outside of a run, with limits of time and size; returns the complete answer.
 // Thread: the caller's executor.
 #pragma once
 #include <ry/ry.hpp>
@@ -16,7 +16,7 @@ namespace runs {
 struct probe_answer {
   ry_status status = RY_UNKNOWN;
   std::int32_t finish = 0;  // RY_LLM_FINISH_*
-  std::string error;  // a sentence, if the request failed
+  std::string error;  // the message, if the request failed
   std::uint32_t retry_after_s = 0;
   bool timed_out = false;
 
@@ -25,9 +25,9 @@ struct probe_answer {
   bool has_reasoning = false;
   std::vector<tool_call> calls;
   std::vector<std::string> notices;
-  std::size_t pieces = 0;  // of text
+  std::size_t chunks = 0;  // of text
   token_usage usage;
-  bool estimated = false;  // the provider did not report all of the usage
+  bool estimated = false;  // the provider did not report the complete usage
   // Milliseconds since the request; -1: nothing arrived.
   std::int64_t first_ms = -1, last_ms = -1, end_ms = 0;
   std::int64_t cancel_ms = -1;  // from the cancellation to the end of the answer
@@ -35,15 +35,14 @@ struct probe_answer {
 
 // Converts the token counts that a driver reports.
 token_usage read_usage(const ry_llm_usage& u);
-// The text of the provider or the network behind a driver's error, for the log and operators; empty: none.
+// The message of the provider or the network that caused a driver's error, for the log and operators; empty: none.
 std::string cause_of(const ry_error_view& err);
 
-// Opens the same provider a second time with other settings; on failure returns an empty handle and sets `why`. May
-// block.
-provider_set::handle open_beside(const provider_set::handle& provider, const std::string& config_json,
-                                 std::string& why);
+// Opens the same provider again with other settings; on failure returns an empty handle and sets `problem`. May block.
+provider_set::handle open_again(const provider_set::handle& provider, const std::string& config_json,
+                                std::string& problem);
 
-enum class probe_cancel { never, at_first_piece };
+enum class probe_cancel { never, at_first_chunk };
 
 // Sends one request. Never throws for a failed request: the answer contains the error.
 ry::task<void> probe(const ry::context& ctx, ry_exec* exec, provider_set::handle provider, std::string request,

@@ -1,4 +1,4 @@
-// The findings of `runyard model check`, as JSON and as text. Pure.
+// The results of `runyard model check`, as JSON and as text. Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@ namespace runs {
 
 enum class check_state {
   ok,
-  unsupported,  // the model or its provider cannot do it; other checks are not affected
+  unsupported,  // not a capability of the model or its provider; other checks are not affected
   failed,
   skipped,
 };
@@ -19,8 +19,9 @@ enum class check_state {
 struct check_result {
   std::string name;
   check_state state = check_state::skipped;
-  std::string detail;  // a sentence
-  std::int64_t duration_ms = 0, first_ms = -1;  // first_ms: to the first part of the last answer; -1: there was none
+  std::string detail;  // for operators
+  std::int64_t duration_ms = 0,
+               first_ms = -1;  // first_ms: until the first chunk of the last answer; -1: there was none
   int requests = 0;
   token_usage usage;
 };
@@ -32,12 +33,13 @@ struct recommendation {
 };
 
 struct model_report {
-  std::string name, provider, kind, model;  // as requested; in the settings; the provider's own name
+  std::string name, provider, kind,
+      model;  // name: as requested; provider and kind: in the settings; model: the provider's name
   std::vector<check_result> checks;
-  std::vector<std::string> notices;  // what drivers left out of requests
+  std::vector<std::string> notices;  // parts of requests that drivers skipped or changed
   std::vector<recommendation> recommended;
   bool has_reasoning = false;
-  bool estimated_usage = false;  // the provider did not report it at least once
+  bool estimated_usage = false;  // at least once, the provider did not report it
   bool has_price = false;
   price costs;
 
@@ -51,7 +53,7 @@ struct model_report {
 std::string_view state_name(check_state s);
 // One JSON object on one line.
 std::string report_json(const model_report& r);
-// The sections of the text report, each of whole lines.
+// The sections of the text report, each of complete lines.
 std::string heading_text(const model_report& r);
 std::string check_text(const check_result& c);
 std::string summary_text(const model_report& r);

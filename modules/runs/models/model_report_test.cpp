@@ -28,7 +28,7 @@ runs::model_report sample() {
   return r;
 }
 
-TEST(model_report, sums_usage_and_cost) {
+TEST(model_report, reports_total_usage_and_cost) {
   const auto r = sample();
   EXPECT_EQ(r.usage().input, 400);
   EXPECT_EQ(r.usage().output, 110);
@@ -39,21 +39,21 @@ TEST(model_report, sums_usage_and_cost) {
   EXPECT_TRUE(o.at("cost").at("priced").as_bool());
 }
 
-TEST(model_report, capabilities_are_yes_no_or_unknown) {
+TEST(model_report, capabilities_are_true_false_or_null) {
   const auto o = boost::json::parse(runs::report_json(sample())).as_object();
-  const auto& can = o.at("capabilities").as_object();
-  EXPECT_EQ(can.at("text"), true);
-  EXPECT_EQ(can.at("tools"), true);
-  EXPECT_EQ(can.at("vision"), false);
-  EXPECT_TRUE(can.at("checks_keys").is_null());
-  EXPECT_TRUE(can.at("parallel_tools").is_null());
-  EXPECT_EQ(can.at("reports_usage"), true);
+  const auto& capabilities = o.at("capabilities").as_object();
+  EXPECT_EQ(capabilities.at("text"), true);
+  EXPECT_EQ(capabilities.at("tools"), true);
+  EXPECT_EQ(capabilities.at("vision"), false);
+  EXPECT_TRUE(capabilities.at("checks_keys").is_null());
+  EXPECT_TRUE(capabilities.at("parallel_tools").is_null());
+  EXPECT_EQ(capabilities.at("reports_usage"), true);
   EXPECT_EQ(o.at("checks").as_array().size(), 5u);
   EXPECT_TRUE(o.at("recommended").at(1).at("value").is_null());
   EXPECT_EQ(o.at("recommended").at(0).at("value"), "false");
 }
 
-TEST(model_report, the_basics_are_text_streaming_and_a_call) {
+TEST(model_report, basics_are_text_streaming_and_tool_calls) {
   EXPECT_TRUE(sample().basics_work());
   for (const char* name : {"text", "streaming", "tool_call"}) {
     auto r = sample();
@@ -61,15 +61,15 @@ TEST(model_report, the_basics_are_text_streaming_and_a_call) {
       if (c.name == name) c.state = check_state::failed;
     EXPECT_FALSE(r.basics_work()) << name;
   }
-  auto whole = sample();
-  whole.checks[1].state = check_state::unsupported;
-  EXPECT_TRUE(whole.basics_work()) << "an answer that comes as a whole is slow, not wrong";
-  whole.checks[2].state = check_state::unsupported;
-  EXPECT_FALSE(whole.basics_work()) << "an agent needs tools";
+  auto not_streaming = sample();
+  not_streaming.checks[1].state = check_state::unsupported;
+  EXPECT_TRUE(not_streaming.basics_work()) << "an answer without streaming is slow, but correct";
+  not_streaming.checks[2].state = check_state::unsupported;
+  EXPECT_FALSE(not_streaming.basics_work()) << "an agent needs tools";
   EXPECT_FALSE(runs::model_report().basics_work());
 }
 
-TEST(model_report, text_for_people) {
+TEST(model_report, formats_the_text_report) {
   const auto r = sample();
   EXPECT_EQ(runs::heading_text(r), "runyard/basic = main/gpt (openai)\n\n");
   EXPECT_EQ(runs::check_text(r.checks[0]), "  text                 ok           120 ms    answers\n");

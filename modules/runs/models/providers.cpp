@@ -36,16 +36,16 @@ provider_set::handle provider_set::find(std::string_view name) const {
 void provider_set::find_faults(ry::settings_faults& to) const {
   std::lock_guard lock(mutex_);
   for (const provider_settings& p : settings_.providers) {
-    const auto why = failures_.find(p.name);
-    if (why == failures_.end()) continue;
+    const auto failure = failures_.find(p.name);
+    if (failure == failures_.end()) continue;
     std::string key = "providers." + ry::settings_faults::quoted(p.name);
-    std::string message = why->second;
+    std::string message = failure->second;
     // A driver's message begins with the key it refers to.
-    const std::string own = message.substr(0, message.find_first_of(" :."));
+    const std::string driver_key = message.substr(0, message.find_first_of(" :."));
     const auto config = boost::json::parse(p.config_json).as_object();
-    if (config.contains(own)) {
-      key += (is_provider_key(own) ? "." : ".options.") + ry::settings_faults::quoted(own);
-      message.erase(0, own.size());
+    if (config.contains(driver_key)) {
+      key += (is_provider_key(driver_key) ? "." : ".options.") + ry::settings_faults::quoted(driver_key);
+      message.erase(0, driver_key.size());
       message.erase(0, message.find_first_not_of(": "));
     }
     to.add(std::move(key), std::move(message));
@@ -56,8 +56,8 @@ void provider_set::check() const {
   std::lock_guard lock(mutex_);
   for (const provider_settings& p : settings_.providers) {
     if (open_.contains(p.name)) continue;
-    if (const auto why = failures_.find(p.name); why != failures_.end())
-      throw ry::precondition("runs.provider", "runs.providers." + p.name + ": " + why->second);
+    if (const auto failure = failures_.find(p.name); failure != failures_.end())
+      throw ry::precondition("runs.provider", "runs.providers." + p.name + ": " + failure->second);
     if (p.name == "offline") continue;  // exists without configuration
     std::string loaded;
     for (const auto& [name, d] : drivers_) loaded += (loaded.empty() ? "" : ", ") + name;
@@ -67,7 +67,7 @@ void provider_set::check() const {
   }
 }
 
-std::shared_ptr<provider_set::driver> provider_set::made(ry_str name, const void* table, void* driver_self) {
+std::shared_ptr<provider_set::driver> provider_set::make_driver(ry_str name, const void* table, void* driver_self) {
   auto d = std::make_shared<driver>();
   d->name = ry::text(name);
   d->table = static_cast<const ry_llm_provider_v1*>(table);
@@ -79,7 +79,7 @@ void provider_set::added(void* self, ry_str name, const void* table, void* drive
   (void)ry::guard([&] {
     auto* set = static_cast<provider_set*>(self);
     std::lock_guard lock(set->mutex_);
-    set->add(made(name, table, driver_self));
+    set->add(make_driver(name, table, driver_self));
   });
 }
 
@@ -109,33 +109,33 @@ void provider_set::removed(void* self, ry_str name, ry_done done) noexcept {
 
 void provider_set::replaced(void* self, ry_str name, const void* table, void* driver_self, ry_done done) noexcept {
   std::shared_ptr<driver> next;
-  (void)ry::guard([&] { next = made(name, table, driver_self); });
+  (void)ry::guard([&] { next = make_driver(name, table, driver_self); });
   static_cast<provider_set*>(self)->exchange(name, std::move(next), done);
 }
 
-// Atomic for find(): with `next` there is always a provider.
+// Atomic for find(): with `next`, find() always returns a provider.
 void provider_set::exchange(ry_str name, std::shared_ptr<driver> next, ry_done done) noexcept {
-  std::shared_ptr<driver> gone;
+  std::shared_ptr<driver> old_driver;
   std::vector<handle> closing;  // closed after the lock is released
   {
     std::lock_guard lock(mutex_);
     const auto found = drivers_.find(ry::view(name));
     if (found != drivers_.end()) {
-      gone = std::move(found->second);
+      old_driver = std::move(found->second);
       drivers_.erase(found);
       for (auto it = open_.begin(); it != open_.end();) {
-        if (it->second->of != gone) {
+        if (it->second->of != old_driver) {
           ++it;
           continue;
         }
         closing.push_back(std::move(it->second));
         it = open_.erase(it);
       }
-      gone->removed = done;
+      old_driver->removed = done;
     }
     if (next) (void)ry::guard([&] { add(std::move(next)); });
   }
-  if (!gone) done.fn(done.ctx, RY_OK, nullptr);
+  if (!old_driver) done.fn(done.ctx, RY_OK, nullptr);
 }
 
 }  // namespace runs

@@ -1,4 +1,4 @@
-// The configured model providers, each opened in the driver of its kind.
+// The configured model providers, each opened by the driver of its kind.
 //
 // A driver that the host removes is released after the last answer that uses it has ended; its providers are closed
 // first. Thread: any; define() only in the module's constructor.
@@ -27,7 +27,7 @@ class provider_set {
     }
   };
   struct provider {
-    std::string name;  // in the settings
+    std::string name;  // as in the settings
     std::shared_ptr<driver> of;
     void* instance = nullptr;
     // The limits of model requests; all 0 if the driver does not report them.
@@ -40,7 +40,7 @@ class provider_set {
 
   explicit provider_set(const settings& s) : settings_(s) {}
   void define(ry::registrar& reg);
-  // The open provider of that name; empty if there is none.
+  // The open provider with that name; nullptr if there is none.
   handle find(std::string_view name) const;
   // Adds the errors that drivers find in their providers' settings. check() reports missing drivers.
   void find_faults(ry::settings_faults& to) const;
@@ -51,7 +51,7 @@ class provider_set {
   static void added(void* self, ry_str name, const void* table, void* driver_self) noexcept;
   static void removed(void* self, ry_str name, ry_done done) noexcept;
   static void replaced(void* self, ry_str name, const void* table, void* driver_self, ry_done done) noexcept;
-  static std::shared_ptr<driver> made(ry_str name, const void* table, void* driver_self);
+  static std::shared_ptr<driver> make_driver(ry_str name, const void* table, void* driver_self);
   void add(std::shared_ptr<driver> d);
   void exchange(ry_str name, std::shared_ptr<driver> next, ry_done done) noexcept;
 

@@ -17,10 +17,10 @@ sink_guards::reference::reference(const void* handle) noexcept {
   generation = static_cast<std::uint32_t>(h >> handle_bits);
 }
 
-void* sink_guards::open(provider_set::handle provider, ry_exec* exec, const ry_llm_sink& to, void* to_ctx) {
+void* sink_guards::open(provider_set::handle provider, ry_exec* exec, const ry_llm_sink& target, void* target_ctx) {
   std::lock_guard lock(mutex_);
   slot* s = nullptr;
-  if (free_.size() > rest) {
+  if (free_.size() > min_free_slots) {
     s = free_.front();
     free_.pop_front();
   } else {
@@ -30,41 +30,41 @@ void* sink_guards::open(provider_set::handle provider, ry_exec* exec, const ry_l
   s->provider = std::move(provider);
   s->exec = exec;
   s->reported = 0;
-  s->to = to;
-  s->to_ctx = to_ctx;
-  const std::uint32_t generation = ((s->word >> 8) + 1) & 0xffff;
-  s->word.store(pack(generation, starting), std::memory_order_release);
+  s->target = target;
+  s->target_ctx = target_ctx;
+  const std::uint32_t generation = ((s->packed_state >> 8) + 1) & 0xffff;
+  s->packed_state.store(pack(generation, starting), std::memory_order_release);
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(s) | static_cast<std::uintptr_t>(generation)
                                                                            << handle_bits);
 }
 
 void sink_guards::returned(void* handle, ry_status st) noexcept {
   const reference r(handle);
-  if (!r.is(starting)) return;  // it ended inside complete()
+  if (!r.is(starting)) return;  // the answer ended inside complete()
   if (st == RY_OK)
-    r.at->word.store(pack(r.generation, open_), std::memory_order_release);
+    r.at->packed_state.store(pack(r.generation, answering), std::memory_order_release);
   else
     close(r);
 }
 
-void sink_guards::abandon(void* handle, std::string_view why) noexcept {
+void sink_guards::abandon(void* handle, std::string_view reason) noexcept {
   const reference r(handle);
-  if (!r.is(open_)) return;
-  r.at->word.store(pack(r.generation, abandoned), std::memory_order_release);
-  (void)ctx_.driver_misbehaved(RY_LLM_PROVIDER_1, r.at->driver, "an answer that is not ended", why);
+  if (!r.is(answering)) return;
+  r.at->packed_state.store(pack(r.generation, abandoned), std::memory_order_release);
+  (void)ctx_.driver_misbehaved(RY_LLM_PROVIDER_1, r.at->driver, "an answer that is not ended", reason);
 }
 
 void sink_guards::close(const reference& r) noexcept {
   // The last owner closes the provider, which must not happen inside the driver's call of on_end. The request that
-  // waits for the answer is an owner, too, unless it has called abandon().
-  auto gone = std::move(r.at->provider);
-  if (r.is(abandoned)) (void)ry::guard([&] { ctx_.post(r.at->exec, [gone] {}); });
+  // waits for the answer is also an owner, unless it has called abandon().
+  auto provider = std::move(r.at->provider);
+  if (r.is(abandoned)) (void)ry::guard([&] { ctx_.post(r.at->exec, [provider] {}); });
   std::lock_guard lock(mutex_);
-  r.at->word.store(pack(r.generation, unused), std::memory_order_release);
+  r.at->packed_state.store(pack(r.generation, unused), std::memory_order_release);
   (void)ry::guard([&] { free_.push_back(r.at); });
 }
 
-void sink_guards::report(slot& s, rule broken, const char* text, const char* callback) noexcept {
+void sink_guards::report(slot& s, violation broken, const char* text, const char* callback) noexcept {
   if ((s.reported.fetch_or(broken) & broken) != 0) return;
   (void)ry::guard([&] {
     std::string driver;
@@ -77,44 +77,45 @@ void sink_guards::report(slot& s, rule broken, const char* text, const char* cal
   });
 }
 
-sink_guards::slot* sink_guards::admit(const void* handle, const char* callback) noexcept {
+sink_guards::slot* sink_guards::accept_callback(const void* handle, const char* callback) noexcept {
   const reference r(handle);
   slot& s = *r.at;
-  if (r.is(unused) || s.word.load(std::memory_order_acquire) >> 8 != r.generation) {
-    s.home.report(s, after_end, "a callback after on_end", callback);
+  if (r.is(unused) || s.packed_state.load(std::memory_order_acquire) >> 8 != r.generation) {
+    s.guards.report(s, after_end, "a callback after on_end", callback);
     return nullptr;
   }
-  if (!s.home.ctx_.on_exec(s.exec)) {
-    s.home.report(s, foreign, "a callback on another thread than the executor's", callback);
+  if (!s.guards.ctx_.on_exec(s.exec)) {
+    s.guards.report(s, wrong_thread, "a callback on another thread than the executor's", callback);
     return nullptr;
   }
-  if (r.is(starting)) s.home.report(s, inside, "a callback inside of complete()", callback);
+  if (r.is(starting)) s.guards.report(s, inside_complete, "a callback inside of complete()", callback);
   return r.is(abandoned) ? nullptr : &s;
 }
 
 void sink_guards::end(void* handle, ry_status st, const ry_llm_end* end, const ry_error_view* err) noexcept {
   const reference r(handle);
-  if (slot* s = admit(handle, "on_end")) {
-    // The request may be gone when on_end returns; the slot remains.
-    s->to.on_end(s->to_ctx, st, end, err);
-    s->home.close(r);
+  if (slot* s = accept_callback(handle, "on_end")) {
+    // The request may be destroyed when on_end returns; the slot remains.
+    s->target.on_end(s->target_ctx, st, end, err);
+    s->guards.close(r);
   } else if (r.is(abandoned)) {
-    r.at->home.close(r);
-  } else if (r.is(starting) || r.is(open_)) {
-    r.at->home.end_from_elsewhere(handle);
+    r.at->guards.close(r);
+  } else if (r.is(starting) || r.is(answering)) {
+    r.at->guards.post_failed_end(handle);
   }
 }
 
-// The answer cannot be trusted, but the run must get its end.
-void sink_guards::end_from_elsewhere(void* handle) noexcept {
+// The answer cannot be trusted, but the run needs an end: posts a failed on_end to the executor.
+void sink_guards::post_failed_end(void* handle) noexcept {
   (void)ry::guard([&] {
     ctx_.post(reference(handle).at->exec, [handle] {
-      const ry::error why(RY_INTERNAL, "runs.driver_misbehaved", "The answer of the model provider could not be read");
-      const ry_error_view view = why.view();
+      const ry::error reason(RY_INTERNAL, "runs.driver_misbehaved",
+                             "The answer of the model provider could not be read");
+      const ry_error_view view = reason.view();
       const reference r(handle);
-      if (!r.is(starting) && !r.is(open_)) return;
-      r.at->to.on_end(r.at->to_ctx, RY_INTERNAL, nullptr, &view);
-      r.at->home.close(r);
+      if (!r.is(starting) && !r.is(answering)) return;
+      r.at->target.on_end(r.at->target_ctx, RY_INTERNAL, nullptr, &view);
+      r.at->guards.close(r);
     });
   });
 }
@@ -124,20 +125,20 @@ const ry_llm_sink& sink_guards::sink() noexcept {
     ry_llm_sink out{};
     out.struct_size = sizeof out;
     out.on_text = [](void* handle, ry_str text) noexcept {
-      if (slot* s = admit(handle, "on_text")) s->to.on_text(s->to_ctx, text);
+      if (slot* s = accept_callback(handle, "on_text")) s->target.on_text(s->target_ctx, text);
     };
     out.on_reasoning = [](void* handle, ry_str text) noexcept {
-      if (slot* s = admit(handle, "on_reasoning")) s->to.on_reasoning(s->to_ctx, text);
+      if (slot* s = accept_callback(handle, "on_reasoning")) s->target.on_reasoning(s->target_ctx, text);
     };
     out.on_tool_call = [](void* handle, ry_str id, ry_str name, ry_str arguments) noexcept {
-      if (slot* s = admit(handle, "on_tool_call")) s->to.on_tool_call(s->to_ctx, id, name, arguments);
+      if (slot* s = accept_callback(handle, "on_tool_call")) s->target.on_tool_call(s->target_ctx, id, name, arguments);
     };
     out.on_end = &sink_guards::end;
     out.on_reasoning_block = [](void* handle, ry_str block) noexcept {
-      if (slot* s = admit(handle, "on_reasoning_block")) s->to.on_reasoning_block(s->to_ctx, block);
+      if (slot* s = accept_callback(handle, "on_reasoning_block")) s->target.on_reasoning_block(s->target_ctx, block);
     };
     out.on_notice = [](void* handle, ry_str code, ry_str message) noexcept {
-      if (slot* s = admit(handle, "on_notice")) s->to.on_notice(s->to_ctx, code, message);
+      if (slot* s = accept_callback(handle, "on_notice")) s->target.on_notice(s->target_ctx, code, message);
     };
     return out;
   }();

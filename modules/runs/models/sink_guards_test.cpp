@@ -34,7 +34,7 @@ struct sink_guards_test : testing::Test {
     guards.returned(handle, RY_OK);
     return handle;
   }
-  void say(void* handle, const char* text) { sink_guards::sink().on_text(handle, ry::str(text)); }
+  void send_text(void* handle, const char* text) { sink_guards::sink().on_text(handle, ry::str(text)); }
   void end(void* handle, ry_status st = RY_OK) { sink_guards::sink().on_end(handle, st, nullptr, nullptr); }
   std::size_t violations() const { return host.driver_violations.size(); }
 
@@ -47,21 +47,21 @@ struct sink_guards_test : testing::Test {
   std::vector<ry_status> ends;
 };
 
-TEST_F(sink_guards_test, a_conforming_stream_is_passed_on) {
+TEST_F(sink_guards_test, callbacks_that_obey_the_contract_are_forwarded) {
   void* handle = begin();
-  say(handle, "Hello ");
-  say(handle, "you");
+  send_text(handle, "Hello ");
+  send_text(handle, "you");
   end(handle);
   EXPECT_EQ(text, "Hello you");
   EXPECT_EQ(ends, std::vector{RY_OK});
   EXPECT_EQ(violations(), 0u);
 }
 
-TEST_F(sink_guards_test, text_and_a_second_end_after_the_end_are_dropped_and_named_once) {
+TEST_F(sink_guards_test, callbacks_after_the_end_are_dropped_and_reported_once) {
   void* handle = begin();
   end(handle);
-  say(handle, "too late");
-  say(handle, "too late");
+  send_text(handle, "too late");
+  send_text(handle, "too late");
   end(handle);
   EXPECT_EQ(text, "");
   EXPECT_EQ(ends, std::vector{RY_OK});
@@ -69,7 +69,7 @@ TEST_F(sink_guards_test, text_and_a_second_end_after_the_end_are_dropped_and_nam
   EXPECT_EQ(host.driver_violations[0], "llm.provider/1 faulty: a callback after on_end: on_text");
 }
 
-TEST_F(sink_guards_test, a_late_call_does_not_reach_another_answer) {
+TEST_F(sink_guards_test, a_late_callback_does_not_reach_another_answer) {
   void* old = begin();
   end(old);
   std::vector<void*> others;
@@ -78,16 +78,16 @@ TEST_F(sink_guards_test, a_late_call_does_not_reach_another_answer) {
     EXPECT_NE(others.back(), old);
     end(others.back());
   }
-  say(old, "too late");
+  send_text(old, "too late");
   end(old);
   EXPECT_EQ(text, "");
   EXPECT_EQ(ends.size(), 601u);
   EXPECT_EQ(violations(), 1u);
 }
 
-TEST_F(sink_guards_test, calls_inside_of_complete_are_taken_and_named) {
+TEST_F(sink_guards_test, callbacks_inside_complete_are_forwarded_and_reported) {
   void* handle = guards.open(provider, host.exec(), target, this);
-  say(handle, "early");
+  send_text(handle, "early");
   end(handle);
   guards.returned(handle, RY_OK);
   EXPECT_EQ(text, "early");
@@ -96,13 +96,13 @@ TEST_F(sink_guards_test, calls_inside_of_complete_are_taken_and_named) {
   EXPECT_NE(host.driver_violations[0].find("inside of complete()"), std::string::npos);
 }
 
-TEST_F(sink_guards_test, on_another_thread_text_is_dropped_and_an_end_fails_the_answer) {
+TEST_F(sink_guards_test, on_another_thread_text_is_dropped_and_the_end_fails_the_answer) {
   void* handle = begin();
   std::thread([&] {
-    say(handle, "from elsewhere");
+    send_text(handle, "from elsewhere");
     end(handle);
   }).join();
-  EXPECT_TRUE(ends.empty()) << "not on the foreign thread";
+  EXPECT_TRUE(ends.empty()) << "on_end is not called on the other thread";
   host.run_ready();
   EXPECT_EQ(text, "");
   EXPECT_EQ(ends, std::vector{RY_INTERNAL});
@@ -110,12 +110,12 @@ TEST_F(sink_guards_test, on_another_thread_text_is_dropped_and_an_end_fails_the_
   EXPECT_NE(host.driver_violations[0].find("on another thread"), std::string::npos);
 }
 
-TEST_F(sink_guards_test, an_answer_that_was_let_go_keeps_its_provider_until_its_end) {
+TEST_F(sink_guards_test, an_abandoned_answer_keeps_its_provider_until_it_ends) {
   const std::weak_ptr<const provider_set::provider> alive = provider;
   void* handle = begin();
   provider.reset();
   guards.abandon(handle, "too long");
-  say(handle, "no waiter");
+  send_text(handle, "no waiter");
   EXPECT_FALSE(alive.expired());
   end(handle);
   host.run_ready();
@@ -126,7 +126,7 @@ TEST_F(sink_guards_test, an_answer_that_was_let_go_keeps_its_provider_until_its_
             std::vector<std::string>{"llm.provider/1 faulty: an answer that is not ended: too long"});
 }
 
-TEST_F(sink_guards_test, a_complete_that_fails_frees_its_handle) {
+TEST_F(sink_guards_test, a_failed_complete_frees_its_handle) {
   void* handle = guards.open(provider, host.exec(), target, this);
   guards.returned(handle, RY_UNAVAILABLE);
   end(handle);

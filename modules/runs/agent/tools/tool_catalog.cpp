@@ -22,7 +22,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::uint64_t first_list_pause_ms = 100, last_list_pause_ms = 400;
+constexpr std::uint64_t first_list_delay_ms = 100, max_list_delay_ms = 400;
 
 constexpr std::string_view sandbox_tools = R"json([
 {"name":"shell","description":"Runs a command with /bin/sh in the sandbox. The working directory is /workspace, which keeps its files between calls. There is no network. Returns the output and the exit code.","parameters":{"type":"object","properties":{"command":{"type":"string","description":"The command line"},"timeout_seconds":{"type":"integer","minimum":1,"description":"Ends the command after this time; default 120"}},"required":["command"]}},
@@ -48,7 +48,7 @@ void tool_catalog::add(tool t, std::string_view text) {
   tools.push_back(std::move(t));
 }
 
-ry::task<toolbox::workspace_use> toolbox::use_of_workspace(std::shared_ptr<live_run> run) const {
+ry::task<toolbox::workspace_use> toolbox::check_workspace_use(std::shared_ptr<live_run> run) const {
   if (run->who.mode == run_mode::chat) co_return workspace_use::withheld;
   if (run->who.memory) co_return workspace_use::allowed;
   ry::result<bool> shared = co_await repo_.is_shared(run->who.project);
@@ -64,31 +64,31 @@ ry::task<toolbox::workspace_use> toolbox::use_of_workspace(std::shared_ptr<live_
 }
 
 catalog_ptr toolbox::built_in(workspace_use use) {
-  const bool there = use == workspace_use::allowed && sandboxes_.in_use() != nullptr;
+  const bool has_sandbox = use == workspace_use::allowed && sandboxes_.in_use() != nullptr;
   std::lock_guard lock(mutex_);
-  catalog_ptr& slot = there ? with_sandbox_ : empty_;
+  catalog_ptr& slot = has_sandbox ? with_sandbox_ : empty_;
   if (slot) return slot;
-  auto made = std::make_shared<tool_catalog>();
-  made->json = "[]";
-  const json::array list = there ? json::parse(sandbox_tools).as_array() : json::array();
+  auto created = std::make_shared<tool_catalog>();
+  created->json = "[]";
+  const json::array list = has_sandbox ? json::parse(sandbox_tools).as_array() : json::array();
   for (const json::value& tool : list) {
     std::string name = module_json::text_of(tool.as_object(), "name");
-    // Files are written as a whole, so writing is idempotent.
+    // A file is always written completely, so writing is idempotent.
     const bool repeatable = name != "shell";
-    made->add({std::move(name), "sandbox", repeatable}, json::serialize(tool));
+    created->add({std::move(name), "sandbox", repeatable}, json::serialize(tool));
   }
-  made->built_in = made->tools.size();
-  slot = made;
+  created->built_in = created->tools.size();
+  slot = created;
   return slot;
 }
 
 namespace {
 
-// Lists the tools of a source. Retries a transient failure for a moment: an answer without its tools would be worse.
-ry::task<ry::result<tool_listing>> ask_source(const ry::context& ctx, std::shared_ptr<live_run> run,
-                                              ry::drivers<ry_agent_tools_v1>::entry source) {
+// Lists the tools of a source. Briefly retries transient failures, because an answer without the tools would be worse.
+ry::task<ry::result<tool_listing>> list_tools_of(const ry::context& ctx, std::shared_ptr<live_run> run,
+                                                 ry::drivers<ry_agent_tools_v1>::entry source) {
   const scope_texts scope(*run);
-  for (std::uint64_t pause = first_list_pause_ms;; pause *= 4) {
+  for (std::uint64_t delay_ms = first_list_delay_ms;; delay_ms *= 4) {
     ry::result<std::string> listed = co_await ry::call<std::string, ry_str>(
         [&](ry_exec* exec, ry_tools_list_fn fn, void* ctx) {
           return source->table->list(source->self, &scope.scope, exec, fn, ctx);
@@ -100,20 +100,20 @@ ry::task<ry::result<tool_listing>> ask_source(const ry::context& ctx, std::share
       co_return ry::error(RY_DATA_LOSS, "runs.tool_list", "the list of tools is not an array");
     }
     if (listed.status() == RY_NOT_FOUND) co_return tool_listing{};
-    if (!is_transient(listed.error()) || pause > last_list_pause_ms || run->stop.must_break()) co_return listed.error();
-    co_await interruptible_sleep(ctx, run, pause);
+    if (!is_transient(listed.error()) || delay_ms > max_list_delay_ms || run->stop.must_break())
+      co_return listed.error();
+    co_await interruptible_sleep(ctx, run, delay_ms);
   }
 }
 
-// Tells clients once that the run continues without a source's tools, and again after the tools were available in
-// between.
+// Tells clients that the run continues without a source's tools; again only if the tools were available in between.
 void report_missing(const ry::context& ctx, event_log_writers& writers, const std::shared_ptr<live_run>& run,
-                    const std::string& source, const ry::error& why) {
+                    const std::string& source, const ry::error& error) {
   if (std::find(run->progress.sources_missing.begin(), run->progress.sources_missing.end(), source) !=
       run->progress.sources_missing.end())
     return;
   run->progress.sources_missing.push_back(source);
-  ctx.log_error("the tools of " + source + " could not be listed", why);
+  ctx.log_error("the tools of " + source + " could not be listed", error);
   run->events.buffer.append("error")
       .text("message", "The tools of " + source + " could not be listed; the run continues without them")
       .text("error_code", "TOOLS_UNAVAILABLE")
@@ -125,31 +125,31 @@ void report_missing(const ry::context& ctx, event_log_writers& writers, const st
 }  // namespace
 
 ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
-  catalog_ptr base = built_in(co_await use_of_workspace(run));
+  catalog_ptr base = built_in(co_await check_workspace_use(run));
   const auto sources = sources_.all();
   if (sources.empty() || run->who.mode == run_mode::chat) co_return base;
-  auto made = std::make_shared<tool_catalog>(*base);
+  auto out = std::make_shared<tool_catalog>(*base);
   std::set<std::string, std::less<>> names;
   for (const tool_catalog::tool& t : base->tools) names.insert(t.name);
   for (const auto& source : sources) {
-    ry::result<tool_listing> offered = co_await ask_source(ctx_, run, source);
+    ry::result<tool_listing> offered = co_await list_tools_of(ctx_, run, source);
     if (!offered) {
       if (!run->stop.must_break()) report_missing(ctx_, writers_, run, source->name, offered.error());
       continue;
     }
     std::erase(run->progress.sources_missing, source->name);
-    for (const std::string& name : offered->left_out)
+    for (const std::string& name : offered->skipped)
       ctx_.warn("a tool is left out: its description is unreadable or nested too deep",
                 {{"tool", name}, {"driver", source->name}});
-    std::move(offered->instructions.begin(), offered->instructions.end(), std::back_inserter(made->instructions));
+    std::move(offered->instructions.begin(), offered->instructions.end(), std::back_inserter(out->instructions));
     for (tool_listing::tool& t : offered->tools) {
       if (!names.insert(t.name).second) continue;
-      made->add({std::move(t.name), std::move(t.source), t.repeatable, t.own_time_limit, source},
-                one_line(std::move(t.for_model)));
+      out->add({std::move(t.name), std::move(t.source), t.repeatable, t.own_time_limit, source},
+               one_line(std::move(t.for_model)));
     }
   }
-  for (int n = 2; names.contains(made->search.name); ++n) made->search.name = "find_tools_" + std::to_string(n);
-  co_return catalog_ptr(std::move(made));
+  for (int n = 2; names.contains(out->search.name); ++n) out->search.name = "find_tools_" + std::to_string(n);
+  co_return catalog_ptr(std::move(out));
 }
 
 }  // namespace runs

@@ -22,7 +22,7 @@ struct tool_catalog {
     std::string name, source;  // source: "sandbox", "mcp:<server>"
     bool repeatable = false;  // read-only or idempotent
     bool own_time_limit = false;  // its source limits the time of each call
-    ry::drivers<ry_agent_tools_v1>::entry driver = nullptr;  // empty: the sandbox, or find_tools
+    ry::drivers<ry_agent_tools_v1>::entry driver = nullptr;  // empty: a sandbox tool, or find_tools
     std::size_t begin = 0, length = 0;  // of its element in `json`
   };
   std::vector<tool> tools;  // built-in tools come first
@@ -36,7 +36,7 @@ struct tool_catalog {
   const tool* find(std::string_view name) const;
   // The tool's element of the request's array.
   std::string_view text_of(const tool& t) const { return std::string_view(json).substr(t.begin, t.length); }
-  // `text`: the tool's element. No tool of this name exists yet.
+  // `text` is the tool's element. The name must be new.
   void add(tool t, std::string_view text);
 };
 using catalog_ptr = std::shared_ptr<const tool_catalog>;
@@ -46,13 +46,13 @@ class toolbox {
   toolbox(const ry::context& ctx, const repository& repo, const ry::drivers<ry_agent_tools_v1>& sources,
           const sandbox_drivers& sandboxes, event_log_writers& writers)
       : ctx_(ctx), repo_(repo), sources_(sources), sandboxes_(sandboxes), writers_(writers) {}
-  // The sandbox's tools and those of the sources. A source that fails is left out, and an event says so. Chat mode has
-  // no tools. Without memory, workspace tools are withheld if another thread has used the workspace.
+  // The tools of the sandbox and the sources. A source that fails is skipped and reported in an event. Chat mode has no
+  // tools. Without memory, workspace tools are withheld if another thread has used the workspace.
   ry::task<catalog_ptr> catalog(std::shared_ptr<live_run> run);
 
  private:
   enum class workspace_use { allowed, withheld };
-  ry::task<workspace_use> use_of_workspace(std::shared_ptr<live_run> run) const;
+  ry::task<workspace_use> check_workspace_use(std::shared_ptr<live_run> run) const;
   catalog_ptr built_in(workspace_use use);
 
   const ry::context& ctx_;

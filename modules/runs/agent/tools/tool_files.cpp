@@ -37,7 +37,7 @@ std::string_view extension_of(std::string_view media_type) {
   return at != known.end() ? at->second : ".bin";
 }
 
-std::string plain_type(std::string_view media_type) {
+std::string media_type_or_default(std::string_view media_type) {
   std::string type = ry::lower_ascii(trim(media_type.substr(0, media_type.find(';'))));
   const bool usable = type.size() <= 100 && type.find('/') != std::string::npos &&
                       type.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789/.+-_") == std::string::npos;
@@ -55,7 +55,7 @@ std::string path_of(const result_file& f, std::string_view media_type, std::stri
   return std::string(directory) + name.substr(0, dot) + "-" + digest_of(bytes).substr(0, 12) + name.substr(dot);
 }
 
-std::string described(const std::string& name, const std::string& media_type, std::size_t size) {
+std::string file_description(const std::string& name, const std::string& media_type, std::size_t size) {
   return name + " (" + media_type + ", " + size_text(size) + ")";
 }
 
@@ -79,7 +79,7 @@ std::vector<result_file> files_of_result(const json::object& result, std::string
       f.name = module_json::text_of(v.as_object(), "name");
       f.media_type = module_json::text_of(v.as_object(), "media_type");
       f.data = module_json::text_of(v.as_object(), "data");
-      f.is = purpose;
+      f.use = purpose;
       if (f.data.empty()) continue;
       if (f.name.empty()) f.name = purpose == result_file::purpose::image ? "image" : "file";
       out.push_back(std::move(f));
@@ -99,34 +99,35 @@ std::vector<result_file> files_of_result(const json::object& result, std::string
 
 files_to_store choose_files(const std::vector<result_file>& all, model_sees sees) {
   files_to_store out;
-  std::size_t total = 0, refused = 0;
+  std::size_t total = 0, rejected_count = 0;
   for (const result_file& f : all) {
-    if (f.is == result_file::purpose::image && f.in_message && sees == model_sees::images && is_usable_image(f))
+    if (f.use == result_file::purpose::image && f.in_message && sees == model_sees::images && is_usable_image(f))
       continue;
-    std::string type = plain_type(f.media_type);
-    const auto refuse = [&](std::size_t size, const char* why) {
-      if (++refused > max_files) return;
-      out.notes += "\n[" + described(safe_file_name(f.name), type, size) + " was not stored: " + why + "]";
+    std::string type = media_type_or_default(f.media_type);
+    const auto reject = [&](std::size_t size, const char* reason) {
+      if (++rejected_count > max_files) return;
+      out.notes += "\n[" + file_description(safe_file_name(f.name), type, size) + " was not stored: " + reason + "]";
     };
     std::string_view data = f.data;
     if (const std::size_t comma = data.find(',');
-        f.as == result_file::form::base64 && data.starts_with("data:") && comma != data.npos)
+        f.encoding == result_file::form::base64 && data.starts_with("data:") && comma != data.npos)
       data.remove_prefix(comma + 1);
     if (out.files.size() == max_files || total + data.size() / 4 * 3 > max_stored_bytes) {
-      refuse(data.size() / 4 * 3, "the result has too many files or bytes");
+      reject(data.size() / 4 * 3, "the result has too many files or bytes");
       continue;
     }
     std::optional<std::string> bytes =
-        f.as == result_file::form::plain ? std::optional<std::string>(data) : llm::decode_base64(data);
+        f.encoding == result_file::form::plain ? std::optional<std::string>(data) : llm::decode_base64(data);
     if (!bytes) {
-      refuse(data.size() / 4 * 3, "its data is not base64");
+      reject(data.size() / 4 * 3, "its data is not base64");
       continue;
     }
     total += bytes->size();
     std::string path = path_of(f, type, *bytes);
     out.files.push_back({std::move(path), std::move(type), std::move(*bytes)});
   }
-  if (refused > max_files) out.notes += "\n[" + std::to_string(refused - max_files) + " more were not stored]";
+  if (rejected_count > max_files)
+    out.notes += "\n[" + std::to_string(rejected_count - max_files) + " more were not stored]";
   return out;
 }
 
@@ -140,26 +141,26 @@ ry::task<void> store_result_files(const ry::context& ctx, const settings& config
     for (const result_file& f : all) bytes += f.data.size();
     files_to_store chosen;
     const auto choose = [&] { chosen = choose_files(all, sees); };
-    if (bytes > max_in_a_turn) {
+    if (bytes > max_bytes_per_loop_turn) {
       co_await ctx.run_blocking(choose);
     } else {
       choose();
     }
     outcome.content += chosen.notes;
     if (chosen.files.empty() || run->stop.must_break()) co_return;
-    ry::result<void> ready = co_await files.ensure(run);
-    bool any = false;
+    ry::result<void> workspace_ready = co_await files.ensure(run);
+    bool any_stored = false;
     for (const stored_file& f : chosen.files) {
-      ry::result<void> done = ready;
+      ry::result<void> done = workspace_ready;
       if (done) done = co_await files.write(run, f.path, f.bytes);
       if (!done && done.status() != RY_UNAVAILABLE)
         ctx.log_error("a file of a tool's result could not be stored", done.error());
-      any = any || done.ok();
-      const std::string what = described(f.path, f.media_type, f.bytes.size());
-      outcome.content += done ? "\n[stored in the workspace: " + what + "]"
-                              : "\n[" + what + " was not stored: the workspace is not available]";
+      any_stored = any_stored || done.ok();
+      const std::string description = file_description(f.path, f.media_type, f.bytes.size());
+      outcome.content += done ? "\n[stored in the workspace: " + description + "]"
+                              : "\n[" + description + " was not stored: the workspace is not available]";
     }
-    if (!any) co_return;
+    if (!any_stored) co_return;
     std::string note;
     co_await files.keep(run, note);
     if (!note.empty()) outcome.content += "\n" + note;

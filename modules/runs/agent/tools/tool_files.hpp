@@ -1,5 +1,5 @@
-// Files in tool results: images for models with vision, and files that are stored in the run's workspace. A line in the
-// text tells the model their path.
+// Files in tool results: images for models with vision, and files that are stored in the run's workspace. A line of the
+// result text tells the model their path.
 #pragma once
 #include <boost/json/object.hpp>
 #include <memory>
@@ -18,25 +18,25 @@ namespace runs {
 // A part of a result that may have to be stored.
 struct result_file {
   enum class form { base64, plain };
-  // file: always stored; image: stored if the model is not shown it.
+  // file: always stored; image: stored if the model does not receive it.
   enum class purpose { file, image };
   std::string name, media_type;  // as the source sent them
   std::string data;
-  form as = form::base64;
-  purpose is = purpose::file;
+  form encoding = form::base64;
+  purpose use = purpose::file;
   bool in_message = false;  // an image that is part of the message
 };
 
-// Reads the members `images` and `files` of a result of agent.tools/1. Adds as many images to `message_parts` as may be
-// sent to a model.
+// Reads the members `images` and `files` of a result of agent.tools/1. Adds images to `message_parts` up to the limit
+// of a message.
 std::vector<result_file> files_of_result(const boost::json::object& result, std::string& message_parts);
 
 struct stored_file {
   std::string path;  // in the workspace; derived from the content, so that the same bytes are stored once
   std::string media_type, bytes;
 };
-// The files to store, decoded, and lines for the model about those that cannot be stored. Pure; takes milliseconds for
-// megabytes.
+// The decoded files to store, and lines for the model about files that cannot be stored. Pure; takes several
+// milliseconds for megabytes.
 struct files_to_store {
   std::vector<stored_file> files;
   std::string notes;

@@ -25,7 +25,7 @@ result_file file(std::string name, std::string media_type, std::string data) {
   return f;
 }
 
-TEST(tool_files_test, images_become_parts_of_the_message_as_far_as_they_fit) {
+TEST(tool_files_test, images_become_parts_of_the_message_up_to_the_limit) {
   std::string parts;
   const std::string large(3u << 20, 'A');
   const auto all = files_of_result(
@@ -37,11 +37,11 @@ TEST(tool_files_test, images_become_parts_of_the_message_as_far_as_they_fit) {
   ASSERT_EQ(all.size(), 5u);
   EXPECT_TRUE(all[0].in_message && all[1].in_message);
   EXPECT_FALSE(all[2].in_message || all[3].in_message || all[4].in_message);
-  EXPECT_EQ(all[4].is, purpose::file);
+  EXPECT_EQ(all[4].use, purpose::file);
   EXPECT_EQ(json::parse("[" + parts + "]").as_array().size(), 2u);
 }
 
-TEST(tool_files_test, files_are_named_by_their_content) {
+TEST(tool_files_test, paths_contain_a_hash_of_the_content) {
   const auto got = choose_files({file("a.wav", "audio/wav", "QUJD"), file("a.wav", "audio/wav", "QUJE"),
                                  file("a.wav", "audio/wav", "QUJD"), file("", "audio/mpeg; x=y", "QUJD")},
                                 model_sees::no_images);
@@ -57,7 +57,7 @@ TEST(tool_files_test, files_are_named_by_their_content) {
   EXPECT_EQ(got.notes, "");
 }
 
-TEST(tool_files_test, names_do_not_leave_their_directory) {
+TEST(tool_files_test, names_cannot_escape_the_directory) {
   for (const char* name :
        {"../../etc/passwd", "/etc/passwd", "..", "a\nb", "-rf", "\xE2\x80\xAEgpj.exe", "C:\\x\\y.txt"}) {
     const auto got = choose_files({file(name, "weird\ntype", "QUJD")}, model_sees::no_images);
@@ -71,12 +71,12 @@ TEST(tool_files_test, names_do_not_leave_their_directory) {
   }
 }
 
-TEST(tool_files_test, images_are_stored_for_models_that_are_not_shown_them) {
+TEST(tool_files_test, images_that_the_model_does_not_receive_are_stored) {
   result_file good = file("image", "image/png", llm::encode_base64(llm::test::png(2, 2)));
-  good.is = purpose::image;
+  good.use = purpose::image;
   good.in_message = true;
   result_file vector = file("image", "image/svg+xml", llm::encode_base64("<svg/>"));
-  vector.is = purpose::image;
+  vector.use = purpose::image;
   vector.in_message = true;
   result_file large = good;
   large.in_message = false;
@@ -103,13 +103,13 @@ TEST(tool_files_test, excess_and_unreadable_files_are_reported) {
   EXPECT_EQ(choose_files(large, model_sees::images).files.size(), 2u);
 }
 
-TEST(tool_files_test, a_result_that_is_too_long_is_kept_whole) {
+TEST(tool_files_test, a_text_that_is_too_long_is_also_stored_as_a_file) {
   std::vector<result_file> files;
   const std::string text(60 * 1024, 'x');
   const tool_outcome got = read_result(R"({"content":")" + text + R"("})", &files);
   EXPECT_LT(got.content.size(), text.size());
   ASSERT_EQ(files.size(), 1u);
-  EXPECT_EQ(files[0].as, form::plain);
+  EXPECT_EQ(files[0].encoding, form::plain);
   const auto chosen = choose_files(files, model_sees::images);
   ASSERT_EQ(chosen.files.size(), 1u);
   EXPECT_EQ(chosen.files[0].bytes, text);

@@ -13,39 +13,39 @@ namespace runs {
 
 namespace {
 
-// Cancels a call when its time limit expires. On the run's executor.
+// Cancels a call when its time limit expires. Thread: the run's executor.
 class time_limit {
  public:
-  time_limit(const ry::context& ctx, ry_exec* exec, std::int64_t seconds, abortable& what)
+  time_limit(const ry::context& ctx, ry_exec* exec, std::int64_t seconds, abortable& call)
       : state_(std::make_shared<state>()) {
-    state_->what = &what;
+    state_->call = &call;
     // If the timer cannot be started, the call runs without a limit.
     (void)ctx.spawn(wait(ctx, state_, static_cast<std::uint64_t>(seconds) * 1000), exec, state_->source.token());
   }
   time_limit(const time_limit&) = delete;
   ~time_limit() {
-    state_->what = nullptr;
+    state_->call = nullptr;
     state_->source.cancel(RY_REASON_USER);
   }
-  bool reached() const { return state_->reached; }
+  bool expired() const { return state_->expired; }
 
  private:
   struct state {
-    abortable* what = nullptr;
-    bool reached = false;
+    abortable* call = nullptr;
+    bool expired = false;
     ry::cancel_source source;
   };
   static ry::task<void> wait(const ry::context& ctx, std::shared_ptr<state> s, std::uint64_t ms) {
-    ry::result<void> slept = co_await ctx.sleep(ms);
-    if (!slept || s->what == nullptr) co_return;
-    s->reached = true;
-    s->what->abort();
+    ry::result<void> elapsed = co_await ctx.sleep(ms);
+    if (!elapsed || s->call == nullptr) co_return;
+    s->expired = true;
+    s->call->abort();
   }
   std::shared_ptr<state> state_;
 };
 
-// A call to an agent.tools/1 source; lives in the frame that awaits it.
-struct foreign_run : abortable {
+// A call to an agent.tools/1 source. Lifetime: the frame that awaits it.
+struct source_call : abortable {
   const ry_agent_tools_v1* table = nullptr;
   void* self = nullptr;
   void* call = nullptr;
@@ -60,20 +60,20 @@ struct foreign_run : abortable {
     if (!ended && call != nullptr) table->cancel(self, call);
   }
   static void on_output(void* ctx, ry_str text) noexcept {
-    auto* c = static_cast<foreign_run*>(ctx);
+    auto* c = static_cast<source_call*>(ctx);
     (void)ry::guard([&] { c->out->add(ry::view(text)); });
   }
   static void on_result(void* ctx, ry_status st, ry_str result, const ry_error_view* err) noexcept {
-    auto* c = static_cast<foreign_run*>(ctx);
+    auto* c = static_cast<source_call*>(ctx);
     const ry_status read = ry::guard([&] {
       if (st == RY_NOT_FOUND && c->resumed) {
-        c->outcome = {std::string(unknown_outcome), true, {}};
+        c->outcome = {std::string(unknown_call_outcome), true, {}};
         c->unknown = true;
         return;
       }
       if (st != RY_OK) {
-        const std::string why = err != nullptr ? ry::text(err->message) : ry::status_name(st);
-        c->outcome = {"the tool could not be called: " + why, true};
+        const std::string reason = err != nullptr ? ry::text(err->message) : ry::status_name(st);
+        c->outcome = {"the tool could not be called: " + reason, true};
         return;
       }
       c->outcome = read_result(ry::view(result), &c->files);
@@ -86,21 +86,21 @@ struct foreign_run : abortable {
 
 }  // namespace
 
-ry::task<tool_outcome> run_foreign(const ry::context& ctx, const settings& config, event_log_writers& writers,
-                                   const run_workspace& files, std::shared_ptr<live_run> run,
-                                   const tool_catalog::tool& tool, tool_call call, call_kind how, bool& unknown) {
+ry::task<tool_outcome> call_source_tool(const ry::context& ctx, const settings& config, event_log_writers& writers,
+                                        const run_workspace& files, std::shared_ptr<live_run> run,
+                                        const tool_catalog::tool& tool, tool_call call, call_kind kind, bool& unknown) {
   const auto driver = tool.driver;
   const scope_texts scope(*run);
   output_stream out(ctx, writers, run, call.id, output_stream::kind::progress);
-  foreign_run state;
+  source_call state;
   state.table = driver->table;
   state.self = driver->self;
   state.out = &out;
   ry_tool_sink sink{};
   sink.struct_size = sizeof sink;
-  sink.on_output = &foreign_run::on_output;
-  sink.on_result = &foreign_run::on_result;
-  state.resumed = how == call_kind::resumed;
+  sink.on_output = &source_call::on_output;
+  sink.on_result = &source_call::on_result;
+  state.resumed = kind == call_kind::resumed;
   const auto begin = state.resumed ? driver->table->resume : driver->table->call;
   const ry_status st = begin(driver->self, &scope.scope, ry::str(call.id), ry::str(call.name), ry::str(call.arguments),
                              run->exec, &sink, &state, &state.call);
@@ -110,14 +110,14 @@ ry::task<tool_outcome> run_foreign(const ry::context& ctx, const settings& confi
     std::optional<time_limit> limit;
     if (!tool.own_time_limit) limit.emplace(ctx, run->exec, config.tool_timeout_seconds, state);
     while (!state.ended) (void)co_await state.done.wait();
-    if (limit && limit->reached()) {
+    if (limit && limit->expired()) {
       state.outcome = {
           "the tool took longer than " + std::to_string(config.tool_timeout_seconds) + " seconds", true, {}};
       state.files.clear();
     }
   }
   out.end();
-  // Stored before the result is committed, as with the sandbox's tools.
+  // Files are stored before the result is committed, as with sandbox tools.
   if (!state.files.empty()) co_await store_result_files(ctx, config, files, run, std::move(state.files), state.outcome);
   unknown = state.unknown;
   co_return std::move(state.outcome);

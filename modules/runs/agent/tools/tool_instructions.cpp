@@ -14,15 +14,15 @@ constexpr std::string_view section_heading =
 constexpr std::string_view tag = "tool_server_instructions";
 constexpr std::size_t max_source_name_bytes = 200;
 
-// A name in quotes; the server's owner chose it.
-std::string attribute(std::string_view name) {
+// Makes a name safe between quotes; it is chosen by the owner of the server.
+std::string attribute_value(std::string_view name) {
   std::string out = plain_sentence(name.substr(0, ry::whole_characters(name.substr(0, max_source_name_bytes))));
   for (char& c : out)
     if (c == '"' || c == '<' || c == '>') c = '\'';
   return out;
 }
 
-// Defuses the closing tag: a server must not write in the name of another one or of the agent's owner.
+// Breaks tags in the text: a server must not impersonate another server or the owner of the agent.
 std::string without_tag(std::string text) {
   const std::string lowered = ry::lower_ascii(text);
   for (std::size_t at = lowered.find(tag); at != std::string::npos; at = lowered.find(tag, at + 1)) text[at] = '_';
@@ -36,12 +36,13 @@ std::string instructions_section(const std::vector<tool_instructions>& all, std:
   for (const tool_instructions& each : all) {
     if (is_blank(each.text)) continue;
     std::string_view text = each.text;
-    const bool cut = text.size() > max_bytes;
-    if (cut) text = text.substr(0, ry::whole_characters(text.substr(0, max_bytes)));
+    const bool truncated = text.size() > max_bytes;
+    if (truncated) text = text.substr(0, ry::whole_characters(text.substr(0, max_bytes)));
     max_bytes -= text.size();
     if (out.empty()) out = section_heading;
-    out += "\n<" + std::string(tag) + " server=\"" + attribute(each.source) + "\">\n" + without_tag(std::string(text));
-    if (cut) out += "\n[cut: " + std::to_string(each.text.size() - text.size()) + " more bytes]";
+    out += "\n<" + std::string(tag) + " server=\"" + attribute_value(each.source) + "\">\n" +
+           without_tag(std::string(text));
+    if (truncated) out += "\n[cut: " + std::to_string(each.text.size() - text.size()) + " more bytes]";
     out += "\n</" + std::string(tag) + ">\n";
   }
   return out;

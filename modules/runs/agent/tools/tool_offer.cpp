@@ -20,7 +20,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t max_found = 10;  // per query
-constexpr std::size_t max_named = 20;  // by name, in one call
+constexpr std::size_t max_names = 20;  // by name, in one call
 constexpr std::size_t max_query_bytes = 1000;
 constexpr std::size_t max_description_bytes = 400;  // of one tool, in a result
 constexpr std::size_t max_parameters = 12;  // of one tool, in a result
@@ -48,19 +48,19 @@ tool_index index_of(const tool_catalog& catalog) {
   return tool_index(std::move(tools));
 }
 
-std::string line_about(const searchable_tool& tool) {
+std::string tool_line(const searchable_tool& tool) {
   std::string out = tool.name + "(";
   for (std::size_t i = 0; i < std::min(tool.parameters.size(), max_parameters); ++i)
     out.append(i == 0 ? "" : ", ").append(tool.parameters[i]);
   if (tool.parameters.size() > max_parameters) out += ", ...";
   out += ")";
-  std::string about = shorten(tool.description, max_description_bytes);
-  std::replace(about.begin(), about.end(), '\n', ' ');
-  if (!is_blank(about)) out += ": " + about;
+  std::string description = shorten(tool.description, max_description_bytes);
+  std::replace(description.begin(), description.end(), '\n', ' ');
+  if (!is_blank(description)) out += ": " + description;
   return out;
 }
 
-// "github (120), jira (176)": the sources of the tools that a request may lack.
+// "github (120), jira (176)": the sources of tools that a request may omit, with their number of tools.
 std::string sources_of(const tool_catalog& catalog) {
   constexpr std::string_view mcp = "mcp:";
   std::map<std::string, std::size_t> counts;
@@ -81,20 +81,20 @@ std::string sources_of(const tool_catalog& catalog) {
   return out;
 }
 
-std::string all_of(const tool_catalog& catalog, const std::vector<std::size_t>& which) {
+std::string tools_array(const tool_catalog& catalog, const std::vector<std::size_t>& indices) {
   std::string out = "[" + find_tools_json(catalog);
-  for (const std::size_t i : which) out.append(",").append(catalog.text_of(catalog.tools[i]));
+  for (const std::size_t i : indices) out.append(",").append(catalog.text_of(catalog.tools[i]));
   return out + "]";
 }
 
 std::size_t limit_for(const settings& config, const std::string& model, const provider_set::provider& provider,
                       std::string_view provider_model) {
-  const std::size_t configured = config.max_tools_of(model), known = provider.limits(provider_model).tools;
-  if (configured == 0 || known == 0) return std::max(configured, known);
-  return std::min(configured, known);
+  const std::size_t configured = config.max_tools_of(model), of_provider = provider.limits(provider_model).tools;
+  if (configured == 0 || of_provider == 0) return std::max(configured, of_provider);
+  return std::min(configured, of_provider);
 }
 
-// Once per run and worker.
+// Notifies clients and the log, once per run and worker.
 void report_search(const ry::context& ctx, event_log_writers& writers, const std::shared_ptr<live_run>& run,
                    std::size_t all, std::size_t shown) {
   if (run->progress.tool_search_reported) return;
@@ -112,13 +112,14 @@ void report_search(const ry::context& ctx, event_log_writers& writers, const std
 
 std::string find_tools_json(const tool_catalog& catalog) {
   const std::string sources = sources_of(catalog);
-  const std::string about = "Finds tools and makes them available from the next step on. You have " +
-                            std::to_string(catalog.tools.size()) + " tools, but only some of them are listed here." +
-                            (sources.empty() ? std::string() : " There are tools from: " + sources + ".") +
-                            " Use this before you say that something cannot be done.";
+  const std::string description = "Finds tools and makes them available from the next step on. You have " +
+                                  std::to_string(catalog.tools.size()) +
+                                  " tools, but only some of them are listed here." +
+                                  (sources.empty() ? std::string() : " There are tools from: " + sources + ".") +
+                                  " Use this before you say that something cannot be done.";
   return json::serialize(
       json::object{{"name", catalog.search.name},
-                   {"description", about},
+                   {"description", description},
                    {"parameters",
                     {{"type", "object"},
                      {"properties",
@@ -135,7 +136,7 @@ tool_outcome find_tools(const tool_catalog& catalog, const json::object& argumen
   std::vector<std::string> names;
   if (const json::value* given = arguments.if_contains("names"); given != nullptr && given->is_array())
     for (const json::value& name : given->as_array())
-      if (name.is_string() && names.size() < max_named) names.emplace_back(name.as_string());
+      if (name.is_string() && names.size() < max_names) names.emplace_back(name.as_string());
   if (is_blank(query) && names.empty()) return {"the argument \"query\" is missing", true, {}};
 
   const tool_index index = index_of(catalog);
@@ -163,7 +164,7 @@ tool_outcome find_tools(const tool_catalog& catalog, const json::object& argumen
   out.content += std::to_string(found.size()) + " of " + std::to_string(index.size()) +
                  " tools, available from the next step on:\n";
   for (const std::size_t i : found) {
-    out.content += "\n" + line_about(index.at(i));
+    out.content += "\n" + tool_line(index.at(i));
     out.loaded_tools.push_back(index.at(i).name);
   }
   return out;
@@ -179,24 +180,24 @@ ry::task<tool_offer> offer_tools(const ry::context& ctx, const settings& config,
   s.built_in = catalog->built_in;
   s.limit = limit_for(config, model, *provider, provider_model);
   s.search_from = static_cast<std::size_t>(config.tool_search_from);
-  // Without tools of sources there is nothing to search.
+  // The search covers only tools of sources.
   if (s.built_in == s.tools || !needs_tool_search(s.tools, s.limit, s.search_from)) {
     out.json = catalog->json;
     co_return out;
   }
-  const loaded there = co_await load_history(ctx, repo, run);
-  if (there == loaded::broken_off) {
-    out.how = tool_offer::end::broken_off;
+  const loaded history = co_await load_history(ctx, repo, run);
+  if (history == loaded::interrupted) {
+    out.result = tool_offer::end::interrupted;
     co_return out;
   }
-  std::map<std::string_view, std::size_t> places;
-  for (std::size_t i = 0; i < catalog->tools.size(); ++i) places.emplace(catalog->tools[i].name, i);
+  std::map<std::string_view, std::size_t> index_by_name;
+  for (std::size_t i = 0; i < catalog->tools.size(); ++i) index_by_name.emplace(catalog->tools[i].name, i);
   for (const std::string& name : tools_in_use(run->progress.messages))
-    if (const auto place = places.find(name); place != places.end() && place->second >= s.built_in)
-      s.in_use.push_back(place->second);
-  if (const auto place = places.find(chosen); place != places.end()) s.chosen = place->second;
+    if (const auto found = index_by_name.find(name); found != index_by_name.end() && found->second >= s.built_in)
+      s.in_use.push_back(found->second);
+  if (const auto found = index_by_name.find(chosen); found != index_by_name.end()) s.chosen = found->second;
   const std::vector<std::size_t> selected = select_tools(s);
-  out.json = all_of(*catalog, selected);
+  out.json = tools_array(*catalog, selected);
   report_search(ctx, writers, run, s.tools, selected.size());
   co_return out;
 }
@@ -206,7 +207,7 @@ ry::task<tool_outcome> run_find_tools(const ry::context& ctx, catalog_ptr catalo
   const json::value arguments = json::parse(call.arguments, bad);
   if (bad || !arguments.is_object()) co_return tool_outcome{"the arguments are not a JSON object", true, {}};
   const auto find = [&] { return find_tools(*catalog, arguments.as_object()); };
-  if (catalog->json.size() <= max_in_a_turn) co_return find();
+  if (catalog->json.size() <= max_bytes_per_loop_turn) co_return find();
   co_return co_await ctx.run_blocking(find);
 }
 

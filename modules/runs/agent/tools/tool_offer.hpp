@@ -1,4 +1,4 @@
-// The tools of one model request: the whole catalogue, or a part of it and find_tools.
+// The tools of one model request: the complete catalogue, or a part of it and find_tools.
 #pragma once
 #include <boost/json/object.hpp>
 #include <memory>
@@ -19,10 +19,10 @@ namespace runs {
 
 struct tool_offer {
   std::string json;  // array in the neutral form
-  // broken_off: the run was interrupted while its thread was read.
-  enum class end { ready, broken_off } how = end::ready;
+  // interrupted: the run was interrupted while its thread was read.
+  enum class end { ready, interrupted } result = end::ready;
 };
-// The tools for a request to `model`. Tells the run's clients once that not all tools fit. On the run's executor.
+// The tools for a request to `model`. Notifies the run's clients once if not all tools fit. Thread: the run's executor.
 ry::task<tool_offer> offer_tools(const ry::context& ctx, const settings& config, const repository& repo,
                                  event_log_writers& writers, std::shared_ptr<live_run> run, catalog_ptr catalog,
                                  std::string model, provider_set::handle provider, std::string provider_model,

@@ -12,13 +12,13 @@ namespace runs {
 
 namespace {
 
-// Most tools of a request with a search if the provider has no limit.
-constexpr std::size_t tools_without_limit = 128;
+// Maximum number of tools of a request with find_tools if the provider has no limit.
+constexpr std::size_t default_tool_limit = 128;
 constexpr std::size_t max_query_words = 64;
 constexpr double name_weight = 3, description_weight = 1, parameter_weight = 1;
 constexpr double saturation = 1.2, length_share = 0.5;  // k1 and b of BM25
-constexpr double beginning_weight = 0.6;  // of a word that only shares the prefix
-constexpr std::size_t least_beginning = 3;  // bytes
+constexpr double prefix_weight = 0.6;  // of a word that shares only the prefix
+constexpr std::size_t min_prefix_bytes = 3;  // bytes
 
 bool is_between(char32_t c, char32_t first, char32_t last) {
   return c >= first && c <= last;
@@ -28,7 +28,7 @@ bool is_digit(char32_t c) {
   return is_between(c, '0', '9');
 }
 
-// A character of a word. Beyond ASCII, all but the usual separators.
+// Whether the character is part of a word. Beyond ASCII, all characters except common separators are.
 bool is_word_character(char32_t c) {
   if (c < 0x80) return is_digit(c) || is_between(c, 'a', 'z') || is_between(c, 'A', 'Z');
   if (c <= 0xbf) return c == 0xaa || c == 0xb5 || c == 0xba;
@@ -88,7 +88,7 @@ bool is_upper(char32_t c) {
 }
 
 // Whether a part of a compound word begins at `i`: "create|Issue", "HTTP|Server".
-bool begins_part(const std::vector<char32_t>& text, std::size_t begin, std::size_t i, std::size_t end) {
+bool starts_part(const std::vector<char32_t>& text, std::size_t begin, std::size_t i, std::size_t end) {
   if (i == begin || !is_upper(text[i])) return false;
   if (!is_upper(text[i - 1])) return true;
   return i + 1 < end && !is_upper(text[i + 1]) && !is_digit(text[i + 1]);
@@ -97,7 +97,7 @@ bool begins_part(const std::vector<char32_t>& text, std::size_t begin, std::size
 void add_spaced(const std::vector<char32_t>& text, std::size_t begin, std::size_t end, std::vector<std::string>& out) {
   std::size_t part = begin;
   for (std::size_t i = begin + 1; i < end; ++i) {
-    if (!begins_part(text, begin, i, end)) continue;
+    if (!starts_part(text, begin, i, end)) continue;
     out.push_back(folded(text, part, i));
     part = i;
   }
@@ -111,16 +111,17 @@ void add_unspaced(const std::vector<char32_t>& text, std::size_t begin, std::siz
   for (std::size_t i = begin; i + 1 < end; ++i) out.push_back(folded(text, i, i + 2));
 }
 
-// How well a word of a tool matches a word of the query; 0: not at all.
-double match(std::string_view wanted, std::string_view word) {
-  if (wanted == word) return 1;
-  const std::size_t shorter = std::min(wanted.size(), word.size()), longer = std::max(wanted.size(), word.size());
-  if (shorter < least_beginning || static_cast<unsigned char>(wanted.front()) >= 0xe0) return 0;
-  if (!wanted.starts_with(word) && !word.starts_with(wanted)) return 0;
-  return beginning_weight * static_cast<double>(shorter) / static_cast<double>(longer);
+// The similarity of a tool's word and a word of the query, from 0 to 1.
+double match(std::string_view query_word, std::string_view word) {
+  if (query_word == word) return 1;
+  const std::size_t shorter = std::min(query_word.size(), word.size()),
+                    longer = std::max(query_word.size(), word.size());
+  if (shorter < min_prefix_bytes || static_cast<unsigned char>(query_word.front()) >= 0xe0) return 0;
+  if (!query_word.starts_with(word) && !word.starts_with(query_word)) return 0;
+  return prefix_weight * static_cast<double>(shorter) / static_cast<double>(longer);
 }
 
-bool is_from_find_tools(const chat_message& m) {
+bool may_have_loaded_tools(const chat_message& m) {
   return m.role == "tool" || m.role == "summary";
 }
 
@@ -166,22 +167,22 @@ void tool_index::add_words(std::size_t tool, std::string_view text, double weigh
   }
 }
 
-std::vector<std::size_t> tool_index::search(std::string_view query, std::size_t most) const {
+std::vector<std::size_t> tool_index::search(std::string_view query, std::size_t max_results) const {
   std::vector<std::string> words = search_words(query);
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
   if (words.size() > max_query_words) words.resize(max_query_words);
   std::vector<double> scores(tools_.size(), 0.0);
   const auto count = static_cast<double>(tools_.size());
-  for (const std::string& wanted : words) {
+  for (const std::string& query_word : words) {
     std::map<std::size_t, double> occurrences;  // by tool
     for (const auto& [word, list] : postings_) {
-      const double how_well = match(wanted, word);
-      if (how_well <= 0) continue;
-      for (const posting& p : list) occurrences[p.tool] += how_well * p.weight;
+      const double similarity = match(query_word, word);
+      if (similarity <= 0) continue;
+      for (const posting& p : list) occurrences[p.tool] += similarity * p.weight;
     }
-    const auto holding = static_cast<double>(occurrences.size());
-    const double rarity = std::log(1 + (count - holding + 0.5) / (holding + 0.5));
+    const auto matching = static_cast<double>(occurrences.size());
+    const double rarity = std::log(1 + (count - matching + 0.5) / (matching + 0.5));
     for (const auto& [tool, weight] : occurrences) {
       const double length = 1 - length_share + length_share * lengths_[tool] / mean_length_;
       scores[tool] += rarity * weight * (saturation + 1) / (weight + saturation * length);
@@ -194,23 +195,23 @@ std::vector<std::size_t> tool_index::search(std::string_view query, std::size_t 
   std::sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) {
     return scores[a] != scores[b] ? scores[a] > scores[b] : tools_[a].name < tools_[b].name;
   });
-  if (out.size() > most) out.resize(most);
+  if (out.size() > max_results) out.resize(max_results);
   return out;
 }
 
 std::optional<std::size_t> tool_index::find(std::string_view name) const {
-  const std::vector<char32_t> wanted = characters_of(name);
-  const std::string low = folded(wanted, 0, wanted.size());
-  std::optional<std::size_t> alike;
-  bool several = false;
+  const std::vector<char32_t> requested = characters_of(name);
+  const std::string lower = folded(requested, 0, requested.size());
+  std::optional<std::size_t> same_ignoring_case;
+  bool ambiguous = false;
   for (std::size_t i = 0; i < tools_.size(); ++i) {
     if (tools_[i].name == name) return i;
-    const std::vector<char32_t> own = characters_of(tools_[i].name);
-    if (own.size() != wanted.size() || folded(own, 0, own.size()) != low) continue;
-    several = alike.has_value();
-    alike = i;
+    const std::vector<char32_t> candidate = characters_of(tools_[i].name);
+    if (candidate.size() != requested.size() || folded(candidate, 0, candidate.size()) != lower) continue;
+    ambiguous = same_ignoring_case.has_value();
+    same_ignoring_case = i;
   }
-  return several ? std::nullopt : alike;
+  return ambiguous ? std::nullopt : same_ignoring_case;
 }
 
 std::vector<std::string> tools_in_use(const std::vector<chat_message>& messages) {
@@ -220,7 +221,7 @@ std::vector<std::string> tools_in_use(const std::vector<chat_message>& messages)
     if (out.size() < max_tools_in_use && !name.empty() && known.insert(name).second) out.push_back(name);
   };
   for (auto m = messages.rbegin(); m != messages.rend() && out.size() < max_tools_in_use; ++m) {
-    if (is_from_find_tools(*m))
+    if (may_have_loaded_tools(*m))
       for (const std::string& name : loaded_tools_of(m->body)) add(name);
     if (m->role != "assistant") continue;
     const std::vector<tool_call> calls = calls_of(m->body);
@@ -234,18 +235,18 @@ bool needs_tool_search(std::size_t tools, std::size_t limit, std::size_t search_
 }
 
 std::vector<std::size_t> select_tools(const tool_selection& s) {
-  std::set<std::size_t> taken;
-  // One slot is for find_tools.
-  std::size_t left = (s.limit > 0 ? s.limit : tools_without_limit) - 1;
-  const auto take = [&](std::size_t tool) {
-    if (left > 0 && tool < s.tools && taken.insert(tool).second) --left;
+  std::set<std::size_t> selected;
+  // Reserves one slot for find_tools.
+  std::size_t slots = (s.limit > 0 ? s.limit : default_tool_limit) - 1;
+  const auto select = [&](std::size_t tool) {
+    if (slots > 0 && tool < s.tools && selected.insert(tool).second) --slots;
   };
-  if (s.chosen) take(*s.chosen);
+  if (s.chosen) select(*s.chosen);
   // With a low limit, built-in tools and tools in use share the slots.
-  const std::size_t for_built_in = std::max(left > s.in_use.size() ? left - s.in_use.size() : 0, left / 2);
-  for (std::size_t i = 0; i < std::min(s.built_in, for_built_in); ++i) take(i);
-  for (const std::size_t tool : s.in_use) take(tool);
-  return {taken.begin(), taken.end()};
+  const std::size_t built_in_slots = std::max(slots > s.in_use.size() ? slots - s.in_use.size() : 0, slots / 2);
+  for (std::size_t i = 0; i < std::min(s.built_in, built_in_slots); ++i) select(i);
+  for (const std::size_t tool : s.in_use) select(tool);
+  return {selected.begin(), selected.end()};
 }
 
 }  // namespace runs

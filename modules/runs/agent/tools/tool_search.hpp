@@ -1,6 +1,5 @@
-// Tool search: which tools a request carries if the agent has more than its model accepts, and how the model finds the
-// others. Pure and deterministic; depends only on the persisted messages of the thread, so every worker decides the
-// same.
+// Tool search: selects the tools of a request if the agent has more than its model accepts, and lets the model find the
+// others. No I/O; depends only on the persisted messages of the thread, so every worker selects the same tools.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +13,8 @@
 
 namespace runs {
 
-// The words of a text for the search, in lower case. Parts of compound names ("createIssue", "create_issue") are words,
-// and so is the compound itself ("createissue"). Scripts without spaces yield overlapping pairs of characters.
+// Splits a text into search words in lower case. Parts of compound names ("createIssue", "create_issue") are words, and
+// so is the camel-case compound itself ("createissue"). Scripts without spaces yield overlapping pairs of characters.
 std::vector<std::string> search_words(std::string_view text);
 
 struct searchable_tool {
@@ -30,8 +29,8 @@ class tool_index {
   explicit tool_index(std::vector<searchable_tool> tools);
 
   // Indices of the matching tools, best first; ties in the order of their names.
-  std::vector<std::size_t> search(std::string_view query, std::size_t most) const;
-  // The tool of that name, or else the only one whose name differs in case alone. nullopt: none.
+  std::vector<std::size_t> search(std::string_view query, std::size_t max_results) const;
+  // The tool with that name, or the only one whose name differs only in case. nullopt: none.
   std::optional<std::size_t> find(std::string_view name) const;
   const searchable_tool& at(std::size_t i) const { return tools_[i]; }
   std::size_t size() const { return tools_.size(); }
@@ -49,8 +48,8 @@ class tool_index {
   double mean_length_ = 1;
 };
 
-// The tools that this thread has used or found, latest first: from calls, from results of find_tools, and from the
-// summary that replaces earlier messages. At most `max_tools_in_use`.
+// The tools that this thread has used or found, latest first, from calls, results of find_tools, and the summary that
+// replaces earlier messages. At most `max_tools_in_use`.
 inline constexpr std::size_t max_tools_in_use = 256;
 std::vector<std::string> tools_in_use(const std::vector<chat_message>& messages);
 
@@ -59,12 +58,12 @@ struct tool_selection {
   std::size_t built_in = 0;  // number of built-in tools, which come first
   std::vector<std::size_t> in_use;  // indices without duplicates, latest first
   std::optional<std::size_t> chosen;  // the tool that tool_choice names
-  std::size_t limit = 0;  // most tools of one request; 0: no limit
+  std::size_t limit = 0;  // maximum number of tools of one request; 0: no limit
   std::size_t search_from = 0;  // the setting tool_search_from; 0: only above the limit
 };
-// Whether the request carries find_tools instead of some tools.
+// Whether the request contains find_tools instead of some tools.
 bool needs_tool_search(std::size_t tools, std::size_t limit, std::size_t search_from);
-// The tools that the request carries besides find_tools, as ascending indices. Requires needs_tool_search().
+// The tools that the request contains in addition to find_tools, as ascending indices. Requires needs_tool_search().
 std::vector<std::size_t> select_tools(const tool_selection& s);
 
 }  // namespace runs

@@ -18,9 +18,9 @@ namespace json = boost::json;
 
 namespace {
 
-std::vector<std::string> names(const tool_index& index, std::string_view query, std::size_t most = 5) {
+std::vector<std::string> names(const tool_index& index, std::string_view query, std::size_t max_results = 5) {
   std::vector<std::string> out;
-  for (const std::size_t i : index.search(query, most)) out.push_back(index.at(i).name);
+  for (const std::size_t i : index.search(query, max_results)) out.push_back(index.at(i).name);
   return out;
 }
 
@@ -48,7 +48,7 @@ tool_catalog catalog_of(std::size_t count) {
 
 }  // namespace
 
-TEST(tool_search_test, words_are_split_and_folded) {
+TEST(tool_search_test, words_are_split_and_case_folded) {
   EXPECT_THAT(search_words("create_issue, PULL-request 7"), ElementsAre("create", "issue", "pull", "request", "7"));
   EXPECT_THAT(search_words("createIssue HTTPServer"),
               ElementsAre("create", "issue", "createissue", "http", "server", "httpserver"));
@@ -64,14 +64,15 @@ TEST(tool_search_test, the_best_tool_comes_first) {
   EXPECT_THAT(names(index, "open a new issue on github", 1), ElementsAre("github__create_issue"));
   EXPECT_THAT(names(index, "pull requests", 1), ElementsAre("github__list_pull_requests"));
   EXPECT_THAT(names(index, "ticket workflow"), ElementsAre("jira__transitionIssue"));
-  EXPECT_THAT(names(index, "attendees"), ElementsAre("calendar__add_event")) << "names of parameters";
-  EXPECT_THAT(names(index, "issues"), ElementsAre("github__create_issue", "jira__transitionIssue")) << "other endings";
+  EXPECT_THAT(names(index, "attendees"), ElementsAre("calendar__add_event")) << "parameter names are searched";
+  EXPECT_THAT(names(index, "issues"), ElementsAre("github__create_issue", "jira__transitionIssue"))
+      << "words with a common prefix match";
   EXPECT_THAT(names(index, "zebra"), IsEmpty());
   EXPECT_THAT(names(index, ""), IsEmpty());
-  EXPECT_EQ(names(index, "a the of in repository issue state days", 2).size(), 2u) << "no more than asked for";
+  EXPECT_EQ(names(index, "a the of in repository issue state days", 2).size(), 2u) << "no more than requested";
 }
 
-TEST(tool_search_test, the_name_counts_more_than_the_description) {
+TEST(tool_search_test, names_have_more_weight_than_descriptions) {
   const tool_index index({{"a__notes", "Keeps what the invoice department wants to remember", {}},
                           {"b__invoice", "Makes what the customer has to pay", {}}});
   EXPECT_THAT(names(index, "invoice"), ElementsAre("b__invoice", "a__notes"));
@@ -109,7 +110,7 @@ TEST(tool_search_test, tools_are_found_by_name) {
   EXPECT_EQ(index.find("once"), std::nullopt);
 }
 
-TEST(tool_search_test, tools_used_in_the_thread_are_offered) {
+TEST(tool_search_test, tools_in_use_are_collected_from_the_thread) {
   tool_outcome found{"two", false};
   found.loaded_tools = {"a", "b"};
   const tool_call search{"c1", "find_tools", "{}"}, call{"c2", "b", "{\"loaded_tools\":[\"x\"]}"};
@@ -124,11 +125,11 @@ TEST(tool_search_test, tools_used_in_the_thread_are_offered) {
 
   const std::string request = build_request({"m", "", "[]"}, thread);
   EXPECT_THAT(json::serialize(json::parse(request).at("messages").at(0)), Not(HasSubstr("loaded_tools")));
-  EXPECT_THAT(request, Not(HasSubstr("\"old\""))) << "the provider does not get the names";
-  EXPECT_THAT(request, HasSubstr(R"("arguments":{"loaded_tools":["x"]})")) << "arguments stay";
+  EXPECT_THAT(request, Not(HasSubstr("\"old\""))) << "loaded_tools is not sent to the provider";
+  EXPECT_THAT(request, HasSubstr(R"("arguments":{"loaded_tools":["x"]})")) << "arguments are unchanged";
 }
 
-TEST(tool_search_test, the_number_of_used_tools_is_bounded) {
+TEST(tool_search_test, the_number_of_tools_in_use_is_limited) {
   std::vector<std::string> many;
   for (int i = 0; i < 2000; ++i) many.push_back("t" + std::to_string(i));
   const std::vector<chat_message> thread = {
@@ -138,7 +139,7 @@ TEST(tool_search_test, the_number_of_used_tools_is_bounded) {
   EXPECT_EQ(used.front(), "t0");
 }
 
-TEST(tool_search_test, the_search_is_needed_above_the_limit_or_from_the_setting_on) {
+TEST(tool_search_test, search_is_needed_above_the_limit_or_at_the_configured_number) {
   EXPECT_FALSE(needs_tool_search(128, 128, 0));
   EXPECT_TRUE(needs_tool_search(129, 128, 0));
   EXPECT_FALSE(needs_tool_search(5000, 0, 0));
@@ -146,31 +147,31 @@ TEST(tool_search_test, the_search_is_needed_above_the_limit_or_from_the_setting_
   EXPECT_FALSE(needs_tool_search(19, 128, 20));
 }
 
-TEST(tool_search_test, a_request_carries_built_in_tools_and_those_in_use) {
+TEST(tool_search_test, built_in_tools_and_tools_in_use_are_selected) {
   EXPECT_THAT(select_tools({300, 4, {}, std::nullopt, 128, 0}), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(select_tools({300, 4, {250, 7}, 30, 128, 0}), ElementsAre(0, 1, 2, 3, 7, 30, 250));
   std::vector<std::size_t> used(200);
   std::iota(used.begin(), used.end(), 100);
   const auto full = select_tools({300, 4, used, std::nullopt, 128, 0});
-  EXPECT_EQ(full.size(), 127u) << "one place is for find_tools";
+  EXPECT_EQ(full.size(), 127u) << "one slot is reserved for find_tools";
   EXPECT_THAT(full, Contains(100));
-  EXPECT_THAT(full, Not(Contains(299))) << "the latest stay";
-  EXPECT_EQ(select_tools({300, 4, used, std::nullopt, 0, 20}).size(), 127u) << "bounded without a limit";
+  EXPECT_THAT(full, Not(Contains(299))) << "the latest tools are kept";
+  EXPECT_EQ(select_tools({300, 4, used, std::nullopt, 0, 20}).size(), 127u) << "a default limit applies";
   EXPECT_THAT(select_tools({300, 4, {9, 8}, 20, 6, 0}), ElementsAre(0, 1, 8, 9, 20));
   EXPECT_THAT(select_tools({300, 4, {9, 8, 7}, std::nullopt, 3, 0}), ElementsAre(0, 9));
   EXPECT_THAT(select_tools({300, 4, {9}, std::nullopt, 1, 0}), IsEmpty());
 }
 
-TEST(tool_search_test, the_catalogue_knows_the_text_of_each_tool) {
+TEST(tool_search_test, the_catalogue_returns_the_text_of_each_tool) {
   const tool_catalog catalog = catalog_of(3);
   ASSERT_EQ(json::parse(catalog.json).as_array().size(), 4u);
   for (const tool_catalog::tool& t : catalog.tools)
     EXPECT_EQ(json::parse(catalog.text_of(t)).at("name").as_string(), t.name);
   EXPECT_EQ(catalog.find("find_tools"), &catalog.search);
-  EXPECT_EQ(catalog_of(0).find("find_tools"), nullptr) << "nothing to find";
+  EXPECT_EQ(catalog_of(0).find("find_tools"), nullptr) << "there is nothing to search";
 }
 
-TEST(tool_search_test, find_tools_describes_where_tools_come_from) {
+TEST(tool_search_test, find_tools_describes_the_sources_of_tools) {
   const json::value tool = json::parse(find_tools_json(catalog_of(300)));
   EXPECT_EQ(tool.at("name").as_string(), "find_tools");
   EXPECT_THAT(std::string(tool.at("description").as_string()), HasSubstr("srv (300)"));
@@ -197,7 +198,7 @@ TEST(tool_search_test, find_tools_returns_and_loads_matching_tools) {
   EXPECT_TRUE(find_tools(catalog, {{"query", 7}}).is_error);
 }
 
-TEST(tool_search_test, find_tools_gives_bounded_results) {
+TEST(tool_search_test, find_tools_results_have_a_size_limit) {
   tool_catalog catalog = catalog_of(0);
   for (int i = 0; i < 50; ++i) {
     json::object properties;

@@ -18,14 +18,14 @@ namespace json = boost::json;
 
 namespace {
 
-// A sandboxed command; lives in the frame that awaits it.
+// A sandboxed command. Lifetime: the frame that awaits it.
 struct command_run : abortable {
   const ry_sandbox_driver_v1* table = nullptr;
   void* self = nullptr;
   void* call = nullptr;
   output_stream* out = nullptr;
   std::string text;
-  std::size_t left_out = 0;
+  std::size_t omitted_bytes = 0;
   ry_status status = RY_OK;
   ry_sandbox_exit exit{};
   bool measured = false;  // the exit reports the size of the workspace
@@ -39,11 +39,11 @@ struct command_run : abortable {
     auto* c = static_cast<command_run*>(ctx);
     (void)ry::guard([&] {
       const std::string_view piece = ry::view(bytes);
-      // More than the model gets, so that the end of a long output is preserved.
+      // Keeps more than the model receives, so that the end of a long output is preserved.
       if (c->text.size() < 4 * max_result_bytes)
         c->text += piece;
       else
-        c->left_out += piece.size();
+        c->omitted_bytes += piece.size();
       c->out->add(piece);
     });
   }
@@ -89,13 +89,14 @@ ry::task<tool_outcome> run_shell(module_context& p, std::shared_ptr<live_run> ru
   sink.on_exit = &command_run::on_exit;
   const std::string project = run->who.project.to_string(), account = run->who.account.to_string();
   spec.account = ry::str(account);
-  const command_semaphore::place mine = co_await p.commands.take(run);
-  if (!mine) co_return tool_outcome{"the command was cancelled before it started", true};
-  // After the wait, during which other commands of the account may have written.
-  const ry::result<workspace_quota::allowance> may = co_await p.quota.for_command(run->who.account, run->who.project);
-  if (!may) co_return tool_outcome{"the command could not be started: the database did not respond", true};
-  spec.workspace_bytes = may->bytes;
-  spec.workspace_files = may->files;
+  const command_semaphore::place permit = co_await p.commands.take(run);
+  if (!permit) co_return tool_outcome{"the command was cancelled before it started", true};
+  // Read after the wait, because other commands of the account may have written meanwhile.
+  const ry::result<workspace_quota::allowance> allowance =
+      co_await p.quota.for_command(run->who.account, run->who.project);
+  if (!allowance) co_return tool_outcome{"the command could not be started: the database did not respond", true};
+  spec.workspace_bytes = allowance->bytes;
+  spec.workspace_files = allowance->files;
   const ry_status st = driver->table->run(driver->self, ry::str(project), &spec, run->exec, &sink, &state, &state.call);
   if (st == RY_RESOURCE_EXHAUSTED)
     co_return tool_outcome{
@@ -111,12 +112,12 @@ ry::task<tool_outcome> run_shell(module_context& p, std::shared_ptr<live_run> ru
   if (state.measured && state.exit.workspace_bytes != UINT64_MAX)
     co_await p.quota.note(run->who.project, state.exit.workspace_bytes, state.exit.workspace_files);
   if (state.measured && state.exit.why == RY_REASON_OVERLOAD && state.exit.workspace_bytes != UINT64_MAX) {
-    if (state.exit.workspace_bytes > may->bytes) count_workspace_limit(p.ctx, "account_bytes");
-    if (state.exit.workspace_files > may->files) count_workspace_limit(p.ctx, "account_files");
+    if (state.exit.workspace_bytes > allowance->bytes) count_workspace_limit(p.ctx, "account_bytes");
+    if (state.exit.workspace_files > allowance->files) count_workspace_limit(p.ctx, "account_files");
   }
   if (state.status != RY_OK) co_return tool_outcome{"the sandbox failed: " + state.message, true};
   std::string text = std::move(state.text);
-  const std::uint64_t dropped = state.exit.dropped_bytes + state.left_out;
+  const std::uint64_t dropped = state.exit.dropped_bytes + state.omitted_bytes;
   if (dropped != 0) text += "\n[" + std::to_string(dropped) + " more bytes of output were dropped]";
   text = shorten(text, max_result_bytes);
   if (state.exit.why == RY_REASON_DEADLINE)

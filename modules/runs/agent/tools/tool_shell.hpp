@@ -13,7 +13,7 @@ namespace runs {
 
 struct module_context;
 
-// On the run's executor; an interruption of the run ends the command. `id`: of the tool call.
+// An interruption of the run terminates the command. `id` is the id of the tool call. Thread: the run's executor.
 ry::task<tool_outcome> run_shell(module_context& p, std::shared_ptr<live_run> run,
                                  ry::drivers<ry_sandbox_driver_v1>::entry driver, std::string id,
                                  boost::json::object arguments);

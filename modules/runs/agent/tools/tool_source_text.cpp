@@ -15,18 +15,18 @@ namespace json = boost::json;
 
 namespace {
 
-// Depth limit for the JSON of sources. MCP servers may send 128; agent.tools/1 adds its own levels.
+// Depth limit for the JSON of sources. MCP servers may send 128 levels, and agent.tools/1 adds some.
 constexpr std::size_t max_source_depth = 160;
 
 std::size_t depth_of(const json::value& v) {
-  std::size_t most = 0;
+  std::size_t max_depth = 0;
   if (const json::array* items = v.if_array())
-    for (const json::value& item : *items) most = std::max(most, depth_of(item));
+    for (const json::value& item : *items) max_depth = std::max(max_depth, depth_of(item));
   else if (const json::object* members = v.if_object())
-    for (const auto& member : *members) most = std::max(most, depth_of(member.value()));
+    for (const auto& member : *members) max_depth = std::max(max_depth, depth_of(member.value()));
   else
     return 0;
-  return most + 1;
+  return max_depth + 1;
 }
 
 // The elements of an array as text, so that an invalid one does not affect the others.
@@ -87,7 +87,7 @@ std::optional<tool_listing> read_listing(std::string_view text) {
     std::string name = o != nullptr ? module_json::text_of(*o, "name") : std::string();
     if (o != nullptr) add_instructions(*o, out.instructions);
     if (name.empty() || depth_of(v) > max_depth) {
-      out.left_out.push_back(name.empty() ? "#" + std::to_string(number) : std::move(name));
+      out.skipped.push_back(name.empty() ? "#" + std::to_string(number) : std::move(name));
       continue;
     }
     tool_listing::tool& tool = out.tools.emplace_back();
@@ -111,9 +111,9 @@ tool_outcome read_result(std::string_view text, std::vector<result_file>* files)
   std::string content = module_json::text_of(v.as_object(), "content");
   out.content = shorten(content, max_result_bytes);
   out.is_error = module_json::flag_at(v.as_object(), "is_error");
-  std::vector<result_file> beside = files_of_result(v.as_object(), out.images);
+  std::vector<result_file> result_files = files_of_result(v.as_object(), out.images);
   if (files == nullptr) return out;
-  *files = std::move(beside);
+  *files = std::move(result_files);
   if (content.size() > max_result_bytes)
     files->push_back({"result.txt", "text/plain", std::move(content), result_file::form::plain});
   return out;

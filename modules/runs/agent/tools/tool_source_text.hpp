@@ -1,4 +1,4 @@
-// Parses what agent.tools/1 sources return: lists of tools and results of calls. Pure.
+// Parses the tool lists and call results of agent.tools/1 sources. Pure.
 #pragma once
 #include <boost/json/object.hpp>
 #include <cstddef>
@@ -23,13 +23,13 @@ struct tool_listing {
     boost::json::object for_model;  // name, description, parameters
   };
   std::vector<tool> tools;
-  std::vector<tool_instructions> instructions;  // one text for each source
-  std::vector<std::string> left_out;  // names, or "#2" without one: unreadable, or nested too deeply for a request
+  std::vector<tool_instructions> instructions;  // one text per source
+  std::vector<std::string> skipped;  // names, or "#2" without one: unreadable, or nested too deeply for a request
 };
 // Parses the text from `list`; nullopt if it is not an array.
 std::optional<tool_listing> read_listing(std::string_view text);
-// Parses the result_json of agent.tools/1. files: gets the parts that may have to be stored, including a text that is
-// too long for the model.
+// Parses the result_json of agent.tools/1. Sets `files` to the parts that may have to be stored, including a text that
+// is too long for the model.
 tool_outcome read_result(std::string_view text, std::vector<result_file>* files = nullptr);
 
 }  // namespace runs

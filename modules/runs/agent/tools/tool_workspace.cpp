@@ -27,8 +27,8 @@ std::string relative_path(std::string path) {
   return path;
 }
 
-// Whether the path may mean an existing file whose name has special spaces or another normalisation.
-bool may_be_typed_differently(std::string_view path) {
+// Whether the path may refer to an existing file whose name has special spaces or another Unicode normalisation.
+bool may_match_differently_typed_name(std::string_view path) {
   return std::any_of(path.begin(), path.end(),
                      [](char c) { return static_cast<unsigned char>(c) >= 0x80 || c == ' ' || c == '\'' || c == '"'; });
 }
@@ -48,7 +48,7 @@ ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run, ry::drivers<ry_sa
   const auto limit = std::min<std::uint64_t>(static_cast<std::uint64_t>(std::max<std::int64_t>(
                                                  module_json::integer_at(arguments, "limit", max_read_bytes), 1)),
                                              max_read_bytes);
-  const auto read_it = [&] {
+  const auto read_file = [&] {
     return ry::call<read, ry_bytes, std::uint64_t>(
         [&](ry_exec* exec, ry_sandbox_read_fn fn, void* ctx) {
           return driver->table->read_file(driver->self, ry::str(project), ry::str(path), offset, limit, exec, fn, ctx);
@@ -57,14 +57,14 @@ ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run, ry::drivers<ry_sa
           return read{ry::text(content), total};
         });
   };
-  ry::result<read> got = co_await read_it();
+  ry::result<read> got = co_await read_file();
   if (got.status() == RY_NOT_FOUND) {
     ry::result<std::string> similar = co_await find_path(lister_of(driver, project), path);
     if (similar.status() == RY_FAILED_PRECONDITION)
       co_return tool_outcome{std::string(similar.error().message()), true};
     if (similar && *similar != path) {
       path = *std::move(similar);
-      got = co_await read_it();
+      got = co_await read_file();
     }
   }
   if (!got) co_return tool_outcome{std::string(got.error().message()), true};
@@ -81,7 +81,7 @@ ry::task<tool_outcome> run_write(const sandbox_drivers& sandboxes, const run_wor
   if (content == nullptr || !content->is_string()) co_return tool_outcome{"the argument \"content\" is missing", true};
   std::string path = relative_path(module_json::text_of(arguments, "path"));
   const auto driver = sandboxes.in_use();
-  if (driver && may_be_typed_differently(path)) {
+  if (driver && may_match_differently_typed_name(path)) {
     ry::result<std::string> similar =
         co_await find_path(lister_of(driver, run->who.project.to_string()), path, path_use::may_be_new);
     if (similar.status() == RY_FAILED_PRECONDITION)

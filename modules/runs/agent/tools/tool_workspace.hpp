@@ -12,7 +12,7 @@
 
 namespace runs {
 
-// On the run's executor, after ensure_workspace().
+// Thread: the run's executor. Requires run_workspace::ensure().
 ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run, ry::drivers<ry_sandbox_driver_v1>::entry driver,
                                 boost::json::object arguments);
 ry::task<tool_outcome> run_write(const sandbox_drivers& sandboxes, const run_workspace& files,

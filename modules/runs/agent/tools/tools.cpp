@@ -16,15 +16,16 @@ namespace json = boost::json;
 namespace {
 
 ry::task<tool_outcome> make_call(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
-                                 const tool_catalog::tool* tool, tool_call call, call_kind how) {
+                                 const tool_catalog::tool* tool, tool_call call, call_kind kind) {
   try {
     if (tool == nullptr) co_return tool_outcome{"there is no tool named \"" + call.name + "\"", true};
     if (tool->driver) {
       bool unknown = false;
-      tool_outcome out = co_await run_foreign(p.ctx, p.config, p.writers, p.files, run, *tool, call, how, unknown);
+      tool_outcome out =
+          co_await call_source_tool(p.ctx, p.config, p.writers, p.files, run, *tool, call, kind, unknown);
       if (!unknown || !tool->repeatable) co_return out;
       tool_outcome again =
-          co_await run_foreign(p.ctx, p.config, p.writers, p.files, run, *tool, call, call_kind::first, unknown);
+          co_await call_source_tool(p.ctx, p.config, p.writers, p.files, run, *tool, call, call_kind::first, unknown);
       co_return again;
     }
     if (tool == &catalog->search) co_return co_await run_find_tools(p.ctx, catalog, std::move(call));
@@ -44,8 +45,8 @@ ry::task<tool_outcome> make_call(module_context& p, std::shared_ptr<live_run> ru
     else
       out = co_await run_write(p.sandboxes, p.files, run, std::move(arguments));
     if (reads && !out.is_error) co_return out;
-    // Before the result is committed, so that a worker that continues from it finds the files. A failed read may mean
-    // that the workspace was removed, which this detects.
+    // Stores the files before the result is committed, so that a worker that continues from it finds them. After a
+    // failed read, this detects that the workspace was removed.
     std::string note;
     co_await p.files.keep(run, note);
     if (!note.empty()) out.content += "\n" + note;
@@ -60,15 +61,15 @@ ry::task<tool_outcome> make_call(module_context& p, std::shared_ptr<live_run> ru
 }  // namespace
 
 ry::task<tool_outcome> run_tool(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog, tool_call call,
-                                call_kind how) {
+                                call_kind kind) {
   const tool_catalog::tool* tool = catalog->find(call.name);
-  const std::int64_t begun = p.ctx.mono_us();
-  tool_outcome out = co_await make_call(p, run, catalog, tool, std::move(call), how);
+  const std::int64_t started_us = p.ctx.mono_us();
+  tool_outcome out = co_await make_call(p, run, catalog, tool, std::move(call), kind);
   const std::string_view driver = tool == nullptr ? "none"
                                   : tool->driver  ? std::string_view(tool->driver->name)
                                                   : std::string_view(tool->source);
-  const char* ended = run->stop.must_break() ? "interrupted" : out.is_error ? "error" : "ok";
-  p.metrics.tool_call(driver, ended, static_cast<double>(p.ctx.mono_us() - begun) / 1e6);
+  const char* result = run->stop.must_break() ? "interrupted" : out.is_error ? "error" : "ok";
+  p.metrics.tool_call(driver, result, static_cast<double>(p.ctx.mono_us() - started_us) / 1e6);
   co_return out;
 }
 

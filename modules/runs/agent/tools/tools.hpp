@@ -12,9 +12,9 @@ namespace runs {
 
 struct module_context;
 
-// Runs one call to its end; its output goes to the run's event buffer as it arrives. Never throws: a failure is a
-// result for the model. On the run's executor; ends soon after an interruption.
+// Runs one call to completion; its output is appended to the run's event buffer as it arrives. Never throws: a failure
+// becomes a result for the model. Ends soon after an interruption. Thread: the run's executor.
 ry::task<tool_outcome> run_tool(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog, tool_call call,
-                                call_kind how = call_kind::first);
+                                call_kind kind = call_kind::first);
 
 }  // namespace runs
