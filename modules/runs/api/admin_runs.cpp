@@ -8,16 +8,16 @@
 namespace runs {
 namespace {
 
-constexpr std::int64_t default_page = 50, largest_page = 100;
+constexpr std::int64_t default_page = 50, max_page = 100;
 
-// The list's members for a run `r` and its queue position `p`.
+// The JSON members of a run in the list; `r` is the run, `p` its core.job_place().
 constexpr std::string_view summary =
     "jsonb_build_object('agent_run_id', r.id, 'thread_id', r.thread_id, 'account_id', r.account_id, 'agent_id', r.agent_id,"
     " 'model', r.model, 'status', r.status, 'reason', r.reason, 'error', r.error, 'error_code', r.error_code,"
     " 'waiting', r.waiting, 'steps', r.step, 'started_at', core.iso(r.started_at), 'completed_at', core.iso(r.completed_at),"
     " 'node', p.node, 'crashes', coalesce(p.crashes, 0))";
 
-// Planned for each execution: the best index depends on the given filters.
+// Planned at each execution, because the best index depends on the given filters.
 const std::string list_sql =
     "select r.id::text as id, " + std::string(summary) +
     "::text as doc from (select * from runs.runs x"
@@ -41,13 +41,13 @@ const std::string get_sql =
 }  // namespace
 
 ry::task<ry::response> admin_runs::list(ry::request request) {
-  const run_filter only = read_run_filter(request.query_list());
-  const std::int64_t limit = ry::query_integer(request, "limit", 1, largest_page).value_or(default_page);
-  const std::string list = only.text();
+  const run_filter filter = read_run_filter(request.query_list());
+  const std::int64_t limit = ry::query_integer(request, "limit", 1, max_page).value_or(default_page);
+  const std::string list = filter.text();
   const std::optional<ry::uuid> before = ry::query_uuid_cursor(request, list);
   ry::result<ry::rows> found = co_await db_.query_with(
-      {RY_DB_READ_ONLY | RY_DB_NO_PREPARE, 0}, list_sql, before, limit + 1, only.wanted_status(), only.account,
-      only.thread, only.agent, only.model, only.reason, only.error_code, only.from, only.to);
+      {RY_DB_READ_ONLY | RY_DB_NO_PREPARE, 0}, list_sql, before, limit + 1, filter.effective_status(), filter.account,
+      filter.thread, filter.agent, filter.model, filter.reason, filter.error_code, filter.from, filter.to);
   const ry::page_of_rows page = ry::read_page(found.value(), limit);
   co_return ry::response::json(200, ry::page_json("runs", list, page));
 }

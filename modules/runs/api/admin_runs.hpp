@@ -1,5 +1,5 @@
-// Runs of all accounts and nodes, for admins: the filtered list, and one run with the failure causes that its owner
-// does not see. Reads only the database.
+// Admin routes for the runs of all accounts and nodes: the filtered list, and one run with the failure causes that are
+// hidden from its owner. Reads only the database.
 #pragma once
 #include <ry/ry.hpp>
 

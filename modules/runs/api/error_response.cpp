@@ -6,32 +6,32 @@
 
 namespace runs {
 
-ry::error refusal(std::uint32_t http_status, std::string sentence, std::string json) {
-  ry_status st = RY_INVALID_ARGUMENT;
+ry::error refusal(std::uint32_t http_status, std::string message, std::string json) {
+  ry_status status = RY_INVALID_ARGUMENT;
   switch (http_status) {
     case 401:
-      st = RY_UNAUTHENTICATED;
+      status = RY_UNAUTHENTICATED;
       break;
     case 402:
     case 413:
-      st = RY_RESOURCE_EXHAUSTED;
+      status = RY_RESOURCE_EXHAUSTED;
       break;
     case 404:
-      st = RY_NOT_FOUND;
+      status = RY_NOT_FOUND;
       break;
     case 409:
-      st = RY_ALREADY_EXISTS;
+      status = RY_ALREADY_EXISTS;
       break;
     case 500:
-      st = RY_INTERNAL;
+      status = RY_INTERNAL;
       break;
     case 503:
-      st = RY_UNAVAILABLE;
+      status = RY_UNAVAILABLE;
       break;
     default:
       break;
   }
-  return ry::http_error(http_status, st, "", std::move(sentence), std::move(json));
+  return ry::http_error(http_status, status, "", std::move(message), std::move(json));
 }
 
 std::string uuid_param(std::string_view text) {

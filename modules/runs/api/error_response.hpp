@@ -7,9 +7,9 @@
 
 namespace runs {
 
-// An error response with {"detail": "<sentence>"} or, with json, {"detail": <json>}.
-ry::error refusal(std::uint32_t http_status, std::string sentence, std::string json = {});
-// A path parameter that must be a UUID, in lower case. Throws a 400.
+// An error response with {"detail": "<message>"} or, with json, {"detail": <json>}.
+ry::error refusal(std::uint32_t http_status, std::string message, std::string json = {});
+// Converts a path parameter that must be a UUID to lower case. Throws a 400.
 std::string uuid_param(std::string_view text);
 
 }  // namespace runs

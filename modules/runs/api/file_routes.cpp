@@ -35,7 +35,7 @@ class opened_file {
     if (fd_ >= 0) ::close(fd_);
   }
   std::uint64_t size() const { return size_; }
-  // A path of the open file, for a function that takes a path.
+  // A path that refers to the open file, for functions that take a path.
   std::string name() const { return "/proc/self/fd/" + std::to_string(fd_); }
 
  private:
@@ -43,8 +43,8 @@ class opened_file {
   std::uint64_t size_;
 };
 
-// A browser must never render the content as a page of this origin, whatever an agent wrote.
-ry::headers content_fields(std::uint64_t total) {
+// A browser must never render a file that an agent wrote as a page of this origin.
+ry::headers content_headers(std::uint64_t total) {
   return {{"Content-Type", "application/octet-stream"},
           {"X-Content-Type-Options", "nosniff"},
           {"Content-Disposition", "attachment"},
@@ -53,12 +53,12 @@ ry::headers content_fields(std::uint64_t total) {
 
 void respond_bytes(const ry::request& request, std::string bytes, std::uint64_t total) {
   ry::response out(200, "application/octet-stream", std::move(bytes));
-  for (const auto& [name, value] : content_fields(total))
+  for (const auto& [name, value] : content_headers(total))
     if (name != "Content-Type") out.header(name, value);
   request.respond(out);
 }
 
-[[noreturn]] void refuse_file(const ry::error& e) {
+[[noreturn]] void throw_file_error(const ry::error& e) {
   switch (e.status()) {
     case RY_NOT_FOUND:
     case RY_PERMISSION_DENIED:
@@ -71,184 +71,187 @@ void respond_bytes(const ry::request& request, std::string bytes, std::uint64_t 
   }
 }
 
-void refuse_too_large(bool whole, std::uint64_t total) {
-  if (whole && total > max_response_bytes)
+void reject_too_large(bool is_whole_file, std::uint64_t total) {
+  if (is_whole_file && total > max_response_bytes)
     throw refusal(413, "The file is larger than " + size_text(max_response_bytes) +
                            ": request parts of it with offset and limit");
 }
 
 }  // namespace
 
-ry::task<file_routes::place> file_routes::place_of(const ry::request& request) {
-  place out;
+ry::task<file_routes::file_sources> file_routes::find_sources(const ry::request& request) {
+  file_sources out;
   out.project = uuid_param(request.param("id"));
   const caller who = co_await caller_of(accounts_, request);
   ry::result<std::optional<std::int64_t>> version = co_await repo_.project_version(who.id, out.project);
   if (!version.value()) throw refusal(404, "Project not found");
-  out.kept = **version != 0;
+  out.in_database = **version != 0;
   const auto driver = sandboxes_.in_use();
-  if (!driver || !out.kept || !workspace_store::can_keep(driver)) {
+  if (!driver || !out.in_database || !workspace_store::can_keep(driver)) {
     out.driver = driver;
     co_return out;
   }
-  const std::optional<std::int64_t> here = co_await workspaces_.local_version(out.project);
-  if (here && *here == **version) out.driver = driver;
+  const std::optional<std::int64_t> local_version = co_await workspaces_.local_version(out.project);
+  if (local_version && *local_version == **version) out.driver = driver;
   co_return out;
 }
 
-// Lists this node's copy, or else the database.
-directory_lister file_routes::lister(const place& at) {
-  return [this, at](std::string path) -> ry::task<ry::result<std::string>> {
-    const place from = at;
+// Lists this node's copy, otherwise the files in the database.
+directory_lister file_routes::lister(const file_sources& sources) {
+  return [this, sources](std::string path) -> ry::task<ry::result<std::string>> {
+    const file_sources s = sources;
     file_routes* const self = this;
     ry::result<std::string> entries = ry::error(RY_NOT_FOUND);
-    if (from.driver) {
-      const directory_lister local = lister_of(from.driver, from.project);
+    if (s.driver) {
+      const directory_lister local = lister_of(s.driver, s.project);
       entries = co_await local(path);
     }
-    if (entries.status() == RY_NOT_FOUND && from.kept)
-      entries = co_await list_kept(self->workspaces_.rows(), from.project, path);
+    if (entries.status() == RY_NOT_FOUND && s.in_database)
+      entries = co_await list_kept(self->workspaces_.rows(), s.project, path);
     co_return entries;
   };
 }
 
-// The path with the actual names that look like those of `path`; empty: none. Refuses an ambiguous path.
-ry::task<std::string> file_routes::similar_path(const place& at, std::string path) {
-  const directory_lister entries_of = lister(at);
-  ry::result<std::string> found = co_await find_path(entries_of, path);
-  if (found.status() == RY_FAILED_PRECONDITION) refuse_file(found.error());
+// Returns the path whose actual names look like those of `path`; empty: none. Rejects an ambiguous path.
+ry::task<std::string> file_routes::find_similar_path(const file_sources& sources, std::string path) {
+  const directory_lister list_entries = lister(sources);
+  ry::result<std::string> found = co_await find_path(list_entries, path);
+  if (found.status() == RY_FAILED_PRECONDITION) throw_file_error(found.error());
   if (!found || *found == path) co_return std::string();
   co_return *std::move(found);
 }
 
 ry::task<ry::response> file_routes::list(ry::request request) {
   std::string path = clean_path(request.query("path").value_or(""));
-  const place at = co_await place_of(request);
-  const directory_lister entries_of = lister(at);
-  ry::result<std::string> entries = co_await entries_of(path);
+  const file_sources sources = co_await find_sources(request);
+  const directory_lister list_entries = lister(sources);
+  ry::result<std::string> entries = co_await list_entries(path);
   if (entries.status() == RY_NOT_FOUND && !path.empty()) {
-    std::string similar = co_await similar_path(at, path);
+    std::string similar = co_await find_similar_path(sources, path);
     if (!similar.empty()) {
       path = std::move(similar);
-      entries = co_await entries_of(path);
+      entries = co_await list_entries(path);
     }
   }
   if (!entries) {
-    // A project that never used its sandbox has no files.
-    if (entries.status() != RY_NOT_FOUND || !path.empty()) refuse_file(entries.error());
+    // A project that has never used its sandbox has no files.
+    if (entries.status() != RY_NOT_FOUND || !path.empty()) throw_file_error(entries.error());
     entries = std::string("[]");
   }
   co_return ry::response::json(200, "{\"path\":" + json_string(path) + ",\"files\":" + *entries + "}");
 }
 
 ry::task<void> file_routes::content(ry::request request) {
-  range want;
-  want.path = clean_path(request.query("path").value_or(""));
-  if (want.path.empty()) throw refusal(400, "path is missing");
-  const auto number = [&](const char* name, std::int64_t otherwise) {
+  range requested;
+  requested.path = clean_path(request.query("path").value_or(""));
+  if (requested.path.empty()) throw refusal(400, "path is missing");
+  const auto number = [&](const char* name, std::int64_t default_value) {
     const auto text = request.query(name);
-    if (!text) return otherwise;
+    if (!text) return default_value;
     const auto value = parse_int(*text);
     if (!value || *value < 0) throw refusal(422, std::string(name) + " must be a number");
     return *value;
   };
-  want.whole = !request.query("offset") && !request.query("limit");
-  want.offset = static_cast<std::uint64_t>(number("offset", 0));
-  want.limit =
+  requested.is_whole_file = !request.query("offset") && !request.query("limit");
+  requested.offset = static_cast<std::uint64_t>(number("offset", 0));
+  requested.limit =
       std::min<std::uint64_t>(static_cast<std::uint64_t>(number("limit", max_response_bytes)), max_response_bytes);
-  const place at = co_await place_of(request);
-  bool sent = co_await send(request, at, want);
+  const file_sources sources = co_await find_sources(request);
+  bool sent = co_await send(request, sources, requested);
   if (!sent) {
-    std::string similar = co_await similar_path(at, want.path);
-    want.path = std::move(similar);
-    if (!want.path.empty()) sent = co_await send(request, at, want);
+    std::string similar = co_await find_similar_path(sources, requested.path);
+    requested.path = std::move(similar);
+    if (!requested.path.empty()) sent = co_await send(request, sources, requested);
   }
-  if (!sent) refuse_file(ry::error(RY_NOT_FOUND));
+  if (!sent) throw_file_error(ry::error(RY_NOT_FOUND));
 }
 
-ry::task<bool> file_routes::send(const ry::request& request, const place& at, const range& want) {
+ry::task<bool> file_routes::send(const ry::request& request, const file_sources& sources, const range& requested) {
   bool sent = false;
-  if (at.driver) sent = co_await send_local(request, at, want);
-  if (!sent && at.kept) sent = co_await send_kept(request, at, want);
+  if (sources.driver) sent = co_await send_from_workspace(request, sources, requested);
+  if (!sent && sources.in_database) sent = co_await send_from_database(request, sources, requested);
   co_return sent;
 }
 
-// Sends the file from the descriptor in parts; a slow client holds at most one part in memory.
-ry::task<bool> file_routes::send_local(const ry::request& request, const place& at, const range& want) {
-  const ry_sandbox_driver_v1* table = at.driver->table;
+// Sends the file in parts from its descriptor, so that a slow client keeps at most one part in memory.
+ry::task<bool> file_routes::send_from_workspace(const ry::request& request, const file_sources& sources,
+                                                const range& requested) {
+  const ry_sandbox_driver_v1* table = sources.driver->table;
   if (!RY_HAS(table, ry_sandbox_driver_v1, open_file) || table->open_file == nullptr ||
       ry_test::without_protection("file_streaming"))
-    co_return co_await send_read(request, at, want);
+    co_return co_await send_without_descriptor(request, sources, requested);
   ry::result<opened_file> file = co_await ry::call<opened_file, std::int32_t, std::uint64_t>(
       [&](ry_exec* exec, ry_sandbox_open_fn fn, void* ctx) {
-        return table->open_file(at.driver->self, ry::str(at.project), ry::str(want.path), exec, fn, ctx);
+        return table->open_file(sources.driver->self, ry::str(sources.project), ry::str(requested.path), exec, fn, ctx);
       },
       [](std::int32_t fd, std::uint64_t size) { return opened_file(fd, size); });
   if (file.status() == RY_NOT_FOUND) co_return false;
-  if (!file) refuse_file(file.error());
-  refuse_too_large(want.whole, file->size());
-  const std::uint64_t offset = std::min(want.offset, file->size());
+  if (!file) throw_file_error(file.error());
+  reject_too_large(requested.is_whole_file, file->size());
+  const std::uint64_t offset = std::min(requested.offset, file->size());
   const ry_status sent = co_await ctx_.run_blocking(
-      [&] { return request.respond_file(file->name(), content_fields(file->size()), 200, offset, want.limit); });
+      [&] { return request.respond_file(file->name(), content_headers(file->size()), 200, offset, requested.limit); });
   // The file was truncated while it was read.
   if (sent == RY_OUT_OF_RANGE) throw ry::unavailable("runs.file", "the file was changed while it was read");
-  if (sent == RY_NOT_FOUND) co_return co_await send_read(request, at, want);
+  if (sent == RY_NOT_FOUND) co_return co_await send_without_descriptor(request, sources, requested);
   if (sent != RY_OK && sent != RY_CANCELLED) throw ry::error(sent);
   co_return true;
 }
 
-// For a driver without file descriptors, or without /proc: reads the requested part as a whole.
-ry::task<bool> file_routes::send_read(const ry::request& request, const place& at, const range& want) {
+// For a driver without file descriptors, or without /proc: reads the complete requested part into memory.
+ry::task<bool> file_routes::send_without_descriptor(const ry::request& request, const file_sources& sources,
+                                                    const range& requested) {
   struct read_part {
     std::string bytes;
     std::uint64_t total = 0;
   };
   ry::result<read_part> got = co_await ry::call<read_part, ry_bytes, std::uint64_t>(
       [&](ry_exec* exec, ry_sandbox_read_fn fn, void* ctx) {
-        return at.driver->table->read_file(at.driver->self, ry::str(at.project), ry::str(want.path), want.offset,
-                                           want.limit, exec, fn, ctx);
+        return sources.driver->table->read_file(sources.driver->self, ry::str(sources.project), ry::str(requested.path),
+                                                requested.offset, requested.limit, exec, fn, ctx);
       },
       [](ry_bytes bytes, std::uint64_t total) {
         return read_part{ry::text(bytes), total};
       });
   if (got.status() == RY_NOT_FOUND) co_return false;
-  if (!got) refuse_file(got.error());
-  refuse_too_large(want.whole, got->total);
+  if (!got) throw_file_error(got.error());
+  reject_too_large(requested.is_whole_file, got->total);
   respond_bytes(request, std::move(got->bytes), got->total);
   co_return true;
 }
 
-ry::task<bool> file_routes::send_kept(const ry::request& request, const place& at, const range& want) {
+ry::task<bool> file_routes::send_from_database(const ry::request& request, const file_sources& sources,
+                                               const range& requested) {
   const workspace_repository& rows = workspaces_.rows();
-  ry::result<kept_file> file = co_await open_kept(rows, at.project, want.path);
+  ry::result<kept_file> file = co_await open_kept(rows, sources.project, requested.path);
   if (file.status() == RY_NOT_FOUND) co_return false;
-  if (!file) refuse_file(file.error());
-  refuse_too_large(want.whole, file->size);
-  const std::uint64_t from = std::min(want.offset, file->size);
-  const std::uint64_t end = from + std::min(want.limit, file->size - from);
-  std::string piece;
+  if (!file) throw_file_error(file.error());
+  reject_too_large(requested.is_whole_file, file->size);
+  const std::uint64_t from = std::min(requested.offset, file->size);
+  const std::uint64_t end = from + std::min(requested.limit, file->size - from);
+  std::string chunk;
   if (from < end) {
-    ry::result<std::string> first = co_await read_kept(rows, at.project, *file, from, end);
+    ry::result<std::string> first = co_await read_kept(rows, sources.project, *file, from, end);
     if (!first) throw first.error();
-    piece = *std::move(first);
+    chunk = *std::move(first);
   }
-  if (piece.size() == end - from) {
-    respond_bytes(request, std::move(piece), file->size);
+  if (chunk.size() == end - from) {
+    respond_bytes(request, std::move(chunk), file->size);
     co_return true;
   }
-  ry::headers fields = content_fields(file->size);
+  ry::headers fields = content_headers(file->size);
   fields.emplace_back("Content-Length", std::to_string(end - from));
   ry::stream out = request.open_stream(200, fields);
   for (std::uint64_t sent = from;;) {
-    if (out.write(piece) != RY_OK) break;
-    sent += piece.size();
+    if (out.write(chunk) != RY_OK) break;
+    sent += chunk.size();
     if (sent >= end) break;
-    // Closing early ends the connection before the announced length, which the client notices.
+    // Ending early closes the connection before the announced length, which the client detects.
     ry::result<void> ready = co_await out.ready();
     if (!ready) break;
-    ry::result<std::string> next = co_await read_kept(rows, at.project, *file, sent, end);
+    ry::result<std::string> next = co_await read_kept(rows, sources.project, *file, sent, end);
     if (!next) break;
-    piece = *std::move(next);
+    chunk = *std::move(next);
   }
   co_return true;
 }

@@ -14,32 +14,32 @@ namespace {
 
 constexpr std::size_t max_text = 200;
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw ry::http_error(422, RY_INVALID_ARGUMENT, "runs.invalid_filter", why);
+[[noreturn]] void reject(const std::string& message) {
+  throw ry::http_error(422, RY_INVALID_ARGUMENT, "runs.invalid_filter", message);
 }
 
 std::string read_uuid(const std::string& name, const std::string& value) {
   auto id = normal_uuid(value);
-  if (!id) refuse(name + " must be a UUID");
+  if (!id) reject(name + " must be a UUID");
   return *std::move(id);
 }
 
 std::string read_time(const std::string& name, const std::string& value) {
-  auto time = normal_time(value);
-  if (!time) refuse(name + " must be a date or a time as in 2026-11-20 or 2026-11-20T09:30:00Z");
+  auto time = canonical_time(value);
+  if (!time) reject(name + " must be a date or a time as in 2026-11-20 or 2026-11-20T09:30:00Z");
   return *std::move(time);
 }
 
 std::string read_text(const std::string& name, const std::string& value) {
   if (value.empty() || value.size() > max_text || !ry::is_utf8(value))
-    refuse(name + " must have 1 to " + std::to_string(max_text) + " bytes");
+    reject(name + " must have 1 to " + std::to_string(max_text) + " bytes");
   return value;
 }
 
 std::string read_status(const std::string&, const std::string& value) {
   for (const char* known : {"all", "running", "completed", "failed", "stopped"})
     if (ry::lower_ascii(value) == known) return known;
-  refuse("status must be all, running, completed, failed or stopped");
+  reject("status must be all, running, completed, failed or stopped");
 }
 
 struct parameter {
@@ -59,17 +59,17 @@ constexpr std::array parameters = {
     parameter{"to", &run_filter::to, read_time},
 };
 
-[[noreturn]] void refuse_unknown(const std::string& name) {
+[[noreturn]] void reject_unknown(const std::string& name) {
   std::vector<std::string> known = {"limit", "cursor"};
   for (const parameter& p : parameters) known.emplace_back(p.name);
   std::string all;
   for (const std::string& k : known) all += (all.empty() ? "" : ", ") + k;
-  refuse(name.substr(0, max_text) + " is not a known parameter; the parameters are " + all);
+  reject(name.substr(0, max_text) + " is not a known parameter; the parameters are " + all);
 }
 
 }  // namespace
 
-std::optional<std::string> run_filter::wanted_status() const {
+std::optional<std::string> run_filter::effective_status() const {
   if (status) return *status == "all" ? std::nullopt : status;
   for (const parameter& p : parameters)
     if (this->*p.member) return std::nullopt;
@@ -89,15 +89,15 @@ run_filter read_run_filter(const query_parameters& given) {
     if (name == "limit" || name == "cursor") continue;
     const auto known = std::find_if(parameters.begin(), parameters.end(),
                                     [&name = name](const parameter& p) { return name == p.name; });
-    if (known == parameters.end()) refuse_unknown(name);
+    if (known == parameters.end()) reject_unknown(name);
     std::optional<std::string>& to = out.*known->member;
-    if (to) refuse(name + " is given twice");
+    if (to) reject(name + " is given twice");
     to = known->read(name, value);
   }
   return out;
 }
 
-std::optional<std::string> normal_time(std::string_view text) {
+std::optional<std::string> canonical_time(std::string_view text) {
   static const std::regex form(
       R"((\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?)?)",
       std::regex::icase);

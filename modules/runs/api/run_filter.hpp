@@ -1,4 +1,4 @@
-// The filters of the list of all runs, from a request's query parameters. Pure.
+// Parses the filters of the list of all runs from a request's query parameters. Pure.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,12 +9,12 @@
 namespace runs {
 
 struct run_filter {
-  // Each: nullopt if it is not given. `status` is one of a run, or "all".
+  // nullopt: not given. `status` is the status of a run, or "all".
   std::optional<std::string> status, account, thread, agent, model, reason, error_code, from, to;
 
-  // The status to list, or nullopt for all runs. Without any filter: unfinished runs.
-  std::optional<std::string> wanted_status() const;
-  // All filters as text; part of the list's name in cursors.
+  // The status to list, or nullopt for all runs. Without any filter, unfinished runs are listed.
+  std::optional<std::string> effective_status() const;
+  // All filters as text; cursors contain it as the name of the list.
   std::string text() const;
 };
 
@@ -24,8 +24,8 @@ using query_parameters = std::vector<std::pair<std::string, std::string>>;  // d
 // and `cursor`.
 run_filter read_run_filter(const query_parameters& given);
 
-// Converts "2026-11-20", "2026-11-20T09:30:00Z" or a time with a fraction or an offset to a form that PostgreSQL reads
-// with any of its settings; nullopt for anything else.
-std::optional<std::string> normal_time(std::string_view text);
+// Converts "2026-11-20", "2026-11-20T09:30:00Z" or a time with a fraction or an offset to a form that PostgreSQL parses
+// regardless of its settings; nullopt for anything else.
+std::optional<std::string> canonical_time(std::string_view text);
 
 }  // namespace runs

@@ -12,9 +12,9 @@
 namespace runs {
 namespace {
 
-// How long a stop waits for the run's worker before it force-finishes the run.
-constexpr std::int64_t patience_us = 500'000;
-constexpr std::uint64_t look_ms = 20;
+// Time that a stop waits for the run's worker before it force-finishes the run.
+constexpr std::int64_t stop_wait_us = 500'000;
+constexpr std::uint64_t status_poll_ms = 20;
 
 std::optional<std::string> status_filter(const ry::request& request) {
   std::optional<std::string> status = request.query("status");
@@ -27,9 +27,9 @@ std::optional<std::string> status_filter(const ry::request& request) {
 
 }  // namespace
 
-std::int64_t page_limit(const ry::request& request, std::int64_t otherwise) {
+std::int64_t page_limit(const ry::request& request, std::int64_t default_limit) {
   const auto text = request.query("limit");
-  if (!text) return otherwise;
+  if (!text) return default_limit;
   const auto value = parse_int(*text);
   if (!value || *value < 1 || *value > 100) throw refusal(422, "limit must be a number from 1 to 100");
   return *value;
@@ -43,7 +43,7 @@ std::optional<cursor> page_cursor(const ry::request& request, std::string_view l
   return decoded;
 }
 
-// The run after which a page of runs begins.
+// The id of the run after which a page of runs begins.
 std::optional<std::string> run_cursor(const ry::request& request, std::string_view list) {
   const std::optional<cursor> at = page_cursor(request, list);
   if (!at) return std::nullopt;
@@ -61,54 +61,54 @@ std::string page_json(const char* name, const std::string& list, const repositor
 ry::task<ry::response> run_routes::stop(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
   const caller who = co_await caller_of(context_.accounts, request);
-  // A client that disconnects does not withdraw the stop.
+  // Shielded: the stop continues even if the client disconnects.
   const std::string status = co_await ry::shield(stop_run(who.id, id));
   co_return ry::response::json(200, "{\"status\":" + json_string(status) + "}");
 }
 
 ry::task<std::string> run_routes::stop_run(std::string account, std::string id) {
-  const std::int64_t until = context_.ctx.mono_us() + patience_us;
+  const std::int64_t deadline_us = context_.ctx.mono_us() + stop_wait_us;
   const ry::uuid uuid = *ry::uuid::parse(id);
   const std::vector<std::string> webhooks = context_.config.webhooks_for("stopped");
-  ry::result<std::optional<stop_answer>> noted = co_await context_.repo.request_stop(account, id, webhooks);
-  if (!noted.value()) throw refusal(404, "Run not found");
-  std::string status = (*noted)->status;
-  if ((*noted)->ended) context_.metrics.ended.add("user_stop");
-  const char* how = (*noted)->ended ? "forced" : status != "running" ? "over" : "worker";
-  const std::shared_ptr<live_run> here = context_.live.find(uuid);
-  if (here) {
-    co_await context_.ctx.switch_to(here->exec);
-    // The run has ended without this worker, which must write nothing more.
-    here->stop.interrupt(status == "running" ? RY_REASON_USER : RY_REASON_LEASE_LOST);
-    while (status == "running" && !here->events.ended() && context_.ctx.mono_us() < until)
+  ry::result<std::optional<stop_answer>> answer = co_await context_.repo.request_stop(account, id, webhooks);
+  if (!answer.value()) throw refusal(404, "Run not found");
+  std::string status = (*answer)->status;
+  if ((*answer)->ended) context_.metrics.ended.add("user_stop");
+  const char* label = (*answer)->ended ? "forced" : status != "running" ? "over" : "worker";
+  const std::shared_ptr<live_run> live = context_.live.find(uuid);
+  if (live) {
+    co_await context_.ctx.switch_to(live->exec);
+    // If the run has ended without this worker, the worker must not write anything more.
+    live->stop.interrupt(status == "running" ? RY_REASON_USER : RY_REASON_LEASE_LOST);
+    while (status == "running" && !live->events.ended() && context_.ctx.mono_us() < deadline_us)
       co_await wait_for(
-          context_.ctx, here->events.over,
-          static_cast<std::uint64_t>(std::max<std::int64_t>(until - context_.ctx.mono_us(), 1000)) / 1000);
-    if (here->progress.final_status != "running") {
-      context_.metrics.stops.add(how);
-      co_return here->progress.final_status;
+          context_.ctx, live->events.over,
+          static_cast<std::uint64_t>(std::max<std::int64_t>(deadline_us - context_.ctx.mono_us(), 1000)) / 1000);
+    if (live->progress.final_status != "running") {
+      context_.metrics.stops.add(label);
+      co_return live->progress.final_status;
     }
   }
-  while (status == "running" && context_.ctx.mono_us() < until) {
+  while (status == "running" && context_.ctx.mono_us() < deadline_us) {
     ry::result<std::string> now = co_await context_.repo.status_of(id);
     status = now.value();
-    if (status == "running") (void)co_await context_.ctx.sleep(look_ms);
+    if (status == "running") (void)co_await context_.ctx.sleep(status_poll_ms);
   }
   if (status == "running") {
-    how = "forced";
+    label = "forced";
     ry::result<std::string> forced = co_await context_.repo.force_stop(id, webhooks);
     status = std::move(forced).value();
-    if (here) here->stop.interrupt(RY_REASON_LEASE_LOST);
+    if (live) live->stop.interrupt(RY_REASON_LEASE_LOST);
     if (status == "stopped") context_.metrics.ended.add("user_stop");
   }
-  if (status.empty()) throw refusal(404, "Run not found");  // its thread was deleted meanwhile
-  context_.metrics.stops.add(how);
-  // The stop may have created webhook jobs, and the job of a run that waited for this end.
+  if (status.empty()) throw refusal(404, "Run not found");  // the thread was deleted meanwhile
+  context_.metrics.stops.add(label);
+  // The stop may have created webhook jobs, and the job of a run that waited for this one.
   if (status == "stopped") {
     context_.ctx.jobs().wake("webhooks");
     context_.ctx.jobs().wake("runs");
   }
-  // Also on this node: readers here may follow a run of another node.
+  // Includes this node, because readers here may follow a run of another node.
   (void)context_.ctx.events().live_publish(topic_of(uuid), 0, {}, 0);
   co_return status;
 }

@@ -29,8 +29,8 @@ class run_routes {
   ry::task<ry::response> active(ry::request request);
   ry::task<ry::response> of_thread(ry::request request);
 
-  // Stops the account's run, waits until it has ended, and returns its status. Throws a 404: unknown, or of another
-  // account.
+  // Stops the account's run, waits until it has ended, and returns its status. Throws a 404 if the run is unknown or
+  // belongs to another account.
   ry::task<std::string> stop_run(std::string account, std::string id);
 
  private:
@@ -46,13 +46,13 @@ class thread_routes {
   ry::task<ry::response> get(ry::request request);
   ry::task<ry::response> messages(ry::request request);
   ry::task<ry::response> remove(ry::request request);
-  // Stops the runs of an account's thread and deletes it. False: a run does not stop; try again later.
+  // Stops the runs of an account's thread and deletes the thread. False: a run did not stop; try again later.
   ry::task<bool> erase(std::string account, std::string id);
 
  private:
-  // Calls delete_alone(), stopping runs between the attempts as necessary; returns its last result.
-  ry::task<ry::result<repository::deletion>> delete_forced(std::string account, std::string id);
-  ry::task<ry::result<repository::deletion>> delete_alone(std::string account, std::string id);
+  // Calls delete_once(), and stops runs between the attempts if necessary; returns the last result.
+  ry::task<ry::result<repository::deletion>> stop_and_delete(std::string account, std::string id);
+  ry::task<ry::result<repository::deletion>> delete_once(std::string account, std::string id);
   ry::task<void> stop_runs(std::string account, std::string id);
 
   const repository& repo_;
@@ -71,25 +71,26 @@ class file_routes {
   ry::task<void> content(ry::request request);
 
  private:
-  // Sources of the files; place_of() has checked that the project is the caller's.
-  struct place {
+  // The sources of a project's files; find_sources() has checked that the project is the caller's.
+  struct file_sources {
     std::string project;
     workspace_store::driver driver;  // empty: this node has no copy, or an outdated one
-    bool kept = false;  // the database has files of the project
+    bool in_database = false;  // the database has files of the project
   };
-  ry::task<place> place_of(const ry::request& request);
+  ry::task<file_sources> find_sources(const ry::request& request);
   struct range {
     std::string path;
     std::uint64_t offset = 0, limit = 0;
-    bool whole = true;  // the request asks for the whole file
+    bool is_whole_file = true;  // the request has no offset and no limit
   };
-  directory_lister lister(const place& at);
-  ry::task<std::string> similar_path(const place& at, std::string path);
-  // False: this source has no such file.
-  ry::task<bool> send(const ry::request& request, const place& at, const range& want);
-  ry::task<bool> send_local(const ry::request& request, const place& at, const range& want);
-  ry::task<bool> send_read(const ry::request& request, const place& at, const range& want);
-  ry::task<bool> send_kept(const ry::request& request, const place& at, const range& want);
+  directory_lister lister(const file_sources& sources);
+  ry::task<std::string> find_similar_path(const file_sources& sources, std::string path);
+  // False: the sources have no such file.
+  ry::task<bool> send(const ry::request& request, const file_sources& sources, const range& requested);
+  ry::task<bool> send_from_workspace(const ry::request& request, const file_sources& sources, const range& requested);
+  ry::task<bool> send_without_descriptor(const ry::request& request, const file_sources& sources,
+                                         const range& requested);
+  ry::task<bool> send_from_database(const ry::request& request, const file_sources& sources, const range& requested);
 
   const ry::context& ctx_;
   const repository& repo_;
@@ -98,11 +99,11 @@ class file_routes {
   workspace_store& workspaces_;
 };
 
-// ?limit= within 1..100. Throws a 422.
-std::int64_t page_limit(const ry::request& request, std::int64_t otherwise);
+// The parameter ?limit= from 1 to 100. Throws a 422.
+std::int64_t page_limit(const ry::request& request, std::int64_t default_limit);
 // {"<name>": [...], "next_cursor": ...} for a page of `list`.
 std::string page_json(const char* name, const std::string& list, const repository::page& page);
-// ?cursor=; throws a 400 if it is not a cursor of this list.
+// The parameter ?cursor=. Throws a 400 if it is not a cursor of this list.
 std::optional<cursor> page_cursor(const ry::request& request, std::string_view list);
 
 }  // namespace runs

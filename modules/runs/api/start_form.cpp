@@ -30,88 +30,88 @@ bool is_start_field(std::string_view name) {
 std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields) {
   start_request out;
   bool policy_given = false;
-  const auto refuse = [](std::string detail) { return form_refusal{std::move(detail)}; };
+  const auto error = [](std::string detail) { return form_refusal{std::move(detail)}; };
   std::vector<std::string_view> seen;
   for (const form_field& f : fields) {
     const std::string_view name = f.name;
-    if (name == "files" && !trim(f.value).empty()) return refuse("files must be file parts, each with a filename");
+    if (name == "files" && !trim(f.value).empty()) return error("files must be file parts, each with a filename");
     if (!is_start_field(name)) continue;
     if (std::find(seen.begin(), seen.end(), name) != seen.end())
-      return refuse(std::string(name) + " is given more than once");
+      return error(std::string(name) + " is given more than once");
     seen.push_back(name);
-    if (!ry::is_utf8(f.value)) return refuse(std::string(name) + " is not valid UTF-8");
+    if (!ry::is_utf8(f.value)) return error(std::string(name) + " is not valid UTF-8");
     if (f.value.find('\0') != std::string_view::npos)
-      return refuse(std::string(name) + " must not contain a NUL character");
+      return error(std::string(name) + " must not contain a NUL character");
     const std::string value = trim(f.value);
     if (name == "prompt") {
       if (!is_blank(f.value)) out.prompt = std::string(f.value);
     } else if (name == "optimistic") {
       const auto flag = boolean(value);
-      if (!flag) return refuse("optimistic must be true or false");
+      if (!flag) return error("optimistic must be true or false");
       out.optimistic = *flag;
     } else if (name == "memory_enabled") {
       const auto flag = boolean(value);
-      if (!flag) return refuse("memory_enabled must be true or false");
+      if (!flag) return error("memory_enabled must be true or false");
       if (!value.empty()) out.memory_enabled = *flag;
     } else if (name == "queue") {
       const auto flag = boolean(value);
-      if (!flag) return refuse("queue must be true or false");
+      if (!flag) return error("queue must be true or false");
       out.queue = *flag;
     } else if (name == "on_busy") {
       if (value.empty()) continue;
       const std::string policy = ry::lower_ascii(value);
       if (policy != "reject" && policy != "enqueue" && policy != "interrupt")
-        return refuse("on_busy must be reject, enqueue or interrupt");
+        return error("on_busy must be reject, enqueue or interrupt");
       if (policy == "enqueue") out.on_busy = busy_policy::enqueue;
       if (policy == "interrupt") out.on_busy = busy_policy::interrupt;
     } else if (name == "budget_credits") {
       if (value.empty()) continue;
       const auto micro = micro_of_credits(value);
       if (!micro || *micro <= 0)
-        return refuse(
+        return error(
             "budget_credits must be a number of credits from 0.000001 to 1000000000 with at most six decimals");
       out.budget.micro = *micro;
     } else if (name == "budget_policy") {
       if (value.empty()) continue;
       const auto policy = budget_policy_of(ry::lower_ascii(value));
-      if (!policy) return refuse("budget_policy must be hard, soft or finish_turn");
+      if (!policy) return error("budget_policy must be hard, soft or finish_turn");
       out.budget.policy = *policy;
       policy_given = true;
     } else if (is_model_parameter(name)) {
       if (value.empty()) continue;
-      const std::string wrong = set_parameter(out.parameters, name, value);
-      if (!wrong.empty()) return form_refusal{std::string(name) + " " + wrong, 422};
+      const std::string problem = set_parameter(out.parameters, name, value);
+      if (!problem.empty()) return form_refusal{std::string(name) + " " + problem, 422};
     } else if (!value.empty()) {
       if (name == "thread_id") out.thread_id = value;
       if (name == "project_id") out.project_id = value;
       if (name == "agent_id") out.agent_id = value;
       if (name == "model_name") {
-        if (value.size() > 200) return refuse("model_name must have at most 200 bytes");
+        if (value.size() > 200) return error("model_name must have at most 200 bytes");
         if (!is_blank(value)) out.model_name = value;
       }
       if (name == "mode") {
         const auto mode = run_mode_of(value);
-        if (!mode) return refuse("mode must be agent, chat or code");
+        if (!mode) return error("mode must be agent, chat or code");
         out.mode = *mode;
       }
     }
   }
   if (out.optimistic && (!out.thread_id || !out.project_id))
-    return refuse("thread_id and project_id required for optimistic mode");
-  if (policy_given && !out.budget.set()) return refuse("budget_policy requires budget_credits");
+    return error("thread_id and project_id required for optimistic mode");
+  if (policy_given && !out.budget.set()) return error("budget_policy requires budget_credits");
   for (auto* id : {&out.thread_id, &out.project_id, &out.agent_id}) {
     if (!*id) continue;
-    auto normal = normal_uuid(**id);
-    if (!normal) return refuse("Invalid UUID format");
-    *id = std::move(normal);
+    auto canonical = normal_uuid(**id);
+    if (!canonical) return error("Invalid UUID format");
+    *id = std::move(canonical);
   }
-  if (!out.thread_id && out.prompt.empty()) return refuse("prompt required when creating new thread");
+  if (!out.thread_id && out.prompt.empty()) return error("prompt required when creating new thread");
   return out;
 }
 
 namespace {
 
-// `text` is valid UTF-8.
+// `text` must be valid UTF-8.
 std::string without_invisible(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -123,12 +123,13 @@ std::string without_invisible(std::string_view text) {
 
 }  // namespace
 
-std::string safe_file_name(std::string_view sent) {
-  // Some browsers send the whole path, in the notation of their system.
-  if (const std::size_t cut = sent.find_last_of("/\\"); cut != std::string_view::npos) sent.remove_prefix(cut + 1);
+std::string safe_file_name(std::string_view received) {
+  // Some browsers send the full path, in the notation of their operating system.
+  if (const std::size_t separator = received.find_last_of("/\\"); separator != std::string_view::npos)
+    received.remove_prefix(separator + 1);
   std::string name;
-  const std::string clean = ry::is_utf8(sent) ? without_invisible(sent) : std::string();
-  for (char c : ry::is_utf8(sent) ? std::string_view(clean) : sent) {
+  const std::string clean = ry::is_utf8(received) ? without_invisible(received) : std::string();
+  for (char c : ry::is_utf8(received) ? std::string_view(clean) : received) {
     const auto u = static_cast<unsigned char>(c);
     const bool keep = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
                       c == '-' || c == '_' || c == ' ' || c == '(' || c == ')' || c == '+' || c == ',' || c == '@' ||
@@ -138,11 +139,11 @@ std::string safe_file_name(std::string_view sent) {
   name = trim(name);
   while (!name.empty() && (name.front() == '.' || name.front() == '-')) name.erase(0, 1);
   while (!name.empty() && (name.back() == '.' || name.back() == ' ')) name.pop_back();
-  constexpr std::size_t most = 120;
-  if (name.size() > most) {
+  constexpr std::size_t max_bytes = 120;
+  if (name.size() > max_bytes) {
     const std::size_t dot = name.rfind('.');
     std::string extension = dot != std::string::npos && name.size() - dot <= 16 ? name.substr(dot) : "";
-    name.resize(ry::whole_characters(std::string_view(name).substr(0, most - extension.size())));
+    name.resize(ry::whole_characters(std::string_view(name).substr(0, max_bytes - extension.size())));
     name += extension;
   }
   return name.empty() ? "file" : name;
@@ -178,9 +179,9 @@ std::string title_of(std::string_view prompt) {
     line = unicode::clean_name(prompt.substr(0, end));
     prompt.remove_prefix(std::min(end + 1, prompt.size()));
   }
-  constexpr std::size_t most = 80;
+  constexpr std::size_t max_characters = 80;
   std::size_t characters = 0, at = 0;
-  while (at < line.size() && characters < most) {
+  while (at < line.size() && characters < max_characters) {
     ++at;
     while (at < line.size() && (static_cast<unsigned char>(line[at]) & 0xC0) == 0x80) ++at;
     ++characters;

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* id_a = "0192F0C1-2d3e-7f00-8a1b-0123456789ab";
 constexpr const char* id_b = "0192f0c1-2d3e-7f00-8a1b-0123456789ac";
 
-std::string refused(const std::vector<form_field>& fields) {
+std::string error_detail(const std::vector<form_field>& fields) {
   const auto out = parse_start(fields);
   const auto* r = std::get_if<form_refusal>(&out);
   return r != nullptr ? r->detail : "";
@@ -24,25 +24,25 @@ start_request accepted(const std::vector<form_field>& fields) {
   return std::get<start_request>(out);
 }
 
-TEST(parse_start_test, the_contracts_refusals) {
-  EXPECT_EQ(refused({}), "prompt required when creating new thread");
+TEST(parse_start_test, errors_match_the_api_contract) {
+  EXPECT_EQ(error_detail({}), "prompt required when creating new thread");
   for (const char* blank : {" \n ", "\xC2\xA0", "\xE2\x80\x8B", "\xE3\x80\x80\t", "\xEF\xBB\xBF"})
-    EXPECT_EQ(refused({{"prompt", blank}}), "prompt required when creating new thread") << blank;
-  EXPECT_EQ(refused({{"prompt", "x"}, {"optimistic", "true"}}),
+    EXPECT_EQ(error_detail({{"prompt", blank}}), "prompt required when creating new thread") << blank;
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"optimistic", "true"}}),
             "thread_id and project_id required for optimistic mode");
-  EXPECT_EQ(refused({{"prompt", "x"}, {"optimistic", "true"}, {"thread_id", id_a}}),
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"optimistic", "true"}, {"thread_id", id_a}}),
             "thread_id and project_id required for optimistic mode");
-  EXPECT_EQ(refused({{"prompt", "x"}, {"thread_id", "7"}}), "Invalid UUID format");
-  EXPECT_EQ(refused({{"prompt", "x"}, {"agent_id", "me"}}), "Invalid UUID format");
-  EXPECT_EQ(refused({{"prompt", "x"}, {"optimistic", "true"}, {"thread_id", id_a}, {"project_id", "no"}}),
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"thread_id", "7"}}), "Invalid UUID format");
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"agent_id", "me"}}), "Invalid UUID format");
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"optimistic", "true"}, {"thread_id", id_a}, {"project_id", "no"}}),
             "Invalid UUID format");
 }
 
-TEST(parse_start_test, a_field_is_given_once_and_files_are_files) {
-  EXPECT_EQ(refused({{"prompt", "x"}, {"prompt", "y"}}), "prompt is given more than once");
-  EXPECT_EQ(refused({{"prompt", "x"}, {"mode", ""}, {"mode", "code"}}), "mode is given more than once");
-  EXPECT_EQ(refused({{"prompt", "x"}, {"mode", "slides"}}), "mode must be agent, chat or code");
-  EXPECT_EQ(refused({{"prompt", "x"}, {"files", "text"}}), "files must be file parts, each with a filename");
+TEST(parse_start_test, duplicate_fields_and_files_without_filename_are_rejected) {
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"prompt", "y"}}), "prompt is given more than once");
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"mode", ""}, {"mode", "code"}}), "mode is given more than once");
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"mode", "slides"}}), "mode must be agent, chat or code");
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"files", "text"}}), "files must be file parts, each with a filename");
   accepted({{"prompt", "x"}, {"files", ""}, {"unknown", "1"}, {"unknown", "2"}});
 }
 
@@ -61,26 +61,26 @@ TEST(parse_start_test, reads_the_documented_members) {
   EXPECT_EQ(r.memory_enabled, false);
   EXPECT_EQ(r.mode, run_mode::code);
   EXPECT_FALSE(r.agent_id);
-  EXPECT_TRUE(accepted({{"thread_id", id_a}}).prompt.empty()) << "an empty prompt means: go on";
-  EXPECT_FALSE(accepted({{"prompt", "x"}, {"thread_id", ""}}).thread_id) << "empty means left out";
+  EXPECT_TRUE(accepted({{"thread_id", id_a}}).prompt.empty()) << "an empty prompt continues the thread";
+  EXPECT_FALSE(accepted({{"prompt", "x"}, {"thread_id", ""}}).thread_id) << "an empty field counts as omitted";
   EXPECT_FALSE(accepted({{"prompt", "x"}, {"model_name", "\xE2\x80\x8B \xC2\xA0"}}).model_name)
-      << "blank means left out";
+      << "a blank field counts as omitted";
 }
 
-TEST(parse_start_test, bad_values_name_their_field) {
-  EXPECT_NE(refused({{"prompt", "x"}, {"optimistic", "maybe"}}).find("optimistic"), std::string::npos);
-  EXPECT_NE(refused({{"prompt", "a\xFF"}}).find("prompt"), std::string::npos);
-  EXPECT_NE(refused({{"prompt", std::string_view("a\0b", 3)}}).find("prompt"), std::string::npos);
-  EXPECT_NE(refused({{"prompt", "x"}, {"queue", "maybe"}}).find("queue"), std::string::npos);
-  EXPECT_NE(refused({{"prompt", "x"}, {"on_busy", "rollback"}}).find("on_busy"), std::string::npos);
+TEST(parse_start_test, errors_name_the_invalid_field) {
+  EXPECT_NE(error_detail({{"prompt", "x"}, {"optimistic", "maybe"}}).find("optimistic"), std::string::npos);
+  EXPECT_NE(error_detail({{"prompt", "a\xFF"}}).find("prompt"), std::string::npos);
+  EXPECT_NE(error_detail({{"prompt", std::string_view("a\0b", 3)}}).find("prompt"), std::string::npos);
+  EXPECT_NE(error_detail({{"prompt", "x"}, {"queue", "maybe"}}).find("queue"), std::string::npos);
+  EXPECT_NE(error_detail({{"prompt", "x"}, {"on_busy", "rollback"}}).find("on_busy"), std::string::npos);
   for (const char* bad : {"0", "-1", "five", "1.0000001", "0.0", "99999999999"})
-    EXPECT_EQ(refused({{"prompt", "x"}, {"budget_credits", bad}}),
+    EXPECT_EQ(error_detail({{"prompt", "x"}, {"budget_credits", bad}}),
               "budget_credits must be a number of credits from 0.000001 to 1000000000 with at most six decimals")
         << bad;
-  EXPECT_NE(refused({{"prompt", "x"}, {"budget_credits", "1"}, {"budget_policy", "harsh"}}).find("budget_policy"),
+  EXPECT_NE(error_detail({{"prompt", "x"}, {"budget_credits", "1"}, {"budget_policy", "harsh"}}).find("budget_policy"),
             std::string::npos);
-  EXPECT_NE(refused({{"prompt", "x"}, {"budget_policy", "soft"}}).find("budget_credits"), std::string::npos);
-  EXPECT_EQ(refused({{"prompt", "x"}, {"queue", "false"}, {"on_busy", "reject"}}), "");
+  EXPECT_NE(error_detail({{"prompt", "x"}, {"budget_policy", "soft"}}).find("budget_credits"), std::string::npos);
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"queue", "false"}, {"on_busy", "reject"}}), "");
 }
 
 TEST(parse_start_test, a_budget_is_exact_and_hard_by_default) {
@@ -90,7 +90,7 @@ TEST(parse_start_test, a_budget_is_exact_and_hard_by_default) {
   EXPECT_FALSE(accepted({{"prompt", "x"}, {"budget_credits", ""}, {"budget_policy", ""}}).budget.set());
 }
 
-TEST(safe_file_name_test, hostile_names) {
+TEST(safe_file_name_test, unsafe_names_are_cleaned) {
   EXPECT_EQ(safe_file_name("report.pdf"), "report.pdf");
   EXPECT_EQ(safe_file_name("../../etc/passwd"), "passwd");
   EXPECT_EQ(safe_file_name("C:\\Users\\me\\notes.txt"), "notes.txt");
@@ -124,7 +124,7 @@ TEST(safe_file_name_test, hostile_names) {
   EXPECT_TRUE(ry::is_utf8(safe_file_name(euros + ".md")));
 }
 
-TEST(free_name_test, clashes_get_suffixes) {
+TEST(free_name_test, name_collisions_get_suffixes) {
   std::set<std::string> taken{"c.md"};
   std::vector<std::string> given;
   for (std::string name : {"a.txt", "a.txt", "b", "a.txt", "b", "a_2.txt", "c.md"})
@@ -132,14 +132,14 @@ TEST(free_name_test, clashes_get_suffixes) {
   EXPECT_EQ(given, (std::vector<std::string>{"a.txt", "a_2.txt", "b", "a_3.txt", "b_2", "a_2_2.txt", "c_2.md"}));
 }
 
-TEST(prompt_with_files_test, one_line_each) {
+TEST(prompt_with_files_test, adds_one_line_per_file) {
   EXPECT_EQ(prompt_with_files("Look", {{"a.txt", 3}, {"b.pdf", 2048}}),
             "Look\n\n[Attached: a.txt (3 B) -> uploads/a.txt]\n[Attached: b.pdf (2.0 KB) -> uploads/b.pdf]");
   EXPECT_EQ(prompt_with_files("", {{"a.txt", 3}}), "[Attached: a.txt (3 B) -> uploads/a.txt]");
   EXPECT_EQ(prompt_with_files("Look", {}), "Look");
 }
 
-TEST(title_of_test, first_line_in_whole_characters) {
+TEST(title_of_test, is_the_first_line_truncated_to_complete_characters) {
   EXPECT_EQ(title_of("  One\nTwo"), "One");
   EXPECT_EQ(title_of("\xE2\x80\x8B\n \xE2\x80\xAEOne\x07\xC2\xA0\nTwo"), "One");
   EXPECT_EQ(title_of(std::string(200, 'x')), std::string(80, 'x') + "\xE2\x80\xA6");
@@ -148,7 +148,7 @@ TEST(title_of_test, first_line_in_whole_characters) {
   EXPECT_TRUE(ry::is_utf8(title_of(euros)));
 }
 
-TEST(parse_start_test, parameters_of_the_model_are_checked_and_kept) {
+TEST(parse_start_test, model_parameters_are_validated_and_kept) {
   const start_request r = accepted({{"prompt", "x"},
                                     {"temperature", "0.5"},
                                     {"top_p", ""},
@@ -170,7 +170,7 @@ TEST(parse_start_test, parameters_of_the_model_are_checked_and_kept) {
     EXPECT_EQ(refusal->http_status, 422u) << name;
     EXPECT_TRUE(refusal->detail.starts_with(std::string(name) + " must be ")) << refusal->detail;
   }
-  EXPECT_EQ(refused({{"prompt", "x"}, {"top_p", "1"}, {"top_p", "1"}}), "top_p is given more than once");
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"top_p", "1"}, {"top_p", "1"}}), "top_p is given more than once");
 }
 
 }  // namespace

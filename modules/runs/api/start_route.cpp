@@ -21,7 +21,7 @@ namespace runs {
 namespace {
 
 constexpr std::int64_t first_reservation = 32;
-constexpr std::uint32_t retry_after_s = 5;  // for example, the database is unavailable
+constexpr std::uint32_t retry_after_s = 5;  // of a transient error, for example if the database is unavailable
 constexpr std::uint64_t max_field_bytes = 1 << 20;
 constexpr std::uint32_t max_parts = 1000;
 
@@ -33,17 +33,17 @@ std::string member_of(const boost::json::object& o, std::string_view key) {
   return v->is_number() ? std::to_string(v->to_number<std::uint64_t>()) : std::string();
 }
 
-[[noreturn]] void refuse_total(std::int64_t limit) {
+[[noreturn]] void reject_total_size(std::int64_t limit) {
   const std::string sentence =
       "The files of a start must not exceed " + size_text(static_cast<std::uint64_t>(limit)) + " in total";
   refuse_upload(limit, sentence);
 }
 
-// Reports form limits that the host found exceeded, with the errors of the API contract.
 enum class body_kind { none, some };
 
-[[noreturn]] void refuse_form(const ry::error& e, const ry_tier_view& tier, const ry_form_limits& limits,
-                              body_kind body) {
+// Converts the host's errors about exceeded form limits to the errors of the API contract.
+[[noreturn]] void throw_form_error(const ry::error& e, const ry_tier_view& tier, const ry_form_limits& limits,
+                                   body_kind body) {
   if (e.is("http.form_file_too_large")) {
     const std::string sentence = "A file is larger than your plan allows (" +
                                  size_text(static_cast<std::uint64_t>(tier.upload_file_bytes)) + ")";
@@ -57,12 +57,12 @@ enum class body_kind { none, some };
     throw refusal(400, "The form has too many parts: at most " + std::to_string(limits.max_parts) + " are allowed");
   if (e.is("http.form_too_large")) {
     boost::system::error_code bad;
-    const boost::json::value said = boost::json::parse(std::string(e.detail_json()), bad);
+    const boost::json::value error_detail = boost::json::parse(std::string(e.detail_json()), bad);
     const auto none = boost::json::object();
-    const boost::json::object& o = !bad && said.is_object() ? said.as_object() : none;
+    const boost::json::object& o = !bad && error_detail.is_object() ? error_detail.as_object() : none;
     const std::string limit = member_of(o, "limit"), field = member_of(o, "field");
     if (limit == std::to_string(limits.max_total_bytes))
-      refuse_total(static_cast<std::int64_t>(limits.max_total_bytes));
+      reject_total_size(static_cast<std::int64_t>(limits.max_total_bytes));
     if (limit != std::to_string(limits.max_value_bytes))
       throw refusal(400, "The fields of the form are too long in total, at " +
                              (field.empty() ? "the end" : field.substr(0, 100)) + ": at most " +
@@ -70,7 +70,7 @@ enum class body_kind { none, some };
     throw refusal(400, (field.empty() ? "A field" : field.substr(0, 100)) + " is too long: at most " +
                            size_text(limits.max_value_bytes));
   }
-  // A body that is not a form contains no prompt either; an empty one needs no content type.
+  // A body that is not a form contains no prompt. An empty body needs no content type.
   if (e.is("http.form_malformed") && e.http_status() == 415) {
     const std::string sentence = "prompt required when creating new thread";
     if (body == body_kind::none) throw refusal(400, sentence);
@@ -83,7 +83,7 @@ enum class body_kind { none, some };
 class form_hash {
  public:
   form_hash() { crypto_generichash_init(&state_, nullptr, 0, size); }
-  // Length first, so that "ab"+"c" and "a"+"bc" differ.
+  // Adds the length first, so that "ab"+"c" and "a"+"bc" differ.
   void add(std::string_view text) {
     const std::string length = std::to_string(text.size()) + ":";
     raw(length);
@@ -120,19 +120,19 @@ std::int64_t prompt_limit(const settings& config, const caller& who) {
 
 ry::task<void> start_route::serve(ry::request request) {
   try {
-    const ry::response out = co_await answer(request);
+    const ry::response out = co_await create_response(request);
     request.respond(out);
   } catch (const ry::error& e) {
     const ry_status st = e.status();
     if (st == RY_CANCELLED && request.cancel().why() == RY_REASON_SHUTDOWN)
       throw refusal(503, "The server is stopping");
-    const bool ours = st == RY_INTERNAL || st == RY_UNKNOWN || st == RY_UNAVAILABLE || st == RY_ABORTED ||
-                      st == RY_DEADLINE_EXCEEDED || st == RY_DATA_LOSS;
-    if (e.http_status() != 0 || !ours) throw;
+    const bool is_server_fault = st == RY_INTERNAL || st == RY_UNKNOWN || st == RY_UNAVAILABLE || st == RY_ABORTED ||
+                                 st == RY_DEADLINE_EXCEEDED || st == RY_DATA_LOSS;
+    if (e.http_status() != 0 || !is_server_fault) throw;
     context_.ctx.log_error("a run could not be started", e);
-    // Not thrown: the host hides the message of a thrown internal error from the client.
-    const bool passes = st == RY_UNAVAILABLE || st == RY_ABORTED || st == RY_DEADLINE_EXCEEDED;
-    if (passes) {
+    // Uses fail(), because the host hides the message of a thrown internal error from the client.
+    const bool is_transient = st == RY_UNAVAILABLE || st == RY_ABORTED || st == RY_DEADLINE_EXCEEDED;
+    if (is_transient) {
       const std::string sentence = "Failed to start agent: a part of the server does not respond; try again later";
       request.fail(refusal(503, sentence, json_string(sentence)).with_retry_after(retry_after_s));
     } else {
@@ -142,8 +142,8 @@ ry::task<void> start_route::serve(ry::request request) {
   }
 }
 
-ry::task<ry::response> start_route::answer(ry::request request) {
-  const std::int64_t begun = context_.ctx.mono_us();
+ry::task<ry::response> start_route::create_response(ry::request request) {
+  const std::int64_t started_us = context_.ctx.mono_us();
   work w;
   w.exec = request.exec();
   w.who = co_await caller_of(context_.accounts, request);
@@ -153,7 +153,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
     a.key = std::string(key);
   }
   if (!context_.run_placement.has_room(ry::view(w.who.tier->name)))
-    co_await without_room(w);  // before the files are read
+    co_await reject_unless_replay(w);  // before the files are read
   ry_form_limits limits{};
   limits.max_files = static_cast<std::uint32_t>(w.who.tier->upload_files);
   limits.max_file_bytes = static_cast<std::uint64_t>(w.who.tier->upload_file_bytes);
@@ -162,12 +162,12 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   limits.max_parts = max_parts;
   if (const auto length = parse_int(request.header("Content-Length"));
       length && *length > context_.config.upload_total_bytes)
-    refuse_total(context_.config.upload_total_bytes);
+    reject_total_size(context_.config.upload_total_bytes);
   ry::result<ry::form> form = co_await request.read_form(limits);
   if (!form) {
     const bool has_body =
         !request.header("Transfer-Encoding").empty() || parse_int(request.header("Content-Length")).value_or(0) != 0;
-    refuse_form(form.error(), *w.who.tier, limits, has_body ? body_kind::some : body_kind::none);
+    throw_form_error(form.error(), *w.who.tier, limits, has_body ? body_kind::some : body_kind::none);
   }
 
   std::vector<form_field> fields;
@@ -176,7 +176,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
       fields.push_back({part.name, part.value});
     else if (is_start_field(part.name))
       throw refusal(400, std::string(part.name) + " must not be a file");
-    else if (!part.filename.empty() || part.size != 0)  // browsers send an empty part for no file
+    else if (!part.filename.empty() || part.size != 0)  // browsers send an empty part if no file is selected
       w.files.push_back(part);
   }
   auto parsed = parse_start(fields);
@@ -184,8 +184,8 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   a.form = std::move(std::get<start_request>(parsed));
 
   if (a.key) {
-    // Clients rebuild the form for a repeat, so the order of its names is arbitrary. The order of several files of one
-    // name is not.
+    // Clients rebuild the form for a retry, so fields may arrive in any order. Only the order of files with the same
+    // name is significant.
     const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
     std::stable_sort(fields.begin(), fields.end(), by_name);
     std::vector<ry::form_part> files = w.files;
@@ -200,12 +200,12 @@ ry::task<ry::response> start_route::answer(ry::request request) {
       hash.add(std::to_string(file.size));
     }
     if (!files.empty()) {
-      const bool whole = co_await context_.ctx.run_blocking([&hash, &files] {
+      const bool all_read = co_await context_.ctx.run_blocking([&hash, &files] {
         for (const ry::form_part& file : files)
           if (!hash.add_file(std::string(file.path))) return false;
         return true;
       });
-      if (!whole) throw ry::internal("runs.upload", "an uploaded file could not be read");
+      if (!all_read) throw ry::internal("runs.upload", "an uploaded file could not be read");
     }
     a.hash = hash.hex();
   }
@@ -221,59 +221,59 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   if (ticket.goes == placement::way::here)
     a.node = context_.node_id;
   else if (!context_.run_placement.queue_has_room(
-               ry::view(w.who.tier->name)))  // again: many starts may have arrived together
-    co_await without_room(w);
+               ry::view(w.who.tier->name)))  // checked again, because many starts may have arrived together
+    co_await reject_unless_replay(w);
   a.timeout_seconds = context_.config.timeout_seconds;
   a.reserve = first_reservation;
   a.max_waiting = context_.config.max_waiting_runs;
   event_text(a.first_event, 1, "status").text("status", "running");
 
   start_result run;
-  std::optional<upload_parser> intake;
+  std::optional<upload_parser> uploads;
   for (int attempt = 1;; ++attempt) {
     try {
       if (w.files.empty())
-        run = co_await ry::shield(decide(w));  // a shutdown must not leave the outcome unknown
+        run = co_await ry::shield(decide_start(w));  // a shutdown must not leave the outcome unknown
       else
-        run = co_await decide_with_files(w,
-                                         intake.emplace(context_.ctx, context_.sandboxes, context_.workspaces, w.who.id,
-                                                        context_.quota.limits_of(ry::view(w.who.tier->name)), w.files));
+        run = co_await decide_start_with_files(
+            w, uploads.emplace(context_.ctx, context_.sandboxes, context_.workspaces, w.who.id,
+                               context_.quota.limits_of(ry::view(w.who.tier->name)), w.files));
       break;
     } catch (const ry::error& e) {
-      // Two concurrent starts created the same client-chosen id: the second attempt sees its owner.
+      // Two concurrent starts created the same client-chosen id; the next attempt finds the existing row.
       if (e.status() != RY_ALREADY_EXISTS || attempt == 5) throw;
     }
   }
-  if (run.outcome == start_outcome::thread_not_found) co_await name_the_missing(a, run);
+  if (run.outcome == start_outcome::thread_not_found) co_await refine_not_found(a, run);
   const bool queued = run.outcome == start_outcome::queued;
-  note(run);
+  count_start(run);
   if (is_granted(run.outcome))
     prompts_.add(w.who.id, static_cast<std::int64_t>(a.form.prompt.size()), prompt_limit(context_.config, w.who),
                  context_.ctx.mono_us());
-  std::string place;
+  std::string queue_position;
   if (run.outcome == start_outcome::ok && run.fence == 0)
-    leave_to_queue();
+    wake_queue();
   else if (run.outcome == start_outcome::ok)
-    begin(w, run, request.exec());
+    begin_run(w, run, request.exec());
   else if (queued)
-    place = run.detail;
+    queue_position = run.detail;
   else if (run.outcome == start_outcome::replay)
-    place = (co_await context_.repo.first_place(run.run_id)).value();
+    queue_position = (co_await context_.repo.first_place(run.run_id)).value();
   else
-    refuse(w, run);
-  if (intake && is_granted(run.outcome)) co_await place_files(w, *intake, run);
+    throw_refusal(w, run);
+  if (uploads && is_granted(run.outcome)) co_await place_files(w, *uploads, run);
 
-  const std::int64_t took = context_.ctx.mono_us() - begun;
+  const std::int64_t elapsed_us = context_.ctx.mono_us() - started_us;
   std::string body = "{\"thread_id\":\"" + run.thread_id + "\",\"agent_run_id\":\"" + run.run_id +
                      "\",\"project_id\":\"" + run.project_id + "\"";
   if (!run.sandbox_id.empty()) body += ",\"sandbox_id\":\"" + run.sandbox_id + "\"";
   body += ",\"status\":\"running\"";
-  if (!place.empty()) body += ",\"queue_position\":" + place;
+  if (!queue_position.empty()) body += ",\"queue_position\":" + queue_position;
   if (w.who.role == RY_ROLE_SUPER_ADMIN && ry::lower_ascii(trim(request.header("X-Emit-Timing"))) == "true")
-    body += ",\"timing_breakdown\":{\"setup_ms\":" + milliseconds_text(took) + "}";
+    body += ",\"timing_breakdown\":{\"setup_ms\":" + milliseconds_text(elapsed_us) + "}";
   body += "}";
   ry::response out = ry::response::json(200, std::move(body));
-  out.header("Server-Timing", "setup;dur=" + milliseconds_text(took));
+  out.header("Server-Timing", "setup;dur=" + milliseconds_text(elapsed_us));
   if (run.outcome == start_outcome::replay) out.header("Idempotency-Replayed", "true");
   co_return out;
 }
@@ -283,8 +283,8 @@ ry::task<void> start_route::check_prompt_rate(work& w) {
   const std::int64_t wait = prompts_.wait_seconds(w.who.id, static_cast<std::int64_t>(w.args.form.prompt.size()), limit,
                                                   context_.ctx.mono_us());
   if (wait == 0 || ry_test::without_protection("prompt_rate")) co_return;
-  const bool answered = co_await repeats(w);
-  if (answered) co_return;
+  const bool replay = co_await is_replay(w);
+  if (replay) co_return;
   ry::account_limit(context_.ctx, "prompt_bytes").add();
   const std::string sentence = "Your prompts of the last hour have more than " +
                                size_text(static_cast<std::uint64_t>(limit)) + "; try again later";
@@ -294,56 +294,56 @@ ry::task<void> start_route::check_prompt_rate(work& w) {
       .with_retry_after(static_cast<std::uint32_t>(wait));
 }
 
-// The caller's thread exists, but in another project than the start names.
-ry::task<void> start_route::name_the_missing(const start_arguments& a, start_result& run) const {
+// The caller's thread may exist in another project than the requested one.
+ry::task<void> start_route::refine_not_found(const start_arguments& a, start_result& run) const {
   if (!a.form.thread_id || !a.form.project_id) co_return;
   ry::result<std::optional<std::string>> thread = co_await context_.repo.thread_json(a.account, *a.form.thread_id);
   if (thread.value()) run.outcome = start_outcome::project_not_found;
 }
 
-ry::task<bool> start_route::repeats(work& w) {
+ry::task<bool> start_route::is_replay(work& w) {
   if (!w.args.key) co_return false;
-  if (!w.repeats) {
+  if (!w.is_replay) {
     ry::result<bool> known = co_await context_.repo.has_key(w.who.id, *w.args.key);
-    w.repeats = known.value();
+    w.is_replay = known.value();
   }
-  co_return *w.repeats;
+  co_return *w.is_replay;
 }
 
-ry::task<void> start_route::without_room(work& w) {
-  const bool answered = co_await repeats(w);
-  if (!answered) context_.run_placement.refuse();
+ry::task<void> start_route::reject_unless_replay(work& w) {
+  const bool replay = co_await is_replay(w);
+  if (!replay) context_.run_placement.refuse();
 }
 
-ry::task<start_result> start_route::decide(work& w) {
+ry::task<start_result> start_route::decide_start(work& w) {
   if (!w.args.form.prompt.empty()) w.args.body = user_body(w.args.form.prompt);
   start_result out;
   if (w.args.form.on_busy == busy_policy::interrupt) {
     ry::result<ry::tx> begun = co_await context_.repo.begin();
     ry::tx tx = std::move(begun).value();
-    out = co_await ask(w, &tx);
-    co_await note_interrupt(w, out, tx);
+    out = co_await request_start(w, &tx);
+    co_await enqueue_interrupt(w, out, tx);
     ry::result<void> committed = co_await tx.commit();
     committed.value();
     if (out.outcome == start_outcome::queued) context_.ctx.jobs().wake("runs");
   } else {
-    out = co_await ask(w, nullptr);
+    out = co_await request_start(w, nullptr);
   }
   co_return out;
 }
 
-// Part of the start's commit, so that it is carried out even if this node crashes.
-ry::task<void> start_route::note_interrupt(const work& w, const start_result& run, ry::tx& in) {
+// Part of the start's commit, so that the job runs even if this node crashes.
+ry::task<void> start_route::enqueue_interrupt(const work& w, const start_result& run, ry::tx& in) {
   if (w.args.form.on_busy != busy_policy::interrupt || run.outcome != start_outcome::queued) co_return;
   ry::job_request job("runs.interrupt", "{\"account_id\":\"" + w.args.account + "\",\"thread_id\":\"" + run.thread_id +
                                             "\",\"run_id\":\"" + run.run_id + "\"}");
   job.queue("runs");
-  ry::result<std::int64_t> noted = co_await context_.ctx.jobs().enqueue(in, std::move(job));
-  noted.value();
+  ry::result<std::int64_t> job_id = co_await context_.ctx.jobs().enqueue(in, std::move(job));
+  job_id.value();
 }
 
-// Repeats until the arguments match: the tier or the agent's model may differ from what this node knew.
-ry::task<start_result> start_route::ask(work& w, ry::tx* in) {
+// Repeats until the arguments match: the tier or the agent's model may differ from the values cached on this node.
+ry::task<start_result> start_route::request_start(work& w, ry::tx* in) {
   start_arguments& a = w.args;
   const ry_tier_view* tier = w.who.tier;
   std::optional<std::string> requested = a.form.model_name;
@@ -361,7 +361,7 @@ ry::task<start_result> start_route::ask(work& w, ry::tx* in) {
       a.model = choice.granted() ? choice.model : *requested;
       a.model_denied = !choice.granted();
     }
-    ry::result<start_result> out = co_await put(w, in);
+    ry::result<start_result> out = co_await execute_start(w, in);
     if (!out) throw out.error();
     if (out->outcome == start_outcome::tier) {
       tier = context_.accounts->tier(context_.accounts.self(), ry::str(out->detail));
@@ -377,26 +377,26 @@ ry::task<start_result> start_route::ask(work& w, ry::tx* in) {
   throw ry::unavailable("runs.start", "the account kept changing");
 }
 
-// Alone inside a transaction, otherwise batched with other starts.
-ry::task<ry::result<start_result>> start_route::put(const work& w, ry::tx* in) {
+// Executes the start alone in the given transaction, or batched with other starts.
+ry::task<ry::result<start_result>> start_route::execute_start(const work& w, ry::tx* in) {
   if (in == nullptr) {
     ry::result<start_result> out = co_await context_.starts.start(w.args, w.exec);
     co_return out;
   }
-  const start_arguments* one[] = {&w.args};
-  ry::result<std::vector<start_result>> out = co_await context_.repo.start(one, repository::on_lock::wait, in);
+  const start_arguments* starts[] = {&w.args};
+  ry::result<std::vector<start_result>> out = co_await context_.repo.start(starts, repository::on_lock::wait, in);
   if (!out) co_return out.error();
   co_return std::move(out->front());
 }
 
-ry::task<start_result> start_route::decide_with_files(work& w, upload_parser& intake) {
+ry::task<start_result> start_route::decide_start_with_files(work& w, upload_parser& uploads) {
   w.args.sandbox = context_.ctx.new_uuid().to_string();
   std::optional<std::string> project;
-  if (intake.is_large()) {
-    // Decides the start and rolls back, so that a refused start stores no files in the database.
+  if (uploads.is_large()) {
+    // Decides about the start and rolls back, so that a rejected start stores no files in the database.
     ry::result<ry::tx> begun = co_await context_.repo.begin();
     ry::tx tx = std::move(begun).value();
-    start_result trial = co_await ask(w, &tx);
+    start_result trial = co_await request_start(w, &tx);
     (void)co_await tx.rollback();
     if (!is_granted(trial.outcome)) co_return trial;
     project = trial.project_id;
@@ -404,45 +404,45 @@ ry::task<start_result> start_route::decide_with_files(work& w, upload_parser& in
   std::optional<start_result> out;
   std::exception_ptr failure;
   try {
-    co_await intake.read(project);
-    out = co_await keep_with_files(w, intake);
+    co_await uploads.read(project);
+    out = co_await commit_start_with_files(w, uploads);
   } catch (...) {
     failure = std::current_exception();
   }
-  if (project && (failure || !is_granted(out->outcome))) co_await ry::shield(intake.discard(*project));
+  if (project && (failure || !is_granted(out->outcome))) co_await ry::shield(uploads.discard(*project));
   if (failure) std::rethrow_exception(failure);
   co_return std::move(*out);
 }
 
-ry::task<start_result> start_route::keep_with_files(work& w, upload_parser& intake) {
+ry::task<start_result> start_route::commit_start_with_files(work& w, upload_parser& uploads) {
   ry::result<ry::tx> begun = co_await context_.repo.begin();
   ry::tx tx = std::move(begun).value();
-  start_result out = co_await ask(w, &tx);
+  start_result out = co_await request_start(w, &tx);
   if (!is_granted(out.outcome)) {
     (void)co_await tx.rollback();
     co_return out;
   }
-  std::vector<upload_record> records = co_await intake.keep(tx, out.project_id);
+  std::vector<upload_record> records = co_await uploads.keep(tx, out.project_id);
   std::vector<attached_file> attached;
   attached.reserve(records.size());
   for (const upload_record& r : records) attached.push_back({r.name, static_cast<std::uint64_t>(r.size)});
   w.args.body = user_body(prompt_with_files(w.args.form.prompt, attached));
-  ry::result<void> noted =
+  ry::result<void> attached_uploads =
       co_await context_.repo.attach_uploads(tx, out, w.args.message, *w.args.body, std::move(records));
-  noted.value();
-  co_await note_interrupt(w, out, tx);
+  attached_uploads.value();
+  co_await enqueue_interrupt(w, out, tx);
   ry::result<void> committed = co_await tx.commit();
   committed.value();
   if (out.outcome == start_outcome::queued) context_.ctx.jobs().wake("runs");
   co_return out;
 }
 
-// The run has begun and waits for its workspace. If the files cannot be placed here, its worker fetches them from the
-// database.
-ry::task<void> start_route::place_files(const work& w, upload_parser& intake, const start_result& run) {
+// The run has already begun and waits for its workspace. If the files cannot be placed here, its worker reads them from
+// the database.
+ry::task<void> start_route::place_files(const work& w, upload_parser& uploads, const start_result& run) {
   std::optional<ry::error> failure;
   try {
-    co_await ry::shield(intake.place(run.project_id, w.exec));
+    co_await ry::shield(uploads.place(run.project_id, w.exec));
   } catch (...) {
     failure = ry::current_error();
   }
@@ -452,7 +452,7 @@ ry::task<void> start_route::place_files(const work& w, upload_parser& intake, co
   }
 }
 
-void start_route::note(const start_result& run) const {
+void start_route::count_start(const start_result& run) const {
   std::string_view label = name_of(run.outcome);
   if (run.outcome == start_outcome::ok) label = run.fence == 0 ? "queued" : "here";
   if (run.outcome == start_outcome::queued) label = "waiting";
@@ -460,30 +460,30 @@ void start_route::note(const start_result& run) const {
   context_.metrics.starts.add(label);
 }
 
-// Any node with a free permit takes the run, possibly this one.
-void start_route::leave_to_queue() {
+// Any node with a free permit may claim the run, including this one.
+void start_route::wake_queue() {
   context_.run_placement.note_queued();
   context_.ctx.jobs().wake("runs");
 }
 
-void start_route::begin(const work& w, const start_result& run, ry_exec* exec) {
-  run_identity who;
-  who.run = w.args.run;
-  who.account = w.who.uuid;
-  who.project = ry::uuid::parse(run.project_id).value_or(ry::uuid());
-  who.thread = ry::uuid::parse(run.thread_id).value_or(ry::uuid());
-  who.agent = ry::uuid::parse(run.agent_id).value_or(ry::uuid());
-  who.agent_version = run.agent_version;
-  who.model = run.model;
-  who.title = w.args.title;
-  who.parameters = w.args.form.parameters;
-  who.mode = w.args.form.mode.value_or(run_mode::agent);
-  who.memory = w.args.form.memory_enabled.value_or(true);
-  who.job = run.job;
-  who.fence = run.fence;
-  who.started_us = context_.ctx.mono_us();
-  who.deadline_us = who.started_us + context_.config.timeout_seconds * 1'000'000;
-  auto live = std::make_shared<live_run>(context_.ctx, std::move(who), exec, 1, first_reservation);
+void start_route::begin_run(const work& w, const start_result& run, ry_exec* exec) {
+  run_identity identity;
+  identity.run = w.args.run;
+  identity.account = w.who.uuid;
+  identity.project = ry::uuid::parse(run.project_id).value_or(ry::uuid());
+  identity.thread = ry::uuid::parse(run.thread_id).value_or(ry::uuid());
+  identity.agent = ry::uuid::parse(run.agent_id).value_or(ry::uuid());
+  identity.agent_version = run.agent_version;
+  identity.model = run.model;
+  identity.title = w.args.title;
+  identity.parameters = w.args.form.parameters;
+  identity.mode = w.args.form.mode.value_or(run_mode::agent);
+  identity.memory = w.args.form.memory_enabled.value_or(true);
+  identity.job = run.job;
+  identity.fence = run.fence;
+  identity.started_us = context_.ctx.mono_us();
+  identity.deadline_us = identity.started_us + context_.config.timeout_seconds * 1'000'000;
+  auto live = std::make_shared<live_run>(context_.ctx, std::move(identity), exec, 1, first_reservation);
   live->events.buffer.seed(w.args.first_event);
   if (run.fresh_thread && w.args.body) {
     live->progress.messages.push_back({"user", *w.args.body, belongs::to_this_run});
@@ -491,7 +491,7 @@ void start_route::begin(const work& w, const start_result& run, ry_exec* exec) {
   }
   live->progress.uploads_waiting = !w.files.empty();
   live->progress.spending = w.args.form.budget;
-  // After a very slow commit the job may have been reclaimed, and claimed on this node.
+  // After a very slow commit, the job may have been reclaimed and then claimed by this node.
   if (context_.live.find(live->who.run)) return;
   context_.live.put(live);
   const ry_status st =
@@ -499,15 +499,15 @@ void start_route::begin(const work& w, const start_result& run, ry_exec* exec) {
   if (st != RY_OK) {
     // The job is durable: another worker claims it when the lease expires.
     context_.live.remove(*live);
-    const std::string why = ry::status_name(st);
+    const std::string status = ry::status_name(st);
     if (st == RY_UNAVAILABLE)  // this node is about to stop
-      context_.ctx.info("a started run is left to another worker", {{"run", run.run_id}, {"status", why}});
+      context_.ctx.info("a started run is left to another worker", {{"run", run.run_id}, {"status", status}});
     else
-      context_.ctx.warn("a started run could not be adopted", {{"run", run.run_id}, {"status", why}});
+      context_.ctx.warn("a started run could not be adopted", {{"run", run.run_id}, {"status", status}});
   }
 }
 
-void start_route::refuse(const work& w, const start_result& run) const {
+void start_route::throw_refusal(const work& w, const start_result& run) const {
   const start_outcome o = run.outcome;
   if (const start_refusal simple = refusal_of(o); simple.http_status != 0)
     throw refusal(simple.http_status, std::string(simple.sentence));

@@ -1,5 +1,5 @@
-// POST /agent/start: reads the form, decides the start in one statement and one commit, and starts the run on this
-// node.
+// POST /agent/start: reads the form, decides about the start in one statement and one commit, and starts the run on
+// this node.
 #pragma once
 #include <memory>
 #include <optional>
@@ -21,7 +21,7 @@ class start_route {
   ry::task<void> serve(ry::request request);
 
  private:
-  ry::task<ry::response> answer(ry::request request);
+  ry::task<ry::response> create_response(ry::request request);
 
   // The state of one start request.
   struct work {
@@ -29,30 +29,30 @@ class start_route {
     start_arguments args;
     std::vector<ry::form_part> files;
     ry_exec* exec = nullptr;
-    std::optional<bool> repeats;  // this start was answered before (idempotent repeat)
+    std::optional<bool> is_replay;  // the response to this start is stored under its idempotency key; nullopt: unknown
   };
-  // For a start with `thread_not_found`: finds out whether the project is what is missing.
-  ry::task<void> name_the_missing(const start_arguments& a, start_result& run) const;
-  // Throws the refusal if there is no room, unless the start repeats an answered one, which needs no room.
-  ry::task<void> without_room(work& w);
-  ry::task<start_result> decide(work& w);
-  ry::task<start_result> decide_with_files(work& w, upload_parser& intake);
-  // The transaction of a start whose files read() has read.
-  ry::task<start_result> keep_with_files(work& w, upload_parser& intake);
-  ry::task<void> place_files(const work& w, upload_parser& intake, const start_result& run);
-  ry::task<start_result> ask(work& w, ry::tx* in);
-  ry::task<ry::result<start_result>> put(const work& w, ry::tx* in);
-  void begin(const work& w, const start_result& run, ry_exec* exec);
-  // Counts the start.
-  void note(const start_result& run) const;
-  void leave_to_queue();
-  // Queues the job that ends the runs which this queued run is to interrupt; part of the start's transaction.
-  ry::task<void> note_interrupt(const work& w, const start_result& run, ry::tx& in);
-  [[noreturn]] void refuse(const work& w, const start_result& run) const;
+  // After `thread_not_found`: changes the outcome if only the project does not match.
+  ry::task<void> refine_not_found(const start_arguments& a, start_result& run) const;
+  // Throws the error that the node is full, unless the start is a replay, which needs no capacity.
+  ry::task<void> reject_unless_replay(work& w);
+  ry::task<start_result> decide_start(work& w);
+  ry::task<start_result> decide_start_with_files(work& w, upload_parser& uploads);
+  // The transaction of a start whose files read() has already read.
+  ry::task<start_result> commit_start_with_files(work& w, upload_parser& uploads);
+  ry::task<void> place_files(const work& w, upload_parser& uploads, const start_result& run);
+  ry::task<start_result> request_start(work& w, ry::tx* in);
+  ry::task<ry::result<start_result>> execute_start(const work& w, ry::tx* in);
+  void begin_run(const work& w, const start_result& run, ry_exec* exec);
+  // Counts the start in the metrics.
+  void count_start(const start_result& run) const;
+  void wake_queue();
+  // Queues the job that stops the runs that this queued run interrupts; part of the start's transaction.
+  ry::task<void> enqueue_interrupt(const work& w, const start_result& run, ry::tx& in);
+  [[noreturn]] void throw_refusal(const work& w, const start_result& run) const;
 
-  // Throws the refusal if the account has sent too many bytes of prompts, unless the start repeats an answered one.
+  // Throws an error if the account has sent too many bytes of prompts, unless the start is a replay.
   ry::task<void> check_prompt_rate(work& w);
-  ry::task<bool> repeats(work& w);
+  ry::task<bool> is_replay(work& w);
 
   module_context& context_;
   prompt_rate prompts_;

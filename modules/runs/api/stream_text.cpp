@@ -11,13 +11,13 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t max_merged = 32 * 1024;
-constexpr std::size_t max_event_depth = 160;  // arguments of calls follow the tool's schema, which may be deep
+constexpr std::size_t max_merged_bytes = 32 * 1024;
+constexpr std::size_t max_event_depth = 160;  // arguments of calls follow the tool's schema, which may be deeply nested
 constexpr std::string_view type_key = "{\"type\": \"";
 constexpr std::string_view sequence_key = "\", \"sequence\": ";
 constexpr std::string_view content_key = "\"content\": \"";
 
-bool has_bare_quote(std::string_view text) {
+bool has_unescaped_quote(std::string_view text) {
   for (std::size_t at = text.find('"'); at != std::string_view::npos; at = text.find('"', at + 1)) {
     std::size_t slashes = 0;
     while (slashes < at && text[at - 1 - slashes] == '\\') ++slashes;
@@ -64,7 +64,7 @@ std::optional<chunk_view> as_chunk(std::string_view payload) {
   rest.remove_prefix(content + content_key.size());
   if (!rest.ends_with("\"}")) return std::nullopt;
   out.content = rest.substr(0, rest.size() - 2);
-  if (has_bare_quote(out.content)) return std::nullopt;
+  if (has_unescaped_quote(out.content)) return std::nullopt;
   return out;
 }
 
@@ -77,13 +77,13 @@ void chunk_merger::add(std::string_view wire, std::string& out) {
       continue;
     }
     if (pending() && (chunk->type != type_ || chunk->other != other_ || e.sequence != last_ + 1 ||
-                      content_.size() + chunk->content.size() > max_merged))
+                      content_.size() + chunk->content.size() > max_merged_bytes))
       flush(out);
     if (!pending()) {
       type_ = chunk->type;
       other_ = chunk->other;
       first_ = e.sequence;
-      single_ = e.wire;
+      first_event_ = e.wire;
     }
     content_ += chunk->content;
     last_ = e.sequence;
@@ -94,7 +94,7 @@ void chunk_merger::add(std::string_view wire, std::string& out) {
 void chunk_merger::flush(std::string& out) {
   if (!pending()) return;
   if (count_ == 1) {
-    out += single_;
+    out += first_event_;
   } else {
     const std::string last = std::to_string(last_);
     out += "id: " + last + "\ndata: ";
@@ -114,12 +114,12 @@ snapshot::turn& snapshot::open(std::uint64_t sequence) {
 snapshot::call& snapshot::call_of(const std::string& id) {
   for (call& c : calls_)
     if (c.id == id) return c;
-  call& made = calls_.emplace_back();
-  made.id = id;
-  return made;
+  call& created = calls_.emplace_back();
+  created.id = id;
+  return created;
 }
 
-// Text of chunks stays raw; the few other events are parsed.
+// Texts of chunks stay in JSON form; the few other events are parsed.
 bool snapshot::add(const event_view& event) {
   if (is_terminal(event.payload)) return false;
   last_ = event.sequence;
@@ -140,7 +140,7 @@ bool snapshot::add(const event_view& event) {
   const std::string_view type = type_of(event.payload);
   if (type == "llm_response_start") {
     const std::string step = text_at(o, "step"), attempt = text_at(o, "attempt");
-    // An earlier attempt is void; the client may hold part of it from before.
+    // The earlier attempt is void, and the client may have received a part of it before `from`.
     if (attempt != "1" && last_step_ != step && from_ > 1) {
       const std::string earlier = std::to_string(parse_int(attempt).value_or(1) - 1);
       aborted_.push_back("{\"step\":" + step + ",\"attempt\":" + earlier + "}");
@@ -151,8 +151,8 @@ bool snapshot::add(const event_view& event) {
     t.step = last_step_ = step;
     t.attempt = attempt;
   } else if (type == "turn_aborted") {
-    const std::uint64_t began = static_cast<std::uint64_t>(parse_int(text_at(o, "from_sequence")).value_or(0));
-    if (began < from_)
+    const std::uint64_t from_sequence = static_cast<std::uint64_t>(parse_int(text_at(o, "from_sequence")).value_or(0));
+    if (from_sequence < from_)
       aborted_.push_back("{\"step\":" + text_at(o, "step") + ",\"attempt\":" + text_at(o, "attempt") +
                          ",\"from_sequence\":" + text_at(o, "from_sequence") +
                          ",\"to_sequence\":" + text_at(o, "to_sequence") + "}");
@@ -178,7 +178,7 @@ bool snapshot::add(const event_view& event) {
     if (const json::value* v = o.if_contains("status"); v != nullptr && v->is_string())
       status_ = std::string(v->as_string());
   } else if (type != "gap") {
-    // A gap's numbers never held relevant text; all other events are kept unchanged.
+    // Gaps contain no relevant text; all other events are kept unchanged.
     events_.emplace_back(event.payload);
   }
   return true;

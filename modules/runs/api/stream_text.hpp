@@ -1,5 +1,5 @@
-// Optional transformations of a stream: merges chunks, or sums up everything so far in one event. Both work on events
-// in wire form and keep texts in their JSON form, so nothing is unescaped. Pure.
+// Optional transformations of a stream: merging chunks, and one event that summarises all events so far. Both work on
+// events in wire form and keep texts in JSON form, so nothing is unescaped. No I/O.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,11 +17,11 @@ struct chunk_view {
   std::string_view other;  // members between sequence and content, with the trailing comma
   std::string_view content;  // JSON text without its quotes
 };
-// nullopt: the payload is another event, or has an unknown form.
+// nullopt: the payload is not a chunk, or has an unknown form.
 std::optional<chunk_view> as_chunk(std::string_view payload);
 
-// Merges consecutive chunks into one event with the number of the last, so that resuming by number is exact;
-// `from_sequence` is the number of the first. All other events pass unchanged, after the pending chunk.
+// Merges consecutive chunks into one event with the number of the last chunk, so that clients can resume exactly;
+// `from_sequence` is the number of the first one. Other events pass unchanged, after the pending chunk.
 class chunk_merger {
  public:
   void add(std::string_view wire, std::string& out);
@@ -30,15 +30,14 @@ class chunk_merger {
   bool pending() const { return count_ != 0; }
 
  private:
-  std::string type_, other_, content_, single_;
+  std::string type_, other_, content_, first_event_;
   std::uint64_t first_ = 0, last_ = 0;
   std::uint64_t count_ = 0;
 };
 
-// Sums up a range of events as one `snapshot` event: the text as an up-to-date client would show it, without aborted
-// attempts; the tool calls with their results; and, separately, the open turn, because a later turn_aborted or attempt
-// voids exactly that. `aborted` names the part of an earlier turn that the client holds from before `from` and must
-// drop.
+// Summarises a range of events as one `snapshot` event: the text as a client shows it, without aborted attempts; the
+// tool calls with their results; and, separately, the open turn, which a later turn_aborted or attempt may void.
+// `aborted` lists attempts whose output the client may have received before `from` and must drop.
 class snapshot {
  public:
   explicit snapshot(std::uint64_t from) : from_(from) {}
@@ -50,7 +49,7 @@ class snapshot {
 
  private:
   struct turn {
-    turn() {}  // an aggregate would be incomplete inside this class for clang 14
+    turn() {}  // clang 14 would treat an aggregate as incomplete inside this class
     std::string step = "null", attempt = "null";  // null: the turn began before `from`
     std::uint64_t from = 0;
     std::string content, reasoning;

@@ -11,12 +11,12 @@ namespace json = boost::json;
 
 namespace {
 
-struct story {
+struct event_stream {
   std::string wire;
   std::uint64_t next = 1;
   event_text add(std::string_view type) { return event_text(wire, next++, type); }
   void start(int step, int attempt) { add("llm_response_start").integer("step", step).integer("attempt", attempt); }
-  void say(std::string_view text) { add("llm_response_chunk").text("content", text); }
+  void text_chunk(std::string_view text) { add("llm_response_chunk").text("content", text); }
   void end(int step) { add("llm_response_end").integer("step", step).json("usage", "{}"); }
 };
 
@@ -27,20 +27,20 @@ std::vector<event_view> events_of(std::string_view wire) {
   return out;
 }
 
-json::object snapshot_of(const story& s, std::uint64_t from = 1) {
-  snapshot all(from);
+json::object snapshot_of(const event_stream& s, std::uint64_t from = 1) {
+  snapshot summary(from);
   for (const event_view& e : events_of(s.wire))
-    if (e.sequence >= from) all.add(e);
+    if (e.sequence >= from) summary.add(e);
   std::string out;
-  all.write(out);
-  const std::vector<event_view> one = events_of(out);
-  EXPECT_EQ(one.size(), 1u);
-  EXPECT_EQ(one[0].sequence, s.next - 1);
+  summary.write(out);
+  const std::vector<event_view> written = events_of(out);
+  EXPECT_EQ(written.size(), 1u);
+  EXPECT_EQ(written[0].sequence, s.next - 1);
   boost::system::error_code bad;
-  return module_json::parse_exactly(one[0].payload, 64, bad).as_object();
+  return module_json::parse_exactly(written[0].payload, 64, bad).as_object();
 }
 
-TEST(as_chunk, reads_only_known_encodings) {
+TEST(as_chunk, accepts_only_known_forms) {
   std::string wire;
   event_text(wire, 12, "tool_output_chunk").text("tool_call_id", "a\"b").text("content", "x \"y\" \\");
   const event_view e = events_of(wire).at(0);
@@ -57,10 +57,10 @@ TEST(as_chunk, reads_only_known_encodings) {
     EXPECT_FALSE(as_chunk(other)) << other;
 }
 
-TEST(chunk_merger, merges_neighbours_of_one_kind_and_keeps_the_order) {
-  story s;
+TEST(chunk_merger, merges_consecutive_chunks_of_one_type_in_order) {
+  event_stream s;
   s.start(1, 1);
-  for (const char* t : {"a", "\"b\"", "c\n"}) s.say(t);
+  for (const char* t : {"a", "\"b\"", "c\n"}) s.text_chunk(t);
   s.add("reasoning_chunk").text("content", "hm");
   s.add("tool_output_chunk").text("tool_call_id", "1").text("content", "x");
   s.add("tool_output_chunk").text("tool_call_id", "2").text("content", "y");
@@ -82,13 +82,13 @@ TEST(chunk_merger, merges_neighbours_of_one_kind_and_keeps_the_order) {
   EXPECT_EQ(events[5].sequence, 9u);
 }
 
-TEST(chunk_merger, goes_on_over_calls_until_flushed_and_stays_bounded) {
-  story s;
+TEST(chunk_merger, merges_across_calls_until_flush_or_the_size_limit) {
+  event_stream s;
   chunk_merger m;
   std::string out;
   for (int i = 0; i < 100; ++i) {
     s.wire.clear();
-    s.say(std::string(1000, 'x'));
+    s.text_chunk(std::string(1000, 'x'));
     m.add(s.wire, out);
   }
   EXPECT_TRUE(m.pending());
@@ -106,12 +106,12 @@ TEST(chunk_merger, goes_on_over_calls_until_flushed_and_stays_bounded) {
   EXPECT_EQ(last, 100u);
 }
 
-TEST(snapshot, contains_the_text_that_a_client_shows) {
-  story s;
+TEST(snapshot, summarises_text_calls_and_the_open_turn) {
+  event_stream s;
   s.add("status").text("status", "running");
   s.start(1, 1);
   s.add("reasoning_chunk").text("content", "think");
-  s.say("one ");
+  s.text_chunk("one ");
   s.end(1);
   s.add("message").text("message_id", "m1").text("role", "assistant").text("content", "one ");
   s.add("tool_call")
@@ -130,7 +130,7 @@ TEST(snapshot, contains_the_text_that_a_client_shows) {
       .text("content", "out");
   s.add("error").text("message", "again").boolean("recoverable", true);
   s.start(2, 1);
-  s.say("two");
+  s.text_chunk("two");
   const json::object o = snapshot_of(s);
   EXPECT_EQ(o.at("from_sequence").as_int64(), 1);
   EXPECT_EQ(o.at("to_sequence").as_int64(), 15);
@@ -148,17 +148,17 @@ TEST(snapshot, contains_the_text_that_a_client_shows) {
   EXPECT_TRUE(o.at("aborted").as_array().empty());
 }
 
-TEST(snapshot, leaves_out_abandoned_turns) {
-  story s;
+TEST(snapshot, omits_aborted_attempts) {
+  event_stream s;
   s.start(1, 1);
-  s.say("half");
+  s.text_chunk("half");
   s.start(1, 2);
-  s.say("other half");
+  s.text_chunk("other half");
   s.add("turn_aborted").integer("step", 1).integer("attempt", 2).integer("from_sequence", 1).integer("to_sequence", 4);
   s.start(1, 3);
-  s.say("whole");
+  s.text_chunk("whole");
   EXPECT_EQ(snapshot_of(s).at("content").as_string(), "whole");
-  EXPECT_TRUE(snapshot_of(s).at("aborted").as_array().empty()) << "the client has nothing of it";
+  EXPECT_TRUE(snapshot_of(s).at("aborted").as_array().empty()) << "the client has not received it";
   const json::object from2 = snapshot_of(s, 2);
   EXPECT_EQ(from2.at("content").as_string(), "whole");
   const json::object from3 = snapshot_of(s, 3);
@@ -166,13 +166,14 @@ TEST(snapshot, leaves_out_abandoned_turns) {
             R"([{"step":1,"attempt":1},{"step":1,"attempt":2,"from_sequence":1,"to_sequence":4}])");
   const json::object from5 = snapshot_of(s, 5);
   EXPECT_EQ(json::serialize(from5.at("aborted")), R"([{"step":1,"attempt":2,"from_sequence":1,"to_sequence":4}])");
-  EXPECT_EQ(snapshot_of(s, 7).at("open_turn").as_object().at("step"), json::value(nullptr)) << "it began before";
+  EXPECT_EQ(snapshot_of(s, 7).at("open_turn").as_object().at("step"), json::value(nullptr))
+      << "the turn began before `from`";
 }
 
-TEST(snapshot, keeps_the_arguments_of_a_call_as_they_are) {
+TEST(snapshot, preserves_the_arguments_of_calls) {
   std::string deep = "0.1";  // the maximum depth of arguments
   for (int i = 0; i < 31; ++i) deep = "[" + deep + "]";
-  story s;
+  event_stream s;
   s.add("tool_call")
       .text("tool_call_id", "c1")
       .text("name", "t")
@@ -189,16 +190,16 @@ TEST(snapshot, keeps_the_arguments_of_a_call_as_they_are) {
   EXPECT_EQ(calls[1].at("arguments").at("a").as_double(), 55.27);
 }
 
-TEST(snapshot, does_not_take_the_terminal_event) {
-  story s;
+TEST(snapshot, does_not_accept_the_terminal_event) {
+  event_stream s;
   s.add("status").text("status", "running");
   s.add("status").text("status", "stopped");
-  snapshot all(1);
+  snapshot summary(1);
   const auto events = events_of(s.wire);
-  EXPECT_TRUE(all.empty());
-  EXPECT_TRUE(all.add(events[0]));
-  EXPECT_FALSE(all.add(events[1]));
-  EXPECT_EQ(all.last(), 1u);
+  EXPECT_TRUE(summary.empty());
+  EXPECT_TRUE(summary.add(events[0]));
+  EXPECT_FALSE(summary.add(events[1]));
+  EXPECT_EQ(summary.last(), 1u);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t last_us = 253'402'300'800'000'000;  // the end of the year 9999
 constexpr int max_stops = 3;
 
-// ?name=true or ?name=false. Absent: false.
+// Parses ?name=true or ?name=false; false if it is absent.
 bool flag(const ry::request& request, const char* name) {
   const auto text = request.query(name);
   const std::string value = ry::lower_ascii(text.value_or("false"));
@@ -56,14 +56,14 @@ ry::task<ry::response> thread_routes::messages(ry::request request) {
     if (!after) throw refusal(400, "cursor is not valid for this list");
   }
   const caller who = co_await caller_of(accounts_, request);
-  const auto how = direction == "asc" ? repository::order::oldest_first : repository::order::newest_first;
-  ry::result<std::optional<repository::page>> page = co_await repo_.messages_page(who.id, id, how, after, limit);
+  const auto order = direction == "asc" ? repository::order::oldest_first : repository::order::newest_first;
+  ry::result<std::optional<repository::page>> page = co_await repo_.messages_page(who.id, id, order, after, limit);
   if (!page.value()) throw refusal(404, "Thread not found");
   co_return ry::response::json(200, page_json("messages", list, **page));
 }
 
-ry::task<ry::result<repository::deletion>> thread_routes::delete_alone(std::string account, std::string id) {
-  const account_locks::pass here(locks_, ry::uuid::parse(account).value_or(ry::uuid()));
+ry::task<ry::result<repository::deletion>> thread_routes::delete_once(std::string account, std::string id) {
+  const account_locks::pass lock(locks_, ry::uuid::parse(account).value_or(ry::uuid()));
   co_return co_await repo_.delete_thread(account, id);
 }
 
@@ -73,24 +73,24 @@ ry::task<void> thread_routes::stop_runs(std::string account, std::string id) {
     try {
       (void)co_await runs_.stop_run(account, run);
     } catch (const ry::error& e) {
-      // Another request deleted the thread meanwhile.
+      // Another request has deleted the thread meanwhile.
       if (e.http_status() != 404) throw;
     }
   }
 }
 
-ry::task<ry::result<repository::deletion>> thread_routes::delete_forced(std::string account, std::string id) {
-  ry::result<repository::deletion> done = co_await delete_alone(account, id);
+ry::task<ry::result<repository::deletion>> thread_routes::stop_and_delete(std::string account, std::string id) {
+  ry::result<repository::deletion> done = co_await delete_once(account, id);
   // Another start may arrive between the stop and the deletion.
   for (int round = 0; round < max_stops && done.value().outcome == "busy"; ++round) {
     co_await ry::shield(stop_runs(account, id));
-    done = co_await delete_alone(account, id);
+    done = co_await delete_once(account, id);
   }
   co_return done;
 }
 
 ry::task<bool> thread_routes::erase(std::string account, std::string id) {
-  ry::result<repository::deletion> done = co_await delete_forced(account, id);
+  ry::result<repository::deletion> done = co_await stop_and_delete(account, id);
   if (done.value().outcome == "busy") co_return false;
   if (!done->orphaned_project.empty()) co_await copies_.remove(done->orphaned_project);
   co_return true;
@@ -100,8 +100,8 @@ ry::task<ry::response> thread_routes::remove(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
   const bool forced = flag(request, "force");
   const caller who = co_await caller_of(accounts_, request);
-  ry::result<repository::deletion> done = co_await delete_alone(who.id, id);
-  if (forced && done.value().outcome == "busy") done = co_await delete_forced(who.id, id);
+  ry::result<repository::deletion> done = co_await delete_once(who.id, id);
+  if (forced && done.value().outcome == "busy") done = co_await stop_and_delete(who.id, id);
   if (done.value().outcome == "not_found") throw refusal(404, "Thread not found");
   if (done->outcome == "busy") throw refusal(409, "The thread has a run in progress");
   if (!done->orphaned_project.empty()) co_await copies_.remove(done->orphaned_project);
