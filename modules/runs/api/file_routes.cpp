@@ -82,8 +82,8 @@ void reject_too_large(bool is_whole_file, std::uint64_t total) {
 ry::task<file_routes::file_sources> file_routes::find_sources(const ry::request& request) {
   file_sources out;
   out.project = uuid_param(request.param("id"));
-  const caller who = co_await caller_of(accounts_, request);
-  ry::result<std::optional<std::int64_t>> version = co_await repo_.project_version(who.id, out.project);
+  const caller requester = co_await caller_of(accounts_, request);
+  ry::result<std::optional<std::int64_t>> version = co_await repo_.project_version(requester.id, out.project);
   if (!version.value()) throw refusal(404, "Project not found");
   out.in_database = **version != 0;
   const auto driver = sandboxes_.in_use();

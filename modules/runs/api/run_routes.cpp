@@ -60,9 +60,9 @@ std::string page_json(const char* name, const std::string& list, const repositor
 
 ry::task<ry::response> run_routes::stop(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
-  const caller who = co_await caller_of(context_.accounts, request);
+  const caller requester = co_await caller_of(context_.accounts, request);
   // Shielded: the stop continues even if the client disconnects.
-  const std::string status = co_await ry::shield(stop_run(who.id, id));
+  const std::string status = co_await ry::shield(stop_run(requester.id, id));
   co_return ry::response::json(200, "{\"status\":" + json_string(status) + "}");
 }
 
@@ -115,8 +115,8 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
 
 ry::task<ry::response> run_routes::get(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
-  const caller who = co_await caller_of(context_.accounts, request);
-  ry::result<std::optional<std::string>> json = co_await context_.repo.run_json(who.id, id);
+  const caller requester = co_await caller_of(context_.accounts, request);
+  ry::result<std::optional<std::string>> json = co_await context_.repo.run_json(requester.id, id);
   if (!json.value()) throw refusal(404, "Run not found");
   co_return ry::response::json(200, std::move(**json));
 }
@@ -126,15 +126,15 @@ ry::task<ry::response> run_routes::list(ry::request request) {
   const std::optional<std::string> status = status_filter(request);
   const std::string list = "runs" + (status ? ":" + *status : "");
   const std::optional<std::string> before = run_cursor(request, list);
-  const caller who = co_await caller_of(context_.accounts, request);
-  ry::result<repository::page> page = co_await context_.repo.runs_page(who.id, status, before, limit);
+  const caller requester = co_await caller_of(context_.accounts, request);
+  ry::result<repository::page> page = co_await context_.repo.runs_page(requester.id, status, before, limit);
   co_return ry::response::json(200, page_json("agent_runs", list, page.value()));
 }
 
 ry::task<ry::response> run_routes::active(ry::request request) {
-  const caller who = co_await caller_of(context_.accounts, request);
+  const caller requester = co_await caller_of(context_.accounts, request);
   ry::result<repository::page> page =
-      co_await context_.repo.runs_page(who.id, std::string("running"), std::nullopt, 1000);
+      co_await context_.repo.runs_page(requester.id, std::string("running"), std::nullopt, 1000);
   co_return ry::response::json(200, "{\"active_runs\":" + page.value().items + "}");
 }
 
@@ -143,8 +143,9 @@ ry::task<ry::response> run_routes::of_thread(ry::request request) {
   const std::int64_t limit = page_limit(request, 50);
   const std::string list = "runs:" + id;
   const std::optional<std::string> before = run_cursor(request, list);
-  const caller who = co_await caller_of(context_.accounts, request);
-  ry::result<std::optional<repository::page>> page = co_await context_.repo.thread_runs(who.id, id, before, limit);
+  const caller requester = co_await caller_of(context_.accounts, request);
+  ry::result<std::optional<repository::page>> page =
+      co_await context_.repo.thread_runs(requester.id, id, before, limit);
   if (!page.value()) throw refusal(404, "Thread not found");
   co_return ry::response::json(200, page_json("agent_runs", list, **page));
 }

@@ -112,8 +112,8 @@ class form_hash {
   crypto_generichash_state state_;
 };
 
-std::int64_t prompt_limit(const settings& config, const caller& who) {
-  return by_tier(config.account_prompt_bytes, ry::view(who.tier->name));
+std::int64_t prompt_limit(const settings& config, const caller& requester) {
+  return by_tier(config.account_prompt_bytes, ry::view(requester.tier->name));
 }
 
 }  // namespace
@@ -146,17 +146,17 @@ ry::task<ry::response> start_route::create_response(ry::request request) {
   const std::int64_t started_us = context_.ctx.mono_us();
   work w;
   w.exec = request.exec();
-  w.who = co_await caller_of(context_.accounts, request);
+  w.requester = co_await caller_of(context_.accounts, request);
   start_arguments& a = w.args;
   if (const std::string_view key = request.header("Idempotency-Key"); !key.empty()) {
     if (key.size() > 255 || !ry::is_utf8(key)) throw refusal(400, "Idempotency-Key must be UTF-8 of at most 255 bytes");
     a.key = std::string(key);
   }
-  if (!context_.run_placement.has_room(ry::view(w.who.tier->name)))
+  if (!context_.run_placement.has_room(ry::view(w.requester.tier->name)))
     co_await reject_unless_replay(w);  // before the files are read
   ry_form_limits limits{};
-  limits.max_files = static_cast<std::uint32_t>(w.who.tier->upload_files);
-  limits.max_file_bytes = static_cast<std::uint64_t>(w.who.tier->upload_file_bytes);
+  limits.max_files = static_cast<std::uint32_t>(w.requester.tier->upload_files);
+  limits.max_file_bytes = static_cast<std::uint64_t>(w.requester.tier->upload_file_bytes);
   limits.max_total_bytes = static_cast<std::uint64_t>(context_.config.upload_total_bytes);
   limits.max_value_bytes = max_field_bytes;
   limits.max_parts = max_parts;
@@ -167,7 +167,7 @@ ry::task<ry::response> start_route::create_response(ry::request request) {
   if (!form) {
     const bool has_body =
         !request.header("Transfer-Encoding").empty() || parse_int(request.header("Content-Length")).value_or(0) != 0;
-    throw_form_error(form.error(), *w.who.tier, limits, has_body ? body_kind::some : body_kind::none);
+    throw_form_error(form.error(), *w.requester.tier, limits, has_body ? body_kind::some : body_kind::none);
   }
 
   std::vector<form_field> fields;
@@ -210,7 +210,7 @@ ry::task<ry::response> start_route::create_response(ry::request request) {
     a.hash = hash.hex();
   }
 
-  a.account = w.who.id;
+  a.account = w.requester.id;
   co_await check_prompt_rate(w);
   a.new_thread = context_.ctx.new_uuid();
   a.new_project = context_.ctx.new_uuid();
@@ -221,7 +221,7 @@ ry::task<ry::response> start_route::create_response(ry::request request) {
   if (ticket.goes == placement::way::here)
     a.node = context_.node_id;
   else if (!context_.run_placement.queue_has_room(
-               ry::view(w.who.tier->name)))  // checked again, because many starts may have arrived together
+               ry::view(w.requester.tier->name)))  // checked again, because many starts may have arrived together
     co_await reject_unless_replay(w);
   a.timeout_seconds = context_.config.timeout_seconds;
   a.reserve = first_reservation;
@@ -236,8 +236,8 @@ ry::task<ry::response> start_route::create_response(ry::request request) {
         run = co_await ry::shield(decide_start(w));  // a shutdown must not leave the outcome unknown
       else
         run = co_await decide_start_with_files(
-            w, uploads.emplace(context_.ctx, context_.sandboxes, context_.workspaces, w.who.id,
-                               context_.quota.limits_of(ry::view(w.who.tier->name)), w.files));
+            w, uploads.emplace(context_.ctx, context_.sandboxes, context_.workspaces, w.requester.id,
+                               context_.quota.limits_of(ry::view(w.requester.tier->name)), w.files));
       break;
     } catch (const ry::error& e) {
       // Two concurrent starts created the same client-chosen id; the next attempt finds the existing row.
@@ -248,8 +248,8 @@ ry::task<ry::response> start_route::create_response(ry::request request) {
   const bool queued = run.outcome == start_outcome::queued;
   count_start(run);
   if (is_granted(run.outcome))
-    prompts_.add(w.who.id, static_cast<std::int64_t>(a.form.prompt.size()), prompt_limit(context_.config, w.who),
-                 context_.ctx.mono_us());
+    prompts_.add(w.requester.id, static_cast<std::int64_t>(a.form.prompt.size()),
+                 prompt_limit(context_.config, w.requester), context_.ctx.mono_us());
   std::string queue_position;
   if (run.outcome == start_outcome::ok && run.fence == 0)
     wake_queue();
@@ -269,7 +269,7 @@ ry::task<ry::response> start_route::create_response(ry::request request) {
   if (!run.sandbox_id.empty()) body += ",\"sandbox_id\":\"" + run.sandbox_id + "\"";
   body += ",\"status\":\"running\"";
   if (!queue_position.empty()) body += ",\"queue_position\":" + queue_position;
-  if (w.who.role == RY_ROLE_SUPER_ADMIN && ry::lower_ascii(trim(request.header("X-Emit-Timing"))) == "true")
+  if (w.requester.role == RY_ROLE_SUPER_ADMIN && ry::lower_ascii(trim(request.header("X-Emit-Timing"))) == "true")
     body += ",\"timing_breakdown\":{\"setup_ms\":" + milliseconds_text(elapsed_us) + "}";
   body += "}";
   ry::response out = ry::response::json(200, std::move(body));
@@ -279,9 +279,9 @@ ry::task<ry::response> start_route::create_response(ry::request request) {
 }
 
 ry::task<void> start_route::check_prompt_rate(work& w) {
-  const std::int64_t limit = prompt_limit(context_.config, w.who);
-  const std::int64_t wait = prompts_.wait_seconds(w.who.id, static_cast<std::int64_t>(w.args.form.prompt.size()), limit,
-                                                  context_.ctx.mono_us());
+  const std::int64_t limit = prompt_limit(context_.config, w.requester);
+  const std::int64_t wait = prompts_.wait_seconds(w.requester.id, static_cast<std::int64_t>(w.args.form.prompt.size()),
+                                                  limit, context_.ctx.mono_us());
   if (wait == 0 || ry_test::without_protection("prompt_rate")) co_return;
   const bool replay = co_await is_replay(w);
   if (replay) co_return;
@@ -304,7 +304,7 @@ ry::task<void> start_route::refine_not_found(const start_arguments& a, start_res
 ry::task<bool> start_route::is_replay(work& w) {
   if (!w.args.key) co_return false;
   if (!w.is_replay) {
-    ry::result<bool> known = co_await context_.repo.has_key(w.who.id, *w.args.key);
+    ry::result<bool> known = co_await context_.repo.has_key(w.requester.id, *w.args.key);
     w.is_replay = known.value();
   }
   co_return *w.is_replay;
@@ -319,8 +319,8 @@ ry::task<start_result> start_route::decide_start(work& w) {
   if (!w.args.form.prompt.empty()) w.args.body = user_body(w.args.form.prompt);
   start_result out;
   if (w.args.form.on_busy == busy_policy::interrupt) {
-    ry::result<ry::tx> begun = co_await context_.repo.begin();
-    ry::tx tx = std::move(begun).value();
+    ry::result<ry::tx> opened = co_await context_.repo.begin();
+    ry::tx tx = std::move(opened).value();
     out = co_await request_start(w, &tx);
     co_await enqueue_interrupt(w, out, tx);
     ry::result<void> committed = co_await tx.commit();
@@ -345,7 +345,7 @@ ry::task<void> start_route::enqueue_interrupt(const work& w, const start_result&
 // Repeats until the arguments match: the tier or the agent's model may differ from the values cached on this node.
 ry::task<start_result> start_route::request_start(work& w, ry::tx* in) {
   start_arguments& a = w.args;
-  const ry_tier_view* tier = w.who.tier;
+  const ry_tier_view* tier = w.requester.tier;
   std::optional<std::string> requested = a.form.model_name;
   for (int attempt = 0; attempt < 6; ++attempt) {
     a.tier = ry::text(tier->name);
@@ -367,7 +367,7 @@ ry::task<start_result> start_route::request_start(work& w, ry::tx* in) {
       tier = context_.accounts->tier(context_.accounts.self(), ry::str(out->detail));
       if (ry::view(tier->name) != out->detail)
         throw ry::internal("runs.tier", "the tier \"" + out->detail + "\" is not configured");
-      w.who.tier = tier;
+      w.requester.tier = tier;
     } else if (out->outcome == start_outcome::model) {
       requested = out->detail;
     } else {
@@ -394,8 +394,8 @@ ry::task<start_result> start_route::decide_start_with_files(work& w, upload_pars
   std::optional<std::string> project;
   if (uploads.is_large()) {
     // Decides about the start and rolls back, so that a rejected start stores no files in the database.
-    ry::result<ry::tx> begun = co_await context_.repo.begin();
-    ry::tx tx = std::move(begun).value();
+    ry::result<ry::tx> opened = co_await context_.repo.begin();
+    ry::tx tx = std::move(opened).value();
     start_result trial = co_await request_start(w, &tx);
     (void)co_await tx.rollback();
     if (!is_granted(trial.outcome)) co_return trial;
@@ -415,8 +415,8 @@ ry::task<start_result> start_route::decide_start_with_files(work& w, upload_pars
 }
 
 ry::task<start_result> start_route::commit_start_with_files(work& w, upload_parser& uploads) {
-  ry::result<ry::tx> begun = co_await context_.repo.begin();
-  ry::tx tx = std::move(begun).value();
+  ry::result<ry::tx> opened = co_await context_.repo.begin();
+  ry::tx tx = std::move(opened).value();
   start_result out = co_await request_start(w, &tx);
   if (!is_granted(out.outcome)) {
     (void)co_await tx.rollback();
@@ -469,7 +469,7 @@ void start_route::wake_queue() {
 void start_route::begin_run(const work& w, const start_result& run, ry_exec* exec) {
   run_identity identity;
   identity.run = w.args.run;
-  identity.account = w.who.uuid;
+  identity.account = w.requester.uuid;
   identity.project = ry::uuid::parse(run.project_id).value_or(ry::uuid());
   identity.thread = ry::uuid::parse(run.thread_id).value_or(ry::uuid());
   identity.agent = ry::uuid::parse(run.agent_id).value_or(ry::uuid());
@@ -511,7 +511,7 @@ void start_route::throw_refusal(const work& w, const start_result& run) const {
   const start_outcome o = run.outcome;
   if (const start_refusal simple = refusal_of(o); simple.http_status != 0)
     throw refusal(simple.http_status, std::string(simple.sentence));
-  const std::string tier = ry::text(w.who.tier->name);
+  const std::string tier = ry::text(w.requester.tier->name);
   if (o == start_outcome::model_denied) {
     const std::string sentence =
         "Your plan (" + tier + ") does not include the model " + w.args.model.value_or(context_.config.default_model);

@@ -25,7 +25,7 @@ class start_route {
 
   // The state of one start request.
   struct work {
-    caller who;
+    caller requester;
     start_arguments args;
     std::vector<ry::form_part> files;
     ry_exec* exec = nullptr;

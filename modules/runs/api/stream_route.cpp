@@ -187,12 +187,12 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
   const std::string id = uuid_param(request.param("id"));
   const ry::uuid uuid = *ry::uuid::parse(id);
   stream_options options = read_stream_options(request);
-  const caller who = co_await caller_of(context_.accounts, request);
+  const caller requester = co_await caller_of(context_.accounts, request);
   std::shared_ptr<live_run> live = context_.live.find(uuid);
   std::uint64_t last_in_buffer = 0;  // the last event in its buffer, which may not be in the log yet
   std::uint64_t skipped = 0;  // the last event so far, if the reader requests a number beyond it
   if (live) {
-    if (!(live->who.account == who.uuid)) throw refusal(404, "Run not found");
+    if (!(live->who.account == requester.uuid)) throw refusal(404, "Run not found");
     co_await context_.ctx.switch_to(live->exec);
     // The reader may be ahead of a worker that has lost the run without having noticed.
     last_in_buffer = live->events.buffer.last();
@@ -200,7 +200,7 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
   }
   if (!live) {
     ry::result<std::optional<run_head>> head = co_await context_.repo.head(id);
-    if (!head.value() || (*head)->account_id != who.id) throw refusal(404, "Run not found");
+    if (!head.value() || (*head)->account_id != requester.id) throw refusal(404, "Run not found");
     if ((*head)->status != "running" && options.next > (*head)->last_seq) {
       request.respond(ry::response::empty(204));
       co_return nullptr;
@@ -444,12 +444,12 @@ ry::task<bool> stream_route::send_snapshot(session& s) {
 
 ry::task<ry::response> stream_route::token(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
-  const caller who = co_await caller_of(context_.accounts, request);
+  const caller requester = co_await caller_of(context_.accounts, request);
   const std::shared_ptr<live_run> live = context_.live.find(*ry::uuid::parse(id));
-  bool is_owner = live && live->who.account == who.uuid;
+  bool is_owner = live && live->who.account == requester.uuid;
   if (!live) {
     ry::result<std::optional<run_head>> head = co_await context_.repo.head(id);
-    is_owner = head.value().has_value() && (*head)->account_id == who.id;
+    is_owner = head.value().has_value() && (*head)->account_id == requester.id;
   }
   if (!is_owner) throw refusal(404, "Run not found");
   const std::uint64_t token_ms = static_cast<std::uint64_t>(context_.config.timeout_seconds) * 1000 + token_extra_ms;

@@ -30,15 +30,15 @@ ry::task<ry::response> thread_routes::list(ry::request request) {
     if (!before_us || *before_us < 0 || *before_us > last_us || !before_id)
       throw refusal(400, "cursor is not valid for this list");
   }
-  const caller who = co_await caller_of(accounts_, request);
-  ry::result<repository::page> page = co_await repo_.threads_page(who.id, before_us, before_id, limit);
+  const caller requester = co_await caller_of(accounts_, request);
+  ry::result<repository::page> page = co_await repo_.threads_page(requester.id, before_us, before_id, limit);
   co_return ry::response::json(200, page_json("threads", "threads", page.value()));
 }
 
 ry::task<ry::response> thread_routes::get(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
-  const caller who = co_await caller_of(accounts_, request);
-  ry::result<std::optional<std::string>> json = co_await repo_.thread_json(who.id, id);
+  const caller requester = co_await caller_of(accounts_, request);
+  ry::result<std::optional<std::string>> json = co_await repo_.thread_json(requester.id, id);
   if (!json.value()) throw refusal(404, "Thread not found");
   co_return ry::response::json(200, std::move(**json));
 }
@@ -55,9 +55,10 @@ ry::task<ry::response> thread_routes::messages(ry::request request) {
     after = parse_int(at->first);
     if (!after) throw refusal(400, "cursor is not valid for this list");
   }
-  const caller who = co_await caller_of(accounts_, request);
+  const caller requester = co_await caller_of(accounts_, request);
   const auto order = direction == "asc" ? repository::order::oldest_first : repository::order::newest_first;
-  ry::result<std::optional<repository::page>> page = co_await repo_.messages_page(who.id, id, order, after, limit);
+  ry::result<std::optional<repository::page>> page =
+      co_await repo_.messages_page(requester.id, id, order, after, limit);
   if (!page.value()) throw refusal(404, "Thread not found");
   co_return ry::response::json(200, page_json("messages", list, **page));
 }
@@ -99,9 +100,9 @@ ry::task<bool> thread_routes::erase(std::string account, std::string id) {
 ry::task<ry::response> thread_routes::remove(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
   const bool forced = flag(request, "force");
-  const caller who = co_await caller_of(accounts_, request);
-  ry::result<repository::deletion> done = co_await delete_once(who.id, id);
-  if (forced && done.value().outcome == "busy") done = co_await stop_and_delete(who.id, id);
+  const caller requester = co_await caller_of(accounts_, request);
+  ry::result<repository::deletion> done = co_await delete_once(requester.id, id);
+  if (forced && done.value().outcome == "busy") done = co_await stop_and_delete(requester.id, id);
   if (done.value().outcome == "not_found") throw refusal(404, "Thread not found");
   if (done->outcome == "busy") throw refusal(409, "The thread has a run in progress");
   if (!done->orphaned_project.empty()) co_await copies_.remove(done->orphaned_project);

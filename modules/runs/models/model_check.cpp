@@ -177,8 +177,8 @@ class model_check::check_sequence {
   }
 
   // Requests one answer; waits once and retries after a transient failure.
-  ry::task<void> ask(check_result& r, const request_options options, std::vector<chat_message> messages,
-                     probe_answer& out) {
+  ry::task<void> request_answer(check_result& r, const request_options options, std::vector<chat_message> messages,
+                                probe_answer& out) {
     model_parameters parameters = options.parameters;
     const std::int64_t limit = parameters.max_output_tokens.value_or(max_output);
     parameters.max_output_tokens.reset();
@@ -255,7 +255,7 @@ class model_check::check_sequence {
 
   ry::task<void> text(check_result& r) {
     probe_answer a;
-    co_await ask(r, default_options(), single_message(user_message("Reply with the single word: ready")), a);
+    co_await request_answer(r, default_options(), single_message(user_message("Reply with the single word: ready")), a);
     if (!fails_as_text(r, a)) {
       set_ok(r, a.estimated ? "answers, but does not report its usage" : "answers and reports its usage");
       co_return;
@@ -267,9 +267,9 @@ class model_check::check_sequence {
 
   ry::task<void> streaming(check_result& r) {
     probe_answer a;
-    co_await ask(r, default_options(),
-                 single_message(user_message("Write the numbers from 1 to 40, separated by blanks, and nothing else.")),
-                 a);
+    co_await request_answer(
+        r, default_options(),
+        single_message(user_message("Write the numbers from 1 to 40, separated by blanks, and nothing else.")), a);
     if (fails_as_text(r, a)) co_return;
     if (a.chunks < 3)
       set(r, check_state::unsupported, "the answer arrived as a whole, not as a stream");
@@ -282,11 +282,11 @@ class model_check::check_sequence {
   }
 
   // Sets the result if a request with a special feature failed. False: it did not fail.
-  static bool fails_with_feature(check_result& r, const probe_answer& a, const std::string& what) {
+  static bool fails_with_feature(check_result& r, const probe_answer& a, const std::string& feature) {
     if (a.status == RY_OK) return false;
-    const bool refused = a.status == RY_INVALID_ARGUMENT || a.status == RY_NOT_FOUND;
-    set(r, refused ? check_state::unsupported : check_state::failed,
-        refused ? "the provider refuses a request with " + what + ": " + a.error : a.error);
+    const bool rejected = a.status == RY_INVALID_ARGUMENT || a.status == RY_NOT_FOUND;
+    set(r, rejected ? check_state::unsupported : check_state::failed,
+        rejected ? "the provider refuses a request with " + feature + ": " + a.error : a.error);
     return true;
   }
 
@@ -297,7 +297,7 @@ class model_check::check_sequence {
     const tool_outcome weather{R"({"celsius":21,"sky":"clear"})", false, {}};
     for (const tool_call& c : a.calls) messages.push_back({"tool", tool_body(c, weather), belongs::to_this_run});
     probe_answer last;
-    co_await ask(r, default_options(tools), std::move(messages), last);
+    co_await request_answer(r, default_options(tools), std::move(messages), last);
     if (!fails_as_text(r, last)) co_return;
     r.detail = "the answer after the results of the calls: " + r.detail;
   }
@@ -306,7 +306,7 @@ class model_check::check_sequence {
     std::vector<chat_message> messages = single_message(
         user_message("What is the weather in Paris? Call get_weather once, then answer in one sentence."));
     probe_answer a;
-    co_await ask(r, default_options(tools), messages, a);
+    co_await request_answer(r, default_options(tools), messages, a);
     if (fails_with_feature(r, a, "tools")) co_return;
     if (a.calls.empty()) {
       set(r, check_state::unsupported, "the model answered with a text instead of a call of the tool");
@@ -329,7 +329,7 @@ class model_check::check_sequence {
         "What is the weather in Paris and in Tokyo? Make both calls of get_weather at once, then answer in "
         "one sentence."));
     probe_answer a;
-    co_await ask(r, default_options(tools), messages, a);
+    co_await request_answer(r, default_options(tools), messages, a);
     if (fails_with_feature(r, a, "tools")) co_return;
     if (a.calls.empty()) {
       set(r, check_state::failed, "the model answered with a text instead of calls");
@@ -355,8 +355,8 @@ class model_check::check_sequence {
 
   ry::task<void> image(check_result& r) {
     probe_answer a;
-    co_await ask(r, default_options(),
-                 single_message(user_with_image("Which colour has this square? Reply with one word.")), a);
+    co_await request_answer(r, default_options(),
+                            single_message(user_with_image("Which colour has this square? Reply with one word.")), a);
     if (fails_with_feature(r, a, "an image") || fails_as_text(r, a)) co_return;
     if (contains_word(a.text, "red"))
       set_ok(r, "sees images");
@@ -371,7 +371,7 @@ class model_check::check_sequence {
     options.parameters.max_output_tokens = short_output;
     options.parameters.reasoning_effort.clear();
     probe_answer a;
-    co_await ask(r, options, single_message(user_message(many_numbers)), a);
+    co_await request_answer(r, options, single_message(user_message(many_numbers)), a);
     if (a.status != RY_OK) {
       set(r, check_state::failed, a.error);
     } else if (a.finish == RY_LLM_FINISH_LENGTH) {
@@ -390,7 +390,7 @@ class model_check::check_sequence {
     request_options options = default_options();
     options.cancel = probe_cancel::at_first_chunk;
     probe_answer a;
-    co_await ask(r, options, single_message(user_message(many_numbers)), a);
+    co_await request_answer(r, options, single_message(user_message(many_numbers)), a);
     if (a.status != RY_CANCELLED && a.status != RY_OK)
       set(r, check_state::failed, a.error);
     else if (a.cancel_ms < 0)
@@ -428,7 +428,7 @@ class model_check::check_sequence {
       co_return;
     }
     probe_answer a;
-    co_await ask(r, options, single_message(user_message("Reply with the single word: ready")), a);
+    co_await request_answer(r, options, single_message(user_message("Reply with the single word: ready")), a);
     if (a.status == RY_UNAUTHENTICATED)
       set_ok(r, "a wrong key is refused");
     else if (a.status == RY_OK)
@@ -476,7 +476,7 @@ class model_check::check_sequence {
       options.provider = co_await open_with_config(std::move(config), problem);
       if (!options.provider) continue;
       probe_answer a;
-      co_await ask(r, options, single_message(user_message("Reply with the single word: ready")), a);
+      co_await request_answer(r, options, single_message(user_message("Reply with the single word: ready")), a);
       if (a.status != RY_OK) continue;
       report_.recommended.push_back(
           {"runs.providers." + ry::settings_faults::quoted(report_.provider) + ".options." + x.option,

@@ -41,13 +41,13 @@ void messages_reader::event(std::string_view name, std::string_view data, llm::r
   const auto v = llm::parse_event(data);
   if (!v || !v->is_object())
     return fail(llm::failure_of_malformed_event(data, "the model provider sent an event that is not valid JSON"));
-  take(v->get_object(), data, to);
+  dispatch(v->get_object(), data, to);
 }
 
 void messages_reader::document(const json::object& o, llm::receiver& to) {
   if (ended_) return;
   const auto* content = llm::array_at(o, "content");
-  if (text_at(o, "type") != "message" || !content) return take(o, {}, to);
+  if (text_at(o, "type") != "message" || !content) return dispatch(o, {}, to);
   if (const auto* u = object_at(o, "usage")) usage(*u, true);
   std::int64_t index = 0;
   for (const auto& block : *content) {
@@ -60,7 +60,7 @@ void messages_reader::document(const json::object& o, llm::receiver& to) {
   finish_ = llm::finish_of(text_at(o, "stop_reason"));
 }
 
-void messages_reader::take(const json::object& o, std::string_view data, llm::receiver& to) {
+void messages_reader::dispatch(const json::object& o, std::string_view data, llm::receiver& to) {
   if (const auto error = llm::error_in(o)) return fail(*error);
   const auto type = text_at(o, "type");
   if (type == "content_block_delta") {

@@ -32,7 +32,7 @@ class messages_reader final : public llm::answer_reader {
   };
 
   void usage(const boost::json::object& u, bool is_final);
-  void take(const boost::json::object& o, std::string_view data, llm::receiver& to);
+  void dispatch(const boost::json::object& o, std::string_view data, llm::receiver& to);
   void block_start(const boost::json::object& o, llm::receiver& to);
   void block_delta(const boost::json::object& o, std::string_view data, llm::receiver& to);
   void block_stop(const boost::json::object& o, llm::receiver& to);

@@ -75,7 +75,7 @@ json::array messages_of(const std::vector<llm::turn>& turns, std::string_view mo
     out.push_back({{"role", role}, {"content", std::move(blocks)}});
   };
   for (const auto& t : turns) {
-    if (t.by == llm::turn::speaker::assistant) {
+    if (t.role == llm::turn::speaker::assistant) {
       add("assistant", assistant_blocks(t, model, mode));
       json::array results;
       for (const auto& c : t.calls) results.push_back(result_block(c));

@@ -125,9 +125,9 @@ std::string presentable(std::string_view text, const std::vector<std::string>& s
   for (char& c : out)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   if (out.size() > 500) {
-    std::size_t cut = 500;
-    while (cut > 0 && (static_cast<unsigned char>(out[cut]) & 0xc0) == 0x80) --cut;
-    out.resize(cut);
+    std::size_t length = 500;
+    while (length > 0 && (static_cast<unsigned char>(out[length]) & 0xc0) == 0x80) --length;
+    out.resize(length);
     out += "...";
   }
   return out;

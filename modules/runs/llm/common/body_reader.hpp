@@ -15,10 +15,10 @@ class body_reader {
  public:
   explicit body_reader(std::size_t max_event = 16 * 1024 * 1024) : max_event_(max_event), events_(max_event) {}
 
-  // Calls `go_on` after each event; false drops the rest of `bytes`. Returns false if an event or a document exceeds
+  // Calls `proceed` after each event; false drops the rest of `bytes`. Returns false if an event or a document exceeds
   // the limit; do not call feed() again then.
   template <class F>
-  bool feed(std::string_view bytes, answer_reader& reader, receiver& to, F&& go_on) {
+  bool feed(std::string_view bytes, answer_reader& reader, receiver& to, F&& proceed) {
     if (form_ == form::unknown) bytes = detect_form(bytes);
     if (form_ == form::unknown) return true;
     if (form_ == form::document) {
@@ -27,7 +27,7 @@ class body_reader {
     }
     return events_.feed(bytes, [&](std::string_view name, std::string_view data) {
       reader.event(name, data, to);
-      return !reader.ended() && go_on();
+      return !reader.ended() && proceed();
     });
   }
 

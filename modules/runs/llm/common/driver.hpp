@@ -110,13 +110,13 @@ class http_driver_module {
     auto& m = *static_cast<http_driver_module*>(self);
     return ry::guard([&]() -> ry_status {
       const auto& [driver, at] = *static_cast<const opened*>(provider);
-      const stream_call::caller by{exec, *sink, ctx, estimate_tokens(request.len)};
+      const stream_call::caller from{exec, *sink, ctx, estimate_tokens(request.len)};
       if (request.len > max_bytes_built_on_loop) {
-        auto make = [&m, &of = driver, json = ry::text(request)] { return m.prepare(of, json); };
-        return stream_call::start(m.ctx_, at, std::move(make), by, call);
+        auto build = [&m, &of = driver, json = ry::text(request)] { return m.prepare(of, json); };
+        return stream_call::start(m.ctx_, at, std::move(build), from, call);
       }
       try {
-        return stream_call::start(m.ctx_, at, m.prepare(driver, ry::view(request)), by, call);
+        return stream_call::start(m.ctx_, at, m.prepare(driver, ry::view(request)), from, call);
       } catch (const bad_request& e) {
         m.ctx_.log(RY_LOG_WARN, "a request was refused", {{"reason", std::string_view(e.what())}});
         return RY_INVALID_ARGUMENT;
@@ -126,9 +126,9 @@ class http_driver_module {
   static void cancel(void*, void* call) noexcept { stream_call::cancel(call); }
   static ry_status limits(void*, void* provider, ry_str, ry_llm_limits* out) noexcept {
     return ry::guard([&] {
-      ry_llm_limits known = static_cast<const Driver*>(provider)->limits();
-      known.struct_size = out->struct_size;
-      std::memcpy(out, &known, std::min<std::size_t>(out->struct_size, sizeof known));
+      ry_llm_limits reported = static_cast<const Driver*>(provider)->limits();
+      reported.struct_size = out->struct_size;
+      std::memcpy(out, &reported, std::min<std::size_t>(out->struct_size, sizeof reported));
     });
   }
 

@@ -117,7 +117,7 @@ class history_reader {
 
   void assistant(const json::object& message) {
     turn t;
-    t.by = turn::speaker::assistant;
+    t.role = turn::speaker::assistant;
     t.text = content_text(message);
     if (is_blank(t.text)) t.text.clear();
     if (const auto* list = array_at(message, "tool_calls"))
@@ -180,15 +180,15 @@ class history_reader {
       out.push_back(std::move(t));
     };
     for (auto& t : turns_) {
-      if (t.by == turn::speaker::assistant) {
+      if (t.role == turn::speaker::assistant) {
         if (out.empty())
           add_user_turn(began_earlier);
-        else if (out.back().by == turn::speaker::assistant && out.back().calls.empty())
+        else if (out.back().role == turn::speaker::assistant && out.back().calls.empty())
           add_user_turn(continue_prompt);
       }
       out.push_back(std::move(t));
     }
-    if (out.empty() || (out.back().by == turn::speaker::assistant && out.back().calls.empty()))
+    if (out.empty() || (out.back().role == turn::speaker::assistant && out.back().calls.empty()))
       add_user_turn(continue_prompt);
     return out;
   }

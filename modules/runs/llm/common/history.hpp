@@ -39,7 +39,7 @@ struct past_call {
 
 struct turn {
   enum class speaker { user, assistant };
-  speaker by = speaker::user;
+  speaker role = speaker::user;
   std::string text;  // empty or not blank
   std::vector<shown_image> images;  // of a user turn
   std::vector<past_call> calls;  // of an assistant turn, each with its result

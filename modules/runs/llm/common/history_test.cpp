@@ -27,7 +27,7 @@ struct read {
     std::string out;
     for (const auto& t : turns) {
       out += out.empty() ? "" : " ";
-      out += t.by == llm::turn::speaker::user ? "u:" : "a:";
+      out += t.role == llm::turn::speaker::user ? "u:" : "a:";
       out += t.text;
       if (!t.images.empty()) out += "[" + std::to_string(t.images.size()) + "]";
       for (const auto& c : t.calls) {

@@ -163,10 +163,10 @@ std::optional<std::string> without_lone_surrogates(std::string_view json) {
 }
 
 std::optional<std::string_view> delta_template::match(std::string_view chunk) {
-  if (before_.empty() || chunk.size() < before_.size() + after_.size() || !chunk.ends_with(after_) ||
-      !chunk.starts_with(before_))
+  if (prefix_.empty() || chunk.size() < prefix_.size() + suffix_.size() || !chunk.ends_with(suffix_) ||
+      !chunk.starts_with(prefix_))
     return std::nullopt;
-  const auto body = chunk.substr(before_.size(), chunk.size() - before_.size() - after_.size());
+  const auto body = chunk.substr(prefix_.size(), chunk.size() - prefix_.size() - suffix_.size());
   const auto checked = check_json_body(body);
   if (!checked) return std::nullopt;
   if (checked->plain && checked->ascii) return body;
@@ -189,8 +189,8 @@ bool delta_template::learn(std::string_view chunk, std::string_view key) {
   auto end = begin;
   while (end < chunk.size() && chunk[end] != '"') end += chunk[end] == '\\' ? 2 : 1;
   if (end >= chunk.size()) return false;
-  before_ = chunk.substr(0, begin);
-  after_ = chunk.substr(end);
+  prefix_ = chunk.substr(0, begin);
+  suffix_ = chunk.substr(end);
   return true;
 }
 

@@ -36,11 +36,11 @@ class delta_template {
   // False: the key does not occur exactly once.
   bool learn(std::string_view chunk, std::string_view key);
   // The learned chunk with another text, to verify what was learned.
-  std::string with(std::string_view text) const { return before_ + std::string(text) + after_; }
-  void forget() { before_.clear(); }
+  std::string with(std::string_view text) const { return prefix_ + std::string(text) + suffix_; }
+  void forget() { prefix_.clear(); }
 
  private:
-  std::string before_, after_, decoded_;
+  std::string prefix_, suffix_, decoded_;
 };
 
 }  // namespace llm

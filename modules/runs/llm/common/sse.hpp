@@ -38,20 +38,20 @@ class sse_reader {
       line = without_bom(line);
       bytes.remove_prefix(end);
       drop_line_end(bytes);
-      bool go_on = true;
+      bool proceed = true;
       if (data_count_ == 0 && line.starts_with("data:") && !bytes.empty() && (bytes[0] == '\n' || bytes[0] == '\r')) {
         // Fast path: the data of an event is nearly always one line, and its end is already here.
         drop_line_end(bytes);
         ++count_;
-        go_on = event(std::string_view(name_), value_of(line, 5));
+        proceed = event(std::string_view(name_), value_of(line, 5));
         name_.clear();
       } else if (!line.empty()) {
         read_field(line);
       } else {
-        go_on = end_event(event);
+        proceed = end_event(event);
       }
       line_.clear();
-      if (!go_on) return true;
+      if (!proceed) return true;
     }
     return true;
   }
@@ -71,15 +71,15 @@ class sse_reader {
  private:
   template <class F>
   bool end_event(F&& event) {
-    bool go_on = true;
+    bool proceed = true;
     if (data_count_ > 0) {
       ++count_;
-      go_on = event(std::string_view(name_), std::string_view(data_));
+      proceed = event(std::string_view(name_), std::string_view(data_));
     }
     name_.clear();
     data_.clear();
     data_count_ = 0;
-    return go_on;
+    return proceed;
   }
   // Includes the line feed that would join the line to earlier data.
   bool fits(std::string_view line) const { return line.size() + data_.size() + (data_count_ > 0) <= max_event_; }

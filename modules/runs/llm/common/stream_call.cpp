@@ -21,7 +21,7 @@ constexpr std::uint64_t terminator_ms = 5000;  // time without new data after th
 failure classify_transport(ry_status st, std::string_view reason, std::string text) {
   switch (st) {
     case RY_CANCELLED:
-      return {RY_CANCELLED, "llm.cancelled", "the answer was called off"};
+      return {RY_CANCELLED, "llm.cancelled", "the answer was cancelled"};
     case RY_DEADLINE_EXCEEDED:
       return {st, "llm.timeout", std::move(text)};
     case RY_INVALID_ARGUMENT:
@@ -48,9 +48,9 @@ failure failure_of_transport(ry_status st, std::string_view reason, std::string_
 
 }  // namespace
 
-stream_call::stream_call(const ry::context& host, const endpoint& at, const caller& by)
-    : host_(host), secrets_(at.secrets), input_estimate_(by.input_estimate), ctx_(by.ctx), exec_(by.exec) {
-  std::memcpy(&sink_, &by.sink, std::min<std::size_t>(by.sink.struct_size, sizeof sink_));
+stream_call::stream_call(const ry::context& host, const endpoint& at, const caller& from)
+    : host_(host), secrets_(at.secrets), input_estimate_(from.input_estimate), ctx_(from.ctx), exec_(from.exec) {
+  std::memcpy(&sink_, &from.sink, std::min<std::size_t>(from.sink.struct_size, sizeof sink_));
 }
 
 ry_status stream_call::send(const endpoint& at, exchange e) {
@@ -83,8 +83,8 @@ ry_status stream_call::send(const endpoint& at, exchange e) {
   return http.request(host_.host(), exec_, &r, &handler, this, &op_);
 }
 
-ry_status stream_call::start(const ry::context& host, const endpoint& at, exchange e, const caller& by, void** call) {
-  std::unique_ptr<stream_call> self(new stream_call(host, at, by));
+ry_status stream_call::start(const ry::context& host, const endpoint& at, exchange e, const caller& from, void** call) {
+  std::unique_ptr<stream_call> self(new stream_call(host, at, from));
   *call = self.get();
   const auto st = self->send(at, std::move(e));
   if (st == RY_OK) self.release();
@@ -93,44 +93,44 @@ ry_status stream_call::start(const ry::context& host, const endpoint& at, exchan
 
 // A request that is being built.
 struct stream_call::preparation {
-  std::unique_ptr<stream_call> of;
+  std::unique_ptr<stream_call> call;
   const endpoint& at;
-  std::function<exchange()> make;
-  exchange made;
-  std::optional<failure> refused;
+  std::function<exchange()> build;
+  exchange built;
+  std::optional<failure> rejected;
 
   static void work(void* p) noexcept {
     auto* self = static_cast<preparation*>(p);
     (void)ry::guard([&] {
       try {
-        self->made = self->make();
+        self->built = self->build();
       } catch (const bad_request& e) {
-        self->refused = {RY_INVALID_ARGUMENT, "llm.refused", e.what()};
+        self->rejected = {RY_INVALID_ARGUMENT, "llm.refused", e.what()};
       }
     });
   }
   static void done(void* p, ry_status prepared, const ry_error_view*) noexcept {
     const std::unique_ptr<preparation> self(static_cast<preparation*>(p));
-    auto& of = self->of;
+    auto& call = self->call;
     (void)ry::guard([&] {
-      if (of->cancelled_ || prepared != RY_OK) return of->end(failure_of_transport(RY_CANCELLED, {}, {}));
-      if (self->refused) return of->end(*self->refused);
-      if (!self->made.reader) return;
-      const auto st = of->send(self->at, std::move(self->made));
-      if (st != RY_OK) return of->end(failure_of_transport(st, {}, {}));
-      of.release();
+      if (call->cancelled_ || prepared != RY_OK) return call->end(failure_of_transport(RY_CANCELLED, {}, {}));
+      if (self->rejected) return call->end(*self->rejected);
+      if (!self->built.reader) return;
+      const auto st = call->send(self->at, std::move(self->built));
+      if (st != RY_OK) return call->end(failure_of_transport(st, {}, {}));
+      call.release();
     });
-    if (of != nullptr && !of->done_) of->end({RY_INTERNAL, "llm.internal", "the request could not be made"});
+    if (call != nullptr && !call->done_) call->end({RY_INTERNAL, "llm.internal", "the request could not be made"});
   }
 };
 
 ry_status stream_call::start(const ry::context& host, const endpoint& at, std::function<exchange()> prepare,
-                             const caller& by, void** call) {
-  std::unique_ptr<stream_call> of(new stream_call(host, at, by));
+                             const caller& from, void** call) {
+  std::unique_ptr<stream_call> of(new stream_call(host, at, from));
   *call = of.get();
   auto p = std::make_unique<preparation>(preparation{std::move(of), at, std::move(prepare), {}, {}});
   const auto st =
-      host.core().run_blocking(host.host(), by.exec, &preparation::work, p.get(), {&preparation::done, p.get()});
+      host.core().run_blocking(host.host(), from.exec, &preparation::work, p.get(), {&preparation::done, p.get()});
   if (st == RY_OK) p.release();
   return st;
 }
@@ -232,7 +232,8 @@ void stream_call::closed(ry_status st, const ry_error_view* err) {
   if (refused) {
     auto f = reader_->refused(status_, error_body_);
     // Precedence: the header, the error's text, the reset time of the limit.
-    if (const auto asked = retry_headers_.requested_ms(); asked != 0) f.retry_after_s = seconds_rounded_up(asked);
+    if (const auto requested = retry_headers_.requested_ms(); requested != 0)
+      f.retry_after_s = seconds_rounded_up(requested);
     if (f.retry_after_s == 0 && status_ == 429) f.retry_after_s = seconds_rounded_up(retry_headers_.reset_ms());
     return end(f);
   }

@@ -51,15 +51,15 @@ class stream_call final : receiver {
     std::int64_t input_estimate;
   };
   // A status other than RY_OK: not started. *call is valid until on_end has returned. `at` outlives the call.
-  static ry_status start(const ry::context& host, const endpoint& at, exchange e, const caller& by, void** call);
+  static ry_status start(const ry::context& host, const endpoint& at, exchange e, const caller& from, void** call);
   // For a request that takes a long time to build: `prepare` runs on a blocking thread and may throw.
   static ry_status start(const ry::context& host, const endpoint& at, std::function<exchange()> prepare,
-                         const caller& by, void** call);
+                         const caller& from, void** call);
   static void cancel(void* call);
 
  private:
   struct preparation;
-  stream_call(const ry::context& host, const endpoint& at, const caller& by);
+  stream_call(const ry::context& host, const endpoint& at, const caller& from);
 
   ry_status send(const endpoint& at, exchange e);
   static void on_head(void* self, const ry_client_response* response) noexcept;

@@ -588,7 +588,7 @@ std::string joined(const json::array& names) {
 bool flatten(json::object& schema, std::string& alternatives, int depth) {
   json::object properties;
   json::array required = strings_of(schema.if_contains("required"));
-  if (const auto* own = object_at(schema, "properties")) properties = *own;
+  if (const auto* direct = object_at(schema, "properties")) properties = *direct;
   const auto merge_properties = [&properties](const json::object& variant) {
     if (const auto* more = object_at(variant, "properties"))
       for (const auto& [name, s] : *more) add_property(properties, name, s);

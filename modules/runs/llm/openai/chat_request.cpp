@@ -31,7 +31,7 @@ class message_list {
   json::array of(std::string_view system, const std::vector<llm::turn>& turns) {
     if (!llm::is_blank(system)) out_.push_back({{"role", "system"}, {"content", system}});
     for (const auto& t : turns) {
-      if (t.by == llm::turn::speaker::user) {
+      if (t.role == llm::turn::speaker::user) {
         user(t);
       } else {
         add_pending_images();

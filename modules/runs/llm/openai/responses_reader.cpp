@@ -114,14 +114,14 @@ void responses_reader::event(std::string_view name, std::string_view data, llm::
   }
   if (!v || !v->is_object())
     return fail(llm::failure_of_malformed_event(data, "the model provider sent an event that is not valid JSON"));
-  take(v->get_object(), name, to);
+  dispatch(v->get_object(), name, to);
 }
 
 void responses_reader::document(const json::object& o, llm::receiver& to) {
-  if (!ended_) take(o, {}, to);
+  if (!ended_) dispatch(o, {}, to);
 }
 
-void responses_reader::take(const json::object& o, std::string_view name, llm::receiver& to) {
+void responses_reader::dispatch(const json::object& o, std::string_view name, llm::receiver& to) {
   auto type = text_at(o, "type");
   if (type.empty()) type = name;
   if (type.empty() && text_at(o, "object") == "response") type = "response.completed";
@@ -632,15 +632,17 @@ llm::failure responses_reader::with_learned_rejections(llm::failure f, const jso
 // True if the provider rejected the request's reasoning items and the next request omits them.
 bool responses_reader::learn_rejection(std::string_view code, std::string_view param, std::string_view message) const {
   if (!refusals_) return false;
-  const auto says = [message](std::string_view words) { return message.find(words) != std::string_view::npos; };
-  if (says("ncrypted content is not supported") || param == "include" || param.starts_with("include["))
+  const auto message_contains = [message](std::string_view words) {
+    return message.find(words) != std::string_view::npos;
+  };
+  if (message_contains("ncrypted content is not supported") || param == "include" || param.starts_with("include["))
     return refusals_->add_model(origin_.model);
-  const bool cannot_decrypt =
-      code == "invalid_encrypted_content" ||
-      (says("ncrypted content") && (says("could not be verified") || says("could not be decrypted")));
-  const bool item_unknown = says("Item with id 'rs_") && says("not found");
+  const bool cannot_decrypt = code == "invalid_encrypted_content" ||
+                              (message_contains("ncrypted content") && (message_contains("could not be verified") ||
+                                                                        message_contains("could not be decrypted")));
+  const bool item_unknown = message_contains("Item with id 'rs_") && message_contains("not found");
   // The item after the reasoning is missing, for example the call of a hosted tool, which is not stored.
-  const bool following_item_missing = says("of type 'reasoning' was provided without its required");
+  const bool following_item_missing = message_contains("of type 'reasoning' was provided without its required");
   return (cannot_decrypt || item_unknown || following_item_missing) && refusals_->add(sent_);
 }
 

@@ -65,7 +65,7 @@ class responses_reader final : public llm::answer_reader {
   static bool is_different_item(const output_item& i, const reference& announced);
   static reference reference_of(const boost::json::object& item, std::optional<std::int64_t> index);
 
-  void take(const boost::json::object& o, std::string_view name, llm::receiver& to);
+  void dispatch(const boost::json::object& o, std::string_view name, llm::receiver& to);
   void item_added(const boost::json::object& o, llm::receiver& to);
   void item_done(const boost::json::object& o, llm::receiver& to);
   void text_delta(const boost::json::object& o, llm::receiver& to);

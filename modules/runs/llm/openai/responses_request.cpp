@@ -65,7 +65,7 @@ class input_list {
 
   json::array of(const std::vector<llm::turn>& turns) {
     for (const auto& t : turns) {
-      if (t.by == llm::turn::speaker::user) {
+      if (t.role == llm::turn::speaker::user) {
         user(t);
       } else {
         add_pending_images();
