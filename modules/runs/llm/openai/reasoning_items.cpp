@@ -44,13 +44,13 @@ json::object replayable_reasoning(const json::object& item) {
   return out;
 }
 
-reasoning_refusals::fingerprint reasoning_refusals::fingerprint_of(const json::object& item) {
+reasoning_refusals::mark reasoning_refusals::mark_of(const json::object& item) {
   if (const auto encrypted = text_at(item, "encrypted_content"); !encrypted.empty())
     return std::hash<std::string_view>()(encrypted);
   return std::hash<std::string>()(json::serialize(item));
 }
 
-bool reasoning_refusals::refuses(fingerprint item) const {
+bool reasoning_refusals::refuses(mark item) const {
   const std::lock_guard lock(mutex_);
   return items_.contains(item);
 }
@@ -60,11 +60,11 @@ bool reasoning_refusals::refuses_encryption(std::string_view model) const {
   return models_.contains(model);
 }
 
-bool reasoning_refusals::add(const std::vector<fingerprint>& items) {
+bool reasoning_refusals::add(const std::vector<mark>& items) {
   const std::lock_guard lock(mutex_);
   // Dropping a known rejection costs its thread one additional attempt.
   if (items_.size() >= max_items) items_.clear();
-  return std::count_if(items.begin(), items.end(), [this](fingerprint m) { return items_.insert(m).second; }) > 0;
+  return std::count_if(items.begin(), items.end(), [this](mark m) { return items_.insert(m).second; }) > 0;
 }
 
 bool reasoning_refusals::add_model(std::string_view model) {

@@ -26,18 +26,18 @@ boost::json::object replayable_reasoning(const boost::json::object& output_item)
 // balances several accounts. Thread: any.
 class reasoning_refusals {
  public:
-  using fingerprint = std::size_t;
-  static fingerprint fingerprint_of(const boost::json::object& replayable_item);
+  using mark = std::size_t;  // identifies an item
+  static mark mark_of(const boost::json::object& replayable_item);
 
-  bool refuses(fingerprint item) const;
+  bool refuses(mark item) const;
   bool refuses_encryption(std::string_view model) const;
   // Both return whether the entry is new, in which case the same request without it may succeed.
-  bool add(const std::vector<fingerprint>& items);
+  bool add(const std::vector<mark>& items);
   bool add_model(std::string_view model);
 
  private:
   mutable std::mutex mutex_;
-  std::set<fingerprint> items_;
+  std::set<mark> items_;
   std::set<std::string, std::less<>> models_;
 };
 

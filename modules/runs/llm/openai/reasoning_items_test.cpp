@@ -37,10 +37,8 @@ TEST(reasoning_items, items_are_reduced_to_the_members_that_the_api_accepts) {
 
 TEST(reasoning_items, rejections_are_remembered_up_to_a_limit) {
   openai::reasoning_refusals refusals;
-  const auto one =
-      openai::reasoning_refusals::fingerprint_of(json::parse(R"({"encrypted_content":"one"})").as_object());
-  const auto two =
-      openai::reasoning_refusals::fingerprint_of(json::parse(R"({"content":[{"text":"two"}]})").as_object());
+  const auto one = openai::reasoning_refusals::mark_of(json::parse(R"({"encrypted_content":"one"})").as_object());
+  const auto two = openai::reasoning_refusals::mark_of(json::parse(R"({"content":[{"text":"two"}]})").as_object());
   EXPECT_NE(one, two);
   EXPECT_FALSE(refusals.add({}));
   EXPECT_TRUE(refusals.add({one}));

@@ -23,7 +23,7 @@ class responses_reader final : public llm::answer_reader {
   // `origin` is recorded in received reasoning items. `sent` are the items of the request; they are added to `refusals`
   // (may be nullptr) if the provider cannot decrypt them.
   explicit responses_reader(reasoning_origin origin, std::shared_ptr<reasoning_refusals> refusals = nullptr,
-                            std::vector<reasoning_refusals::fingerprint> sent = {})
+                            std::vector<reasoning_refusals::mark> sent = {})
       : origin_(std::move(origin)), refusals_(std::move(refusals)), sent_(std::move(sent)) {}
   void event(std::string_view name, std::string_view data, llm::receiver& to) override;
   void document(const boost::json::object& o, llm::receiver& to) override;
@@ -108,7 +108,7 @@ class responses_reader final : public llm::answer_reader {
 
   const reasoning_origin origin_;
   const std::shared_ptr<reasoning_refusals> refusals_;
-  const std::vector<reasoning_refusals::fingerprint> sent_;
+  const std::vector<reasoning_refusals::mark> sent_;
   std::deque<output_item> items_;  // a deque keeps the addresses stable
   std::vector<span> spans_;
   std::size_t text_bytes_ = 0, held_bytes_ = 0, calls_ = 0;

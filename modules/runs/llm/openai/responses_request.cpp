@@ -77,7 +77,7 @@ class input_list {
   }
 
   // Identifies the reasoning items that were added.
-  std::vector<reasoning_refusals::fingerprint> fingerprints() const { return fingerprints_; }
+  std::vector<reasoning_refusals::mark> marks() const { return marks_; }
 
  private:
   enum class last { nothing, user, assistant, results };
@@ -159,7 +159,7 @@ class input_list {
     const bool encrypted = !text_at(item, "encrypted_content").empty();
     if (encrypted ? !options_.encrypted_reasoning || refusals_.refuses_encryption(model_) : !options_.reasoning_text)
       return false;
-    return !refusals_.refuses(reasoning_refusals::fingerprint_of(item));
+    return !refusals_.refuses(reasoning_refusals::mark_of(item));
   }
 
   static bool matches_text(const json::array& items, std::string_view text) {
@@ -178,7 +178,7 @@ class input_list {
 
   void add_pending_reasoning() {
     for (auto& item : pending_reasoning_) {
-      fingerprints_.push_back(reasoning_refusals::fingerprint_of(item));
+      marks_.push_back(reasoning_refusals::mark_of(item));
       out_.push_back(std::move(item));
     }
     pending_reasoning_.clear();
@@ -227,7 +227,7 @@ class input_list {
   json::array out_, pending_images_;
   std::vector<json::object> pending_reasoning_;  // reasoning that waits for the item after it
   std::vector<bool> call_added_;  // by call of the turn
-  std::vector<reasoning_refusals::fingerprint> fingerprints_;
+  std::vector<reasoning_refusals::mark> marks_;
   last last_kind_ = last::nothing;
 };
 
@@ -321,7 +321,7 @@ built_responses_request build_responses_request(const json::object& request, con
   if (const auto system = text_at(request, "system"); !llm::is_blank(system)) out["instructions"] = system;
   input_list input(model, options, refusals);
   out["input"] = input.of(turns);
-  built.reasoning = input.fingerprints();
+  built.reasoning = input.marks();
   out["stream"] = true;
   if (!out.contains("store")) out["store"] = false;
   if (options.encrypted_reasoning && !is_without_reasoning(model) && !refusals.refuses_encryption(model))

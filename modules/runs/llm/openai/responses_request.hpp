@@ -30,7 +30,7 @@ struct responses_options {
 responses_options responses_options_of(dialect d);
 
 struct built_responses_request : built_request {
-  std::vector<reasoning_refusals::fingerprint> reasoning;  // the reasoning items that the request contains
+  std::vector<reasoning_refusals::mark> reasoning;  // the reasoning items that the request contains
 };
 
 // `request`: the result of llm::parse_request(). Throws llm::bad_request.
