@@ -31,9 +31,8 @@ bool is_without_reasoning(std::string_view model);
 // stop.
 bool is_reasoning(std::string_view model);
 
-// Splits "https://h/openai/deployments/d?api-version=1" into "https://h/openai?api-version=1" and "d". Azure's
-// Responses API has no deployment paths: the deployment's name is the model. nullopt: `base_url` has no deployment
-// path.
+// Splits "https://h/openai/deployments/d?v=1" into "https://h/openai?v=1" and "d": Azure's Responses API has no
+// deployment paths, and the deployment's name is the model. nullopt: `base_url` has no deployment path.
 struct deployment_base {
   std::string base_url, deployment;
 };
