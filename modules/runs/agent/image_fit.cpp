@@ -88,8 +88,8 @@ bool contains_image_data(const chat_message& m) {
          m.body.find("\"data\":") != std::string::npos;
 }
 
-std::vector<oversized_image> find_oversized_images(const std::vector<chat_message>& messages,
-                                                   const ry_llm_limits& limits) {
+std::vector<unsupported_image> find_unsupported_images(const std::vector<chat_message>& messages,
+                                                       const ry_llm_limits& limits) {
   std::vector<json::value> bodies(messages.size());
   std::vector<image_in_message> images;
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -105,7 +105,7 @@ std::vector<oversized_image> find_oversized_images(const std::vector<chat_messag
     }
   }
   const bool many = limits.many_images > 0 && images.size() > limits.many_images;
-  std::vector<oversized_image> out;
+  std::vector<unsupported_image> out;
   for (const image_in_message& image : images) {
     if (fits(image, limits, many)) continue;
     if (auto bytes = llm::decode_base64(image.data)) out.push_back({image.message, image.part, std::move(*bytes)});

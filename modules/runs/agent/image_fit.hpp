@@ -19,13 +19,14 @@ struct image_target {
 };
 image_target target_for(const ry_llm_limits& limits);
 
-struct oversized_image {
+struct unsupported_image {
   std::size_t message = 0, part = 0;  // indices
   std::string bytes;
 };
-// Finds the images in user messages and tool results that exceed the limits. Ignores data that is not a readable image.
-std::vector<oversized_image> find_oversized_images(const std::vector<chat_message>& messages,
-                                                   const ry_llm_limits& limits);
+// Finds the images in user messages and tool results that violate the limits. Ignores data that is not a readable
+// image.
+std::vector<unsupported_image> find_unsupported_images(const std::vector<chat_message>& messages,
+                                                       const ry_llm_limits& limits);
 // Whether the body contains the bytes of an image.
 bool contains_image_data(const chat_message& m);
 

@@ -36,9 +36,9 @@ ry_llm_limits limits(std::uint32_t side, std::uint64_t bytes = 0) {
 }
 
 using positions = std::vector<std::pair<std::size_t, std::size_t>>;
-positions oversized_positions(const std::vector<chat_message>& messages, const ry_llm_limits& l) {
+positions unsupported_positions(const std::vector<chat_message>& messages, const ry_llm_limits& l) {
   positions out;
-  for (const oversized_image& m : find_oversized_images(messages, l)) out.emplace_back(m.message, m.part);
+  for (const unsupported_image& m : find_unsupported_images(messages, l)) out.emplace_back(m.message, m.part);
   return out;
 }
 
@@ -49,16 +49,16 @@ TEST(image_fit_test, images_with_too_many_pixels_are_found) {
       user_with(image_json(llm::test::png(8000, 10)) + "," + image_json(llm::test::jpeg(10, 8001))),
       {"user", user_body("\"image\" \"data\":"), belongs::to_this_run, 1},
       result_with(image_json(llm::test::webp(9000, 9000), "data:image/webp;base64,"))};
-  EXPECT_EQ(oversized_positions(messages, limits(8000)), (positions{{0, 2}, {2, 1}}));
-  EXPECT_EQ(oversized_positions(messages, limits(0)), positions{});
-  EXPECT_EQ(find_oversized_images(messages, limits(8000))[1].bytes, llm::test::webp(9000, 9000));
+  EXPECT_EQ(unsupported_positions(messages, limits(8000)), (positions{{0, 2}, {2, 1}}));
+  EXPECT_EQ(unsupported_positions(messages, limits(0)), positions{});
+  EXPECT_EQ(find_unsupported_images(messages, limits(8000))[1].bytes, llm::test::webp(9000, 9000));
 }
 
 TEST(image_fit_test, images_with_too_many_bytes_are_found) {
   const std::string large = llm::test::png(10, 10, 200'000);
   const std::vector<chat_message> messages = {user_with(image_json(large) + "," + image_json(llm::test::png(10, 10)))};
-  EXPECT_EQ(oversized_positions(messages, limits(0, 250'000)), (positions{{0, 1}}));
-  EXPECT_EQ(oversized_positions(messages, limits(0, 300'000)), positions{});
+  EXPECT_EQ(unsupported_positions(messages, limits(0, 250'000)), (positions{{0, 1}}));
+  EXPECT_EQ(unsupported_positions(messages, limits(0, 300'000)), positions{});
 }
 
 TEST(image_fit_test, many_images_have_a_lower_limit) {
@@ -66,21 +66,22 @@ TEST(image_fit_test, many_images_have_a_lower_limit) {
   l.many_images = 2;
   l.image_side_of_many = 2000;
   const std::string image = image_json(llm::test::png(3000, 10)), small = image_json(llm::test::png(2000, 10));
-  EXPECT_EQ(oversized_positions({user_with(image + "," + small)}, l), positions{});
-  EXPECT_EQ(oversized_positions({user_with(image + "," + small), result_with(image)}, l), (positions{{0, 1}, {1, 1}}));
+  EXPECT_EQ(unsupported_positions({user_with(image + "," + small)}, l), positions{});
+  EXPECT_EQ(unsupported_positions({user_with(image + "," + small), result_with(image)}, l),
+            (positions{{0, 1}, {1, 1}}));
 }
 
 TEST(image_fit_test, gifs_are_checked_against_the_provider_limits) {
   const std::vector<chat_message> messages = {
       user_with(image_json(llm::test::gif(5, 5)) + "," + image_json(llm::test::gif(5, 5, 3)))};
   ry_llm_limits l{};
-  EXPECT_EQ(oversized_positions(messages, l), positions{});
+  EXPECT_EQ(unsupported_positions(messages, l), positions{});
   l.gifs = RY_LLM_GIF_STILL;
-  EXPECT_EQ(oversized_positions(messages, l), (positions{{0, 2}}));
+  EXPECT_EQ(unsupported_positions(messages, l), (positions{{0, 2}}));
   // The second frame is beyond the part that is decoded for other formats.
-  EXPECT_EQ(oversized_positions({user_with(image_json(llm::test::gif(5, 5, 8000)))}, l), (positions{{0, 1}}));
+  EXPECT_EQ(unsupported_positions({user_with(image_json(llm::test::gif(5, 5, 8000)))}, l), (positions{{0, 1}}));
   l.gifs = RY_LLM_GIF_NONE;
-  EXPECT_EQ(oversized_positions(messages, l), (positions{{0, 1}, {0, 2}}));
+  EXPECT_EQ(unsupported_positions(messages, l), (positions{{0, 1}, {0, 2}}));
 }
 
 TEST(image_fit_test, unreadable_images_are_passed_to_the_driver) {
@@ -88,7 +89,7 @@ TEST(image_fit_test, unreadable_images_are_passed_to_the_driver) {
       user_with(image_json("no image") + R"(,{"type":"image","media_type":"image/png","data":"%%%"},)" +
                 R"({"type":"image","media_type":"image/png","path":"uploads/a.png"},7)"),
       {"user", "{\"image\" \"data\":", belongs::to_this_run, 1}};
-  EXPECT_EQ(oversized_positions(messages, limits(1, 1)), positions{});
+  EXPECT_EQ(unsupported_positions(messages, limits(1, 1)), positions{});
 }
 
 TEST(image_fit_test, targets_are_within_the_limits) {

@@ -132,26 +132,26 @@ ry::task<void> image_scaler::fit_images(const std::vector<chat_message>& message
   for (const chat_message& m : current)
     if (contains_image_data(m)) bytes += m.body.size();
   if (bytes == 0) co_return;
-  struct oversized {
-    oversized_image image;
+  struct found_image {
+    unsupported_image image;
     std::string key;
   };
   const auto find_images = [&] {
-    std::vector<oversized> images;
-    for (oversized_image& m : find_oversized_images(current, limits_)) {
+    std::vector<found_image> images;
+    for (unsupported_image& m : find_unsupported_images(current, limits_)) {
       std::string key = key_of(m.bytes, m.bytes.size());
       images.push_back({std::move(m), std::move(key)});
     }
     return images;
   };
-  std::vector<oversized> images;
+  std::vector<found_image> images;
   if (bytes > max_bytes_per_loop_turn)
     images = co_await context_.ctx.run_blocking(find_images);
   else
     images = find_images();
   if (images.empty()) co_return;
   std::vector<scaled_ptr> scaled;
-  for (const oversized& f : images) {
+  for (const found_image& f : images) {
     if (run_->stop.must_break()) co_return;
     scaled.push_back(co_await scale(f.key, "-", f.image.bytes));
   }

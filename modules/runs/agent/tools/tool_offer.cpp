@@ -20,7 +20,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t max_found = 10;  // per query
-constexpr std::size_t max_names = 20;  // by name, in one call
+constexpr std::size_t max_names = 20;  // in one call
 constexpr std::size_t max_query_bytes = 1000;
 constexpr std::size_t max_description_bytes = 400;  // of one tool, in a result
 constexpr std::size_t max_parameters = 12;  // of one tool, in a result

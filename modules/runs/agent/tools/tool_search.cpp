@@ -18,7 +18,7 @@ constexpr std::size_t max_query_words = 64;
 constexpr double name_weight = 3, description_weight = 1, parameter_weight = 1;
 constexpr double saturation = 1.2, length_share = 0.5;  // k1 and b of BM25
 constexpr double prefix_weight = 0.6;  // of a word that shares only the prefix
-constexpr std::size_t min_prefix_bytes = 3;  // bytes
+constexpr std::size_t min_prefix_bytes = 3;
 
 bool is_between(char32_t c, char32_t first, char32_t last) {
   return c >= first && c <= last;
