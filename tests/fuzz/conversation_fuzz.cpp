@@ -128,7 +128,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::string decoded;
     boost::system::error_code bad;
     const json::value v = json::parse("\"" + std::string(input) + "\"", bad);
-    if (llm::decode_json_body(input, decoded) && runs::is_utf8(input))
+    if (llm::decode_json_body(input, decoded) && ry::is_utf8(input))
       fuzz::promise(!bad && v.is_string() && std::string_view(v.get_string()) == decoded,
                     "a string is decoded as the parser does");
   }
