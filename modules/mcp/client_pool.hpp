@@ -2,8 +2,8 @@
 // serves one operation at a time, only on the executor where it was created, and only for the same configuration with
 // the same credentials.
 //
-// A client that is idle for too long is closed, and one whose connection has ended is not handed out. If a limit is
-// exceeded, the client that has been idle longest is evicted. A limit of 0 clients disables the pool. Any thread.
+// A client that is idle for too long is closed, and one whose connection has ended is not returned by take(). If a limit
+// is exceeded, the client that has been idle longest is evicted. A limit of 0 clients disables the pool. Any thread.
 #pragma once
 
 #include <list>
@@ -17,45 +17,44 @@ namespace mcp {
 
 class client_pool {
  public:
-  client_pool(const ry::context& ctx, kept_limits limits) : ctx_(ctx), limits_(limits) {}
+  client_pool(const ry::context& ctx, pool_limits limits) : ctx_(ctx), limits_(limits) {}
   client_pool(const client_pool&) = delete;
   client_pool& operator=(const client_pool&) = delete;
 
   // Takes an idle client for this server, the most recently returned first; nullptr if there is none.
   std::unique_ptr<client> take(const server& s, ry_exec* exec);
   // The executor of an idle client with that key; nullptr if there is none.
-  ry_exec* home_of(const std::string& key) const;
-  // Returns a client to the pool, on the client's executor. A client that cannot be kept is closed at once.
-  void give(std::unique_ptr<client> c) noexcept;
+  ry_exec* executor_of(const std::string& key) const;
+  // Returns a client to the pool, on the client's executor. A client that the pool does not accept is closed.
+  void put(std::unique_ptr<client> c) noexcept;
 
   // Evicts the account's client that has been idle longest, asynchronously. False if it has none.
   bool close_idle(const std::string& account) noexcept;
   // Evicts the client of any account that has been idle longest.
   void close_any_idle() noexcept;
   // Closes the clients of the session of a run or thread, asynchronously.
-  void end_session(const std::string& session) noexcept;
+  void close_session(const std::string& session) noexcept;
   // Closes all idle clients, asynchronously.
   void clear() noexcept;
   std::size_t size() const;
 
  private:
   struct entry {
-    client_pool* of;
+    client_pool* pool;
     std::unique_ptr<client> c;
-    std::int64_t since_us = 0;
     ry_op_id timer = 0;
-    bool leaving = false;  // its timer was cancelled and closes it soon
+    bool closing = false;  // its timer was cancelled and closes the client soon
   };
-  // The timer of an entry: fires exactly once on the client's executor, whatever happens to the entry, and frees it.
-  static void rang(void* p, ry_status st, const ry_error_view* err) noexcept;
+  // The timer of an entry: fires exactly once on the client's executor, in all cases, and frees the entry.
+  static void on_timer(void* p, ry_status st, const ry_error_view* err) noexcept;
   void close_idle(entry& e) noexcept;
-  // Makes room for one more client.
-  void make_room(const std::string& account);
+  // Evicts clients until one more of this account fits.
+  void evict_for(const std::string& account);
 
   const ry::context& ctx_;
-  const kept_limits limits_;
+  const pool_limits limits_;
   mutable std::mutex mutex_;
-  std::list<entry*> waiting_;  // the one that has been idle longest first
+  std::list<entry*> idle_;  // the client that has been idle longest first
 };
 
 }  // namespace mcp

@@ -5,21 +5,21 @@
 
 namespace mcp {
 
-ry::task<void> client::collect_resources(resource_collector& to, resource_collector::list what) {
+ry::task<void> client::collect_resources(resource_collector& collector, resource_collector::list which) {
   const std::string method =
-      what == resource_collector::list::templates ? "resources/templates/list" : "resources/list";
+      which == resource_collector::list::templates ? "resources/templates/list" : "resources/list";
   std::optional<std::string> cursor;
   do {
     json::object params;
     if (cursor) params["cursor"] = *cursor;
-    reply r = co_await ask(method, std::move(params), {}, {}, 0);
+    reply r = co_await request(method, std::move(params), {}, {}, 0);
     // Many servers implement only one of the two lists.
     if (r.answered && r.failed && code_of(r.body) == method_not_found && !cursor) co_return;
     const auto page = result_of(std::move(r), method);
     try {
-      cursor = to.add_page(page, what);
+      cursor = collector.add_page(page, which);
     } catch (const ry::error& e) {
-      throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", e.message());
+      throw server_error(*target_, RY_DATA_LOSS, "mcp.protocol_error", e.message());
     }
   } while (cursor);
 }
@@ -40,12 +40,12 @@ ry::task<json::value> client::read_resource(std::string uri) {
   co_await connect();
   json::object params;
   params["uri"] = uri;
-  reply r = co_await ask("resources/read", std::move(params), uri, {}, 0);
-  const auto read = result_of(std::move(r), "reading the resource " + std::string(cut(uri, 200)), true);
+  reply r = co_await request("resources/read", std::move(params), uri, {}, 0);
+  const auto read = result_of(std::move(r), "reading the resource " + std::string(truncated(uri, 200)), true);
   try {
     co_return contents_as_result(read);
   } catch (const ry::error& e) {
-    throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", e.message());
+    throw server_error(*target_, RY_DATA_LOSS, "mcp.protocol_error", e.message());
   }
 }
 

@@ -5,17 +5,17 @@
 namespace mcp {
 namespace {
 
-// Duration of one sleep. A turn in a session may come much later, after calls of up to a day.
+// Duration of one sleep. The wait may take several sleeps, because calls in a session may take up to a day.
 constexpr std::uint64_t sleep_ms = 3'600'000;
 
 }  // namespace
 
-bool concurrency_limiter::enter(const std::string& account, waiter& w) {
+bool concurrency_limiter::try_acquire(const std::string& account, waiter& w) {
   if (account.empty()) return true;
   std::lock_guard lock(mutex_);
-  auto& s = of_[account];
-  if (s.taken < most_) {
-    ++s.taken;
+  auto& s = accounts_[account];
+  if (s.permits < max_permits_) {
+    ++s.permits;
     return true;
   }
   s.waiting.push_back(&w);
@@ -35,22 +35,22 @@ bool concurrency_limiter::granted(const waiter& w) {
   return w.granted;
 }
 
-bool concurrency_limiter::leave_queue(const std::string& account, waiter& w) noexcept {
+bool concurrency_limiter::remove_waiter(const std::string& account, waiter& w) noexcept {
   std::lock_guard lock(mutex_);
   if (w.granted) return true;
-  std::erase(of_.at(account).waiting, &w);
+  std::erase(accounts_.at(account).waiting, &w);
   return false;
 }
 
-void concurrency_limiter::leave(const std::string& account) noexcept {
+void concurrency_limiter::release(const std::string& account) noexcept {
   if (account.empty()) return;
   ry_op_id next = 0;
   {
     std::lock_guard lock(mutex_);
-    const auto at = of_.find(account);
+    const auto at = accounts_.find(account);
     auto& s = at->second;
     if (s.waiting.empty()) {
-      if (--s.taken == 0) of_.erase(at);
+      if (--s.permits == 0) accounts_.erase(at);
       return;
     }
     s.waiting.front()->granted = true;
@@ -60,15 +60,15 @@ void concurrency_limiter::leave(const std::string& account) noexcept {
   if (next != 0) ctx_.core().op_cancel(ctx_.host(), next);
 }
 
-ry::task<concurrency_limiter::one> concurrency_limiter::take(std::string account) {
+ry::task<concurrency_limiter::permit> concurrency_limiter::acquire(std::string account) {
   waiter w;
-  for (bool mine = enter(account, w); !mine;) {
+  for (bool acquired = try_acquire(account, w); !acquired;) {
     ry::result<void> woken = co_await ry::call_done(
         [this, &w](ry_exec* exec, ry_done done, ry_op_id* op) { return sleep(w, exec, done, op); });
-    mine = woken.ok() ? granted(w) : leave_queue(account, w);
-    if (!mine) woken.value();
+    acquired = woken.ok() ? granted(w) : remove_waiter(account, w);
+    if (!acquired) woken.value();
   }
-  co_return one(*this, std::move(account));
+  co_return permit(*this, std::move(account));
 }
 
 }  // namespace mcp

@@ -1,5 +1,5 @@
-// Concurrency limiter per account: each discovery and call holds a permit, and a request without one waits in order of
-// arrival. Requests of operators have no account (an empty one) and do not wait. Any thread; must outlive its permits.
+// Concurrency limiter per account: each discovery and call holds a permit; further requests wait in order of arrival.
+// Requests of operators have an empty account and do not wait. Any thread; must outlive its permits.
 #pragma once
 
 #include <deque>
@@ -13,49 +13,54 @@ namespace mcp {
 
 class concurrency_limiter {
  public:
-  concurrency_limiter(const ry::context& ctx, std::size_t of_one_account) : ctx_(ctx), most_(of_one_account) {}
+  concurrency_limiter(const ry::context& ctx, std::size_t permits_per_account)
+      : ctx_(ctx), max_permits_(permits_per_account) {}
   concurrency_limiter(const concurrency_limiter&) = delete;
   concurrency_limiter& operator=(const concurrency_limiter&) = delete;
 
-  // A permit; the destructor returns it.
-  class one {
+  // The destructor returns the permit.
+  class permit {
    public:
-    one(concurrency_limiter& of, std::string account) noexcept : of_(&of), account_(std::move(account)) {}
-    one(one&& other) noexcept : of_(std::exchange(other.of_, nullptr)), account_(std::move(other.account_)) {}
-    one& operator=(one&&) = delete;
-    ~one() {
-      if (of_ != nullptr) of_->leave(account_);
+    permit(concurrency_limiter& limiter, std::string account) noexcept
+        : limiter_(&limiter), account_(std::move(account)) {}
+    permit(permit&& other) noexcept
+        : limiter_(std::exchange(other.limiter_, nullptr)), account_(std::move(other.account_)) {}
+    permit& operator=(permit&&) = delete;
+    ~permit() {
+      if (limiter_ != nullptr) limiter_->release(account_);
     }
 
    private:
-    concurrency_limiter* of_;
+    concurrency_limiter* limiter_;
     std::string account_;
   };
 
-  // Waits for the next free permit, first come, first served. Throws RY_CANCELLED if the chain is cancelled first.
-  ry::task<one> take(std::string account);
+  // Waits for the next free permit, first come, first served. Throws RY_CANCELLED if the coroutine chain is cancelled
+  // first.
+  ry::task<permit> acquire(std::string account);
 
  private:
-  // A request that waits: its chain sleeps, and the release of a permit cancels the sleep.
+  // A request that waits: its coroutine sleeps, and the release of a permit cancels the sleep.
   struct waiter {
     bool granted = false;
     ry_op_id sleep = 0;
   };
-  struct share {
-    std::size_t taken = 0;
+  struct account_state {
+    std::size_t permits = 0;  // in use
     std::deque<waiter*> waiting;
   };
-  bool enter(const std::string& account, waiter& w);
+  // Returns false if the waiter was queued instead.
+  bool try_acquire(const std::string& account, waiter& w);
   ry_status sleep(waiter& w, ry_exec* exec, ry_done done, ry_op_id* op);
   bool granted(const waiter& w);
-  // True if the permit was granted in the meantime.
-  bool leave_queue(const std::string& account, waiter& w) noexcept;
-  void leave(const std::string& account) noexcept;
+  // Returns true if the permit was granted in the meantime.
+  bool remove_waiter(const std::string& account, waiter& w) noexcept;
+  void release(const std::string& account) noexcept;
 
   const ry::context& ctx_;
-  const std::size_t most_;
+  const std::size_t max_permits_;
   std::mutex mutex_;
-  std::unordered_map<std::string, share> of_;  // only accounts with permits in use
+  std::unordered_map<std::string, account_state> accounts_;  // only accounts with permits in use
 };
 
 }  // namespace mcp

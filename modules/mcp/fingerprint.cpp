@@ -8,7 +8,7 @@ namespace mcp {
 namespace {
 
 constexpr std::size_t hash_bytes = 16;
-constexpr std::size_t digits = 2 * hash_bytes;
+constexpr std::size_t hash_digits = 2 * hash_bytes;
 constexpr const char* part_names[] = {"description", "parameters", "result", "annotations"};
 
 class hasher {
@@ -41,7 +41,7 @@ class hasher {
   std::string hex() {
     unsigned char digest[hash_bytes];
     crypto_generichash_final(&state_, digest, sizeof digest);
-    char text[digits + 1];
+    char text[hash_digits + 1];
     sodium_bin2hex(text, sizeof text, digest, sizeof digest);
     return text;
   }
@@ -77,8 +77,9 @@ std::string fingerprint_of(const json::object& tool) {
 std::vector<std::string> changed_parts(std::string_view before, std::string_view after) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < std::size(part_names); ++i) {
-    const auto at = i * (digits + 1);
-    if (before.substr(std::min(at, before.size()), digits) != after.substr(std::min(at, after.size()), digits)) {
+    const auto at = i * (hash_digits + 1);
+    if (before.substr(std::min(at, before.size()), hash_digits) !=
+        after.substr(std::min(at, after.size()), hash_digits)) {
       out.emplace_back(part_names[i]);
     }
   }

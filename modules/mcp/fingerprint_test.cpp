@@ -11,26 +11,31 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::string of(const char* text) {
+std::string fingerprint(const char* text) {
   return fingerprint_of(parse(text).get_object());
 }
 
 TEST(fingerprint_test, the_order_of_members_does_not_matter) {
   EXPECT_EQ(
-      of(R"({"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{"type":"string"},"y":{}}}})"),
-      of(R"({"inputSchema":{"properties":{"y":{},"x":{"type":"string"}},"type":"object"},"description":"d","name":"a"})"));
-  EXPECT_NE(of(R"({"inputSchema":{"required":["a","b"]}})"), of(R"({"inputSchema":{"required":["b","a"]}})"));
+      fingerprint(
+          R"({"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{"type":"string"},"y":{}}}})"),
+      fingerprint(
+          R"({"inputSchema":{"properties":{"y":{},"x":{"type":"string"}},"type":"object"},"description":"d","name":"a"})"));
+  EXPECT_NE(fingerprint(R"({"inputSchema":{"required":["a","b"]}})"),
+            fingerprint(R"({"inputSchema":{"required":["b","a"]}})"));
 }
 
-TEST(fingerprint_test, members_hidden_from_models_do_not_count) {
-  const auto plain = of(R"({"name":"a","description":"d","inputSchema":{}})");
-  EXPECT_EQ(plain,
-            of(R"({"name":"a","description":"d","inputSchema":{},"icons":[{"src":"x"}],"_meta":{"version":7}})"));
+TEST(fingerprint_test, members_that_models_do_not_see_are_ignored) {
+  const auto plain = fingerprint(R"({"name":"a","description":"d","inputSchema":{}})");
+  EXPECT_EQ(
+      plain,
+      fingerprint(R"({"name":"a","description":"d","inputSchema":{},"icons":[{"src":"x"}],"_meta":{"version":7}})"));
 }
 
-TEST(fingerprint_test, the_parts_that_changed_are_named) {
-  const auto before = of(R"({"description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}})");
-  const auto parts = [&](const char* after) { return changed_parts(before, of(after)); };
+TEST(fingerprint_test, changed_parts_are_listed) {
+  const auto before =
+      fingerprint(R"({"description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}})");
+  const auto parts = [&](const char* after) { return changed_parts(before, fingerprint(after)); };
   EXPECT_THAT(changed_parts(before, before), IsEmpty());
   EXPECT_THAT(parts(R"({"description":"D","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}})"),
               ElementsAre("description"));
@@ -46,14 +51,14 @@ TEST(fingerprint_test, the_parts_that_changed_are_named) {
   EXPECT_THAT(changed_parts("", before), ElementsAre("description", "parameters", "result", "annotations"));
 }
 
-TEST(fingerprint_test, values_do_not_run_into_each_other) {
+TEST(fingerprint_test, hashes_of_adjacent_values_are_unambiguous) {
   EXPECT_NE(canonical_hash(parse(R"(["a","b"])")), canonical_hash(parse(R"(["a,b"])")));
   EXPECT_NE(canonical_hash(parse(R"([["a"],"b"])")), canonical_hash(parse(R"([["a","b"]])")));
   EXPECT_NE(canonical_hash(parse(R"({"a":"b"})")), canonical_hash(parse(R"(["a:b"])")));
   EXPECT_NE(canonical_hash(parse("1")), canonical_hash(parse(R"("1")")));
 }
 
-TEST(fingerprint_test, a_server_is_known_by_its_address) {
+TEST(fingerprint_test, a_server_is_identified_by_its_type_and_address) {
   const auto key = [](const char* text) { return definition_key(read_configured(text).at(0)); };
   const auto one = key(R"([{"name":"a","type":"http","config":{"url":"http://x/mcp"}}])");
   EXPECT_EQ(

@@ -40,19 +40,19 @@ bool is_simple_type(const json::value* type) {
   return t == "string" || t == "integer" || t == "boolean";
 }
 
-class scanner {
+class annotation_scanner {
  public:
   header_scan result;
 
   void scan(const json::value& v, std::size_t depth = 0) {
     if (!result.problem.empty()) return;
     if (depth > max_annotation_depth) {
-      if (names_it(v, 0)) refuse("a header annotation is nested too deeply");
+      if (contains_annotation(v, 0)) refuse("a header annotation is nested too deeply");
       return;
     }
     const auto* o = v.if_object();
     if (o == nullptr) return;
-    if (const auto* name = o->if_contains(jv(annotation))) take(*o, *name);
+    if (const auto* name = o->if_contains(jv(annotation))) add(*o, *name);
     for (const auto& [key, member] : *o) {
       if (!result.problem.empty()) return;
       if (sv(key) == annotation || sv(key) == "default" || sv(key) == "const" || sv(key) == "enum" ||
@@ -66,20 +66,21 @@ class scanner {
           scan(property, depth + 1);
           path_.pop_back();
         }
-      } else if (names_it(member, 0)) {
-        refuse("a header annotation stands where the argument cannot be found: under \"" + std::string(sv(key)) + "\"");
+      } else if (contains_annotation(member, 0)) {
+        refuse("a header annotation is at a position where the argument cannot be found: under \"" +
+               std::string(sv(key)) + "\"");
       }
     }
   }
 
  private:
-  void refuse(std::string why) {
-    if (result.problem.empty()) result.problem = std::move(why);
+  void refuse(std::string reason) {
+    if (result.problem.empty()) result.problem = std::move(reason);
   }
-  void take(const json::object& o, const json::value& name) {
+  void add(const json::object& o, const json::value& name) {
     if (path_.empty()) return refuse("a header annotation is not on an argument");
     if (!name.is_string() || !is_token(sv(name.get_string()))) {
-      return refuse("a header annotation is no valid name of a header");
+      return refuse("a header annotation is not a valid header name");
     }
     if (!is_simple_type(o.if_contains("type"))) {
       return refuse("a header annotation is on an argument that is not a string, integer or boolean");
@@ -91,14 +92,15 @@ class scanner {
     }
     result.mirrored.push_back({std::move(header), {path_.begin(), path_.end()}});
   }
-  static bool names_it(const json::value& v, std::size_t depth) {
+  static bool contains_annotation(const json::value& v, std::size_t depth) {
     if (depth > 128) return true;
     if (const auto* o = v.if_object()) {
-      return std::any_of(o->begin(), o->end(),
-                         [&](const auto& m) { return sv(m.key()) == annotation || names_it(m.value(), depth + 1); });
+      return std::any_of(o->begin(), o->end(), [&](const auto& m) {
+        return sv(m.key()) == annotation || contains_annotation(m.value(), depth + 1);
+      });
     }
     if (const auto* a = v.if_array()) {
-      return std::any_of(a->begin(), a->end(), [&](const auto& each) { return names_it(each, depth + 1); });
+      return std::any_of(a->begin(), a->end(), [&](const auto& each) { return contains_annotation(each, depth + 1); });
     }
     return false;
   }
@@ -115,12 +117,12 @@ std::string plain_text(const json::value& v) {
 }
 
 const json::value* at_path(const json::object& o, const std::vector<std::string>& path) {
-  const json::object* here = &o;
+  const json::object* current = &o;
   for (std::size_t i = 0; i < path.size(); ++i) {
-    const auto* v = here->if_contains(jv(path[i]));
+    const auto* v = current->if_contains(jv(path[i]));
     if (v == nullptr || i + 1 == path.size()) return v;
-    here = v->if_object();
-    if (here == nullptr) return nullptr;
+    current = v->if_object();
+    if (current == nullptr) return nullptr;
   }
   return nullptr;
 }
@@ -128,15 +130,15 @@ const json::value* at_path(const json::object& o, const std::vector<std::string>
 }  // namespace
 
 std::string header_value(std::string_view text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
-  const bool edges = !text.empty() && (text.front() == ' ' || text.back() == ' ');
-  const bool alike = text.starts_with("=?base64?") && text.ends_with("?=");
-  if (plain && !edges && !alike) return std::string(text);
+  const bool printable = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
+  const bool outer_spaces = !text.empty() && (text.front() == ' ' || text.back() == ' ');
+  const bool looks_encoded = text.starts_with("=?base64?") && text.ends_with("?=");
+  if (printable && !outer_spaces && !looks_encoded) return std::string(text);
   return "=?base64?" + base64(text) + "?=";
 }
 
 header_scan scan_headers(const json::value& input_schema) {
-  scanner s;
+  annotation_scanner s;
   s.scan(input_schema);
   return std::move(s.result);
 }

@@ -1,4 +1,4 @@
-// The headers in which the modern revision mirrors parts of a request. Without I/O.
+// Headers in which requests of the modern revision mirror parts of their body. Without I/O.
 #pragma once
 
 #include <string>
@@ -20,15 +20,15 @@ struct mirrored_argument {
   std::vector<std::string> path;
 };
 
-// The x-mcp-header annotations of an input schema. `problem` is empty, or says why the tool must not be used: an
-// invalid or duplicate name, or an annotation at a place or of a type that is not allowed.
+// The x-mcp-header annotations of an input schema. `problem` is empty, or the reason why the tool must not be used: an
+// invalid or duplicate name, or an annotation at a position or of a type that is not allowed.
 struct header_scan {
   std::vector<mirrored_argument> mirrored;
   std::string problem;
 };
 header_scan scan_headers(const json::value& input_schema);
 
-// Null and missing arguments are left out.
+// Null and missing arguments are omitted.
 std::vector<std::pair<std::string, std::string>> mirror_arguments(const std::vector<mirrored_argument>& mirrored,
                                                                   const json::object& arguments);
 

@@ -13,41 +13,42 @@ ry::task<void> list_check::check(std::string account, std::string list) const {
     auto custom = text_of(*entry, "customType");
     if (custom.empty()) custom = text_of(*entry, "custom_type");
     const auto s = servers_.ad_hoc(text_of(*entry, "name"), text_of(*entry, "type"), custom, *config, account);
-    ry::error refused(RY_OK);
+    ry::error refusal(RY_OK);
     try {
       servers_.check(*s);
       // An integration profile must exist and belong to the account.
       (void)co_await servers_.resolve(s);
     } catch (const ry::error& e) {
       if (!e.is("mcp.refused")) throw;
-      refused = e;
+      refusal = e;
     }
-    if (refused.status() == RY_OK) continue;
+    if (refusal.status() == RY_OK) continue;
     throw ry::http_error(
         422, RY_INVALID_ARGUMENT, "mcp.refused",
-        "custom_mcps[" + std::to_string(i) + "].config: " + std::string(without_name(refused.message())));
+        "custom_mcps[" + std::to_string(i) + "].config: " + std::string(without_name(refusal.message())));
   }
 }
 
 ry::task<void> list_check::run(std::string account, std::string list, ry_done done) const {
-  ry::error why(RY_OK);
+  ry::error error(RY_OK);
   try {
     co_await check(std::move(account), std::move(list));
   } catch (...) {
-    why = ry::current_error();
+    error = ry::current_error();
   }
-  const ry_error_view v = why.view();
-  done.fn(done.ctx, why.status(), why.status() == RY_OK ? nullptr : &v);
+  const ry_error_view v = error.view();
+  done.fn(done.ctx, error.status(), error.status() == RY_OK ? nullptr : &v);
 }
 
 const ry_mcp_check_v1* list_check::table() noexcept {
   static constexpr ry_mcp_check_v1 table{
       sizeof(ry_mcp_check_v1), 0, [](void* self, ry_str account, ry_str list, ry_exec* exec, ry_done done) noexcept {
         return ry::guard([&]() -> ry_status {
-          const auto* me = static_cast<const list_check*>(self);
+          const auto* self_check = static_cast<const list_check*>(self);
           // Posting ensures that the completion is not called from within this call.
-          me->ctx_.post(exec, [me, work = me->run(ry::text(account), ry::text(list), done), exec, done]() mutable {
-            if (!me->ctx_.spawn(std::move(work), exec)) done.fn(done.ctx, RY_UNAVAILABLE, nullptr);
+          self_check->ctx_.post(exec, [self_check, work = self_check->run(ry::text(account), ry::text(list), done),
+                                       exec, done]() mutable {
+            if (!self_check->ctx_.spawn(std::move(work), exec)) done.fn(done.ctx, RY_UNAVAILABLE, nullptr);
           });
           return RY_OK;
         });

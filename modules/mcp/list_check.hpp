@@ -1,4 +1,4 @@
-// Validates MCP server lists that the module `agents` is about to store (ry/ext/mcp_check.h).
+// Validates lists of MCP servers before the module `agents` stores them (ry/ext/mcp_check.h).
 #pragma once
 
 #include <ry/ext/mcp_check.h>
@@ -10,7 +10,7 @@ namespace mcp {
 class list_check {
  public:
   // `enabled`: whether the deployment offers MCP servers at all.
-  list_check(const ry::context& ctx, const server_maker& servers, bool enabled)
+  list_check(const ry::context& ctx, const server_factory& servers, bool enabled)
       : ctx_(ctx), servers_(servers), enabled_(enabled) {}
   static const ry_mcp_check_v1* table() noexcept;
 
@@ -20,7 +20,7 @@ class list_check {
   ry::task<void> check(std::string account, std::string list) const;
 
   const ry::context& ctx_;
-  const server_maker& servers_;
+  const server_factory& servers_;
   const bool enabled_;
 };
 

@@ -17,12 +17,12 @@ class mcp_metrics {
   explicit mcp_metrics(const ry::context& ctx);
 
   // Registers the metrics of a loaded transport, so that its series start at 0.
-  void know(const std::string& transport) const;
+  void register_transport(const std::string& transport) const;
   // A gauge of the open sessions of this transport.
   ry::metric sessions(const std::string& transport) const;
-  // Records the end of a call or a listing. `why`: RY_OK or the error. transport: "none" if it is not loaded.
-  enum class kind { call, list };
-  void ended(kind what, const std::string& transport, const ry::error& why, std::int64_t us) const;
+  enum class request_kind { call, list };
+  // Records the end of a request. outcome: RY_OK or the error. transport: "none" if it is not loaded.
+  void record_request(request_kind kind, const std::string& transport, const ry::error& outcome, std::int64_t us) const;
 
   // Counters of retries, by reason:
   ry::metric unsent;  // a pooled connection had been closed
@@ -31,10 +31,10 @@ class mcp_metrics {
   ry::metric session;  // the server no longer knows the session
 
  private:
-  ry::metric requests(kind what, const std::string& transport, std::string_view outcome) const;
+  ry::metric requests(request_kind kind, const std::string& transport, std::string_view outcome) const;
 
   const ry::context& ctx_;
-  std::array<ry::metric, 2> seconds_;  // by operation
+  std::array<ry::metric, 2> seconds_;  // by request kind
   // The registry looks up a metric by all of its labels; these maps cache the results.
   mutable std::mutex mutex_;
   mutable std::map<std::string, ry::metric> sessions_;  // by transport

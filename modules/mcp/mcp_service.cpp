@@ -12,13 +12,13 @@
 namespace mcp {
 namespace {
 
-// Attempts with expired credentials, with a larger scope, and with credentials that another caller obtained in the
-// meantime.
+// One retry each: after the credentials expired, with a larger scope, and with credentials that another caller obtained
+// in the meantime.
 constexpr int max_credentials = 3;
-// Waiting for a slot for a local program: three seconds in total.
-constexpr int max_waits = 20;
-constexpr std::uint64_t wait_ms = 150;
-constexpr std::uint64_t cancel_ms = 10'000;
+// Limits the wait for a slot for a local program to three seconds in total.
+constexpr int max_slot_waits = 20;
+constexpr std::uint64_t slot_wait_ms = 150;
+constexpr std::uint64_t cancel_timeout_ms = 10'000;
 
 std::string first_names(const std::vector<std::string>& names) {
   std::string out;
@@ -29,8 +29,8 @@ std::string first_names(const std::vector<std::string>& names) {
   return out;
 }
 
-// Some servers answer a call of an unknown tool with a result instead of an error.
-bool says_unknown_tool(const json::value& result) {
+// Some servers respond to a call of an unknown tool with a result instead of an error.
+bool reports_unknown_tool(const json::value& result) {
   const auto* o = result.if_object();
   const auto* failed = o != nullptr ? o->if_contains("isError") : nullptr;
   const auto* content = o != nullptr ? array_at(*o, "content") : nullptr;
@@ -40,11 +40,11 @@ bool says_unknown_tool(const json::value& result) {
     if (block == nullptr) continue;
     const auto text = ry::lower_ascii(text_of(*block, "text").substr(0, 300));
     const bool about_tool = text.find("tool") != std::string::npos;
-    for (const char* sign : {"unknown tool", "-32602"}) {
-      if (text.find(sign) != std::string::npos) return true;
+    for (const char* phrase : {"unknown tool", "-32602"}) {
+      if (text.find(phrase) != std::string::npos) return true;
     }
-    for (const char* sign : {"not found", "no such", "does not exist"}) {
-      if (about_tool && text.find(sign) != std::string::npos) return true;
+    for (const char* phrase : {"not found", "no such", "does not exist"}) {
+      if (about_tool && text.find(phrase) != std::string::npos) return true;
     }
   }
   return false;
@@ -60,12 +60,12 @@ std::string structured_mismatch(const json::value& result, const json::value& sc
   return schema_mismatch(schema, *structured);
 }
 
-ry::task<json::value> perform(client& c, operation what, std::string tool, json::object arguments,
+ry::task<json::value> perform(client& c, operation kind, std::string tool, json::object arguments,
                               const call_options& options) {
-  if (what == operation::call_tool) {
+  if (kind == operation::call_tool) {
     co_return co_await c.call_tool(std::move(tool), std::move(arguments), options);
   }
-  if (what == operation::read_resource) co_return co_await c.read_resource(text_of(arguments, "uri"));
+  if (kind == operation::read_resource) co_return co_await c.read_resource(text_of(arguments, "uri"));
   resource_query query;
   query.filter = text_of(arguments, "filter");
   const auto* offset = arguments.if_contains("offset");
@@ -74,100 +74,101 @@ ry::task<json::value> perform(client& c, operation what, std::string tool, json:
   co_return co_await c.list_resources(std::move(query));
 }
 
-ry::error no_turn(const server& s, std::uint64_t ms) {
-  return trouble_with(s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
+ry::error queue_timeout(const server& s, std::uint64_t ms) {
+  return server_error(s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
                       "the request waited longer than " + std::to_string(ms / 1000) +
                           " seconds: too many calls of this account are in progress");
 }
 
 }  // namespace
 
-ry::task<tool_list> mcp_service::fetch(server_ptr s) {
+ry::task<tool_list> mcp_service::list_with_retries(server_ptr s) {
   ry_exec* exec = co_await ry::this_exec();
-  attempts made;
+  attempts so_far;
   // A modern server sends its name, instructions and capabilities only in answer to server/discover, which the client
   // skips if the revision is cached. Without a cached list, drop the cached revision so that the client asks. Legacy
   // servers send them in every session.
   const auto now = context_.ctx.now_unix_us();
-  if (context_.revisions.look_up(s->key, now) == protocol_revision::modern && !memory_.look_up(s->key, now).tools)
+  if (context_.revisions.look_up(s->key, now) == protocol_revision::modern && !cache_.look_up(s->key, now).tools)
     context_.revisions.forget(s->key);
-  if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
+  if (s->expired) s = co_await factory_.authorize(s, ry::error(RY_UNAUTHENTICATED));
   for (;;) {
     auto c = client_of(s, exec);
-    ry::error why(RY_OK);
+    ry::error failure(RY_OK);
     try {
       auto list = co_await c->list_tools();
-      done_with(std::move(c));
+      release_client(std::move(c));
       co_return list;
     } catch (const ry::error& e) {
-      why = e;
+      failure = e;
     }
     const bool unsent = c->unsent();
     c.reset();
-    s = co_await next_try(s, why, unsent, made);
+    s = co_await prepare_retry(s, failure, unsent, so_far);
   }
 }
 
 std::unique_ptr<client> mcp_service::client_of(const server_ptr& s, ry_exec* exec) {
-  auto kept = s->reuse ? kept_.take(*s, exec) : nullptr;
-  if (kept) {
-    if (!s->session.empty()) kept->use_credentials_of(*s);
-    return kept;
+  auto pooled = s->reuse ? pool_.take(*s, exec) : nullptr;
+  if (pooled) {
+    if (!s->session.empty()) pooled->use_credentials_of(*s);
+    return pooled;
   }
-  auto made = std::make_unique<client>(context_, s, exec);
+  auto created = std::make_unique<client>(context_, s, exec);
   if (!s->session.empty()) {
-    note_beginning(*s);
-    made->when_restarted([this, c = made.get()] { note_beginning(c->to()); });
+    record_session_opened(*s);
+    created->on_session_replaced([this, c = created.get()] { record_session_opened(c->target()); });
   }
-  return made;
+  return created;
 }
 
-void mcp_service::done_with(std::unique_ptr<client> c) noexcept {
-  const bool automatic = !c->to().session.empty() && c->to().scope == server::session_scope::automatic;
-  if (c->to().reuse && (!automatic || c->keeps_state())) kept_.give(std::move(c));
+void mcp_service::release_client(std::unique_ptr<client> c) noexcept {
+  const bool automatic = !c->target().session.empty() && c->target().scope == server::session_scope::automatic;
+  if (c->target().reuse && (!automatic || c->keeps_state())) pool_.put(std::move(c));
 }
 
-ry::task<server_ptr> mcp_service::next_try(server_ptr s, ry::error why, bool unsent, attempts& made) {
+ry::task<server_ptr> mcp_service::prepare_retry(server_ptr s, ry::error failure, bool unsent, attempts& so_far) {
   // The server may have closed a pooled connection unnoticed.
-  if (unsent && s->reuse && made.unsent++ == 0) {
-    context_.count.unsent.add();
+  if (unsent && s->reuse && so_far.unsent++ == 0) {
+    context_.metrics.unsent.add();
     co_return s;
   }
   // A concurrency limit was reached. Evict an idle client, then wait for a slot: programs that are shutting down free
   // theirs soon.
-  const bool of_account = why.status() == RY_RESOURCE_EXHAUSTED, of_all = why.status() == RY_ABORTED;
-  if (why.is("mcp.connect_failed") && (of_account || of_all) && made.slots++ < max_waits) {
-    if (!kept_.close_idle(s->account_id) && of_all) kept_.close_any_idle();
-    (co_await context_.ctx.sleep(wait_ms)).value();
+  const bool account_full = failure.status() == RY_RESOURCE_EXHAUSTED, node_full = failure.status() == RY_ABORTED;
+  if (failure.is("mcp.connect_failed") && (account_full || node_full) && so_far.slots++ < max_slot_waits) {
+    if (!pool_.close_idle(s->account_id) && node_full) pool_.close_any_idle();
+    (co_await context_.ctx.sleep(slot_wait_ms)).value();
     co_return s;
   }
-  if (why.is("mcp.era_changed") && made.revisions++ == 0) {
-    context_.count.revision.add();
+  if (failure.is("mcp.revision_changed") && so_far.revisions++ == 0) {
+    context_.metrics.revision.add();
     co_return s;
   }
-  if (why.is("mcp.unauthorized") && made.credentials++ < max_credentials) {
-    context_.count.credentials.add();
-    co_return co_await maker_.authorize(s, why);
+  if (failure.is("mcp.unauthorized") && so_far.credentials++ < max_credentials) {
+    context_.metrics.credentials.add();
+    co_return co_await factory_.authorize(s, failure);
   }
-  log_cause(context_.ctx, *s, why);
-  throw why;
+  log_cause(context_.ctx, *s, failure);
+  throw failure;
 }
 
-tool_list_ptr mcp_service::keep(const server& s, tool_list got, std::uint64_t aged) {
+tool_list_ptr mcp_service::cache_list(const server& s, tool_list received, std::uint64_t invalidations_seen) {
   // A list from a server with a cached revision lacks what server/discover returns; copy it from the cached list.
-  if (const auto before = memory_.look_up(s.key, context_.ctx.now_unix_us()).tools; before && !got.introduced) {
-    got.instructions = before->instructions;
-    got.has_resources = before->has_resources;
-    if (got.server_name.empty()) got.server_name = before->server_name;
+  if (const auto previous = cache_.look_up(s.key, context_.ctx.now_unix_us()).tools;
+      previous && !received.has_server_info) {
+    received.instructions = previous->instructions;
+    received.has_resources = previous->has_resources;
+    if (received.server_name.empty()) received.server_name = previous->server_name;
   }
-  got.bytes += got.instructions.size() + got.server_name.size();
-  const auto list = std::make_shared<const tool_list>(std::move(got));
+  received.bytes += received.instructions.size() + received.server_name.size();
+  const auto list = std::make_shared<const tool_list>(std::move(received));
   constexpr std::int64_t day_ms = 24LL * 3600 * 1000;
   const auto life = std::min(settings_.cache_us, std::min(list->ttl_ms.value_or(day_ms), day_ms) * 1000);
-  for (const auto& why : list->left_out) {
-    context_.ctx.warn("a tool of an MCP server was left out", {{"server", s.name}, {"tool", why}});
+  for (const auto& reason : list->skipped) {
+    context_.ctx.warn("a tool of an MCP server was left out", {{"server", s.name}, {"tool", reason}});
   }
-  const auto change = memory_.store(s.key, s.account_id, list, life, context_.ctx.now_unix_us(), aged);
+  const auto change = cache_.store(s.key, s.account_id, list, life, context_.ctx.now_unix_us(), invalidations_seen);
   if (change.none()) return list;
   context_.ctx.warn("an MCP server describes its tools otherwise than before",
                     {{"server", s.name},
@@ -178,139 +179,141 @@ tool_list_ptr mcp_service::keep(const server& s, tool_list got, std::uint64_t ag
   return list;
 }
 
-ry::task<tool_list_ptr> mcp_service::discover(server_ptr s, freshness wanted) {
-  const auto late =
-      trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
+ry::task<tool_list_ptr> mcp_service::discover(server_ptr s, cache_policy policy) {
+  const auto timeout =
+      server_error(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
                    "the discovery took longer than " + std::to_string(settings_.discovery_ms / 1000) + " seconds");
-  const auto begun = context_.ctx.mono_us();
-  ry::error why(RY_OK);
+  const auto started = context_.ctx.mono_us();
+  ry::error failure(RY_OK);
   tool_list_ptr list;
-  bool waits = false;
+  bool queued = false;
   try {
-    list = co_await within(context_.ctx, settings_.discovery_ms, late, ask(s, wanted, waits));
+    list = co_await within(context_.ctx, settings_.discovery_ms, timeout, list_with_permit(s, policy, queued));
   } catch (const ry::error& e) {
-    why = waits && e.is("mcp.timeout") ? no_turn(*s, settings_.discovery_ms) : e;
+    failure = queued && e.is("mcp.timeout") ? queue_timeout(*s, settings_.discovery_ms) : e;
   }
-  note(mcp_metrics::kind::list, *s, why, begun);
-  if (why.status() != RY_OK) throw why;
+  record_metrics(mcp_metrics::request_kind::list, *s, failure, started);
+  if (failure.status() != RY_OK) throw failure;
   co_return list;
 }
 
-void mcp_service::note(mcp_metrics::kind what, const server& s, const ry::error& why, std::int64_t begun_us) const {
-  const std::string by = context_.transports.find(s.driver) ? s.driver : "none";
-  context_.count.ended(what, by, why, context_.ctx.mono_us() - begun_us);
+void mcp_service::record_metrics(mcp_metrics::request_kind kind, const server& s, const ry::error& failure,
+                                 std::int64_t started_us) const {
+  const std::string transport = context_.transports.find(s.driver) ? s.driver : "none";
+  context_.metrics.record_request(kind, transport, failure, context_.ctx.mono_us() - started_us);
 }
 
-ry::task<tool_list_ptr> mcp_service::ask(server_ptr s, freshness wanted, bool& waits) {
-  s = co_await maker_.resolve(s);
-  if (wanted == freshness::remembered) {
-    auto known = memory_.look_up(s->key, context_.ctx.now_unix_us());
-    if (known.fresh) co_return known.tools;
+ry::task<tool_list_ptr> mcp_service::list_with_permit(server_ptr s, cache_policy policy, bool& queued) {
+  s = co_await factory_.resolve(s);
+  if (policy == cache_policy::allow_cached) {
+    auto cached = cache_.look_up(s->key, context_.ctx.now_unix_us());
+    if (cached.fresh) co_return cached.tools;
   }
-  waits = true;
-  const auto place = co_await limiter_.take(s->account_id);
-  waits = false;
-  const auto aged = memory_.look_up(s->key, context_.ctx.now_unix_us()).aged;
-  bool called_off = false;
-  std::exception_ptr why;
+  queued = true;
+  const auto permit = co_await limiter_.acquire(s->account_id);
+  queued = false;
+  const auto invalidations = cache_.look_up(s->key, context_.ctx.now_unix_us()).invalidations;
+  bool cancelled = false;
+  std::exception_ptr exception;
   try {
-    co_return keep(*s, co_await fetch(s), aged);
+    co_return cache_list(*s, co_await list_with_retries(s), invalidations);
   } catch (const ry::error& e) {
-    called_off = e.status() == RY_CANCELLED;
-    why = std::current_exception();
+    cancelled = e.status() == RY_CANCELLED;
+    exception = std::current_exception();
   }
-  // A cancellation by the time limit counts as a failure of the server; one by the caller does not.
-  const auto chain = co_await ry::this_cancel();
-  if (!called_off || chain.why() == RY_REASON_DEADLINE)
-    memory_.failed(s->key, s->account_id, context_.ctx.now_unix_us());
-  std::rethrow_exception(why);
+  // A cancellation by the time limit counts as a failure of the server; a cancellation by the caller does not.
+  const auto cancellation = co_await ry::this_cancel();
+  if (!cancelled || cancellation.why() == RY_REASON_DEADLINE)
+    cache_.record_failure(s->key, s->account_id, context_.ctx.now_unix_us());
+  std::rethrow_exception(exception);
 }
 
-ry::task<json::value> mcp_service::invoke(server_ptr s, call_request request, call_hooks hooks) {
+ry::task<json::value> mcp_service::call_with_retries(server_ptr s, call_request request, call_hooks hooks) {
   ry_exec* exec = co_await ry::this_exec();
-  attempts made;
-  ry::error said(RY_OK);
+  attempts so_far;
+  ry::error revision_error(RY_OK);
   auto& task = request.task;
   call_options options;
   options.on_progress = std::move(hooks.on_progress);
   options.on_status = std::move(hooks.on_status);
-  options.task_life_ms = static_cast<std::int64_t>(settings_.max_call_ms);
-  options.on_task = [&](const remote_task& t) { return note_task(request.of, t, task); };
-  if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
-  for (int lists = 0;;) {
-    const auto known = memory_.look_up(s->key, context_.ctx.now_unix_us());
-    const bool calls = request.what == operation::call_tool;
-    const auto* t = known.tools && calls ? known.tools->find(request.tool) : nullptr;
+  options.requested_task_ttl_ms = static_cast<std::int64_t>(settings_.max_call_ms);
+  options.on_task = [&](const remote_task& t) { return store_task(request.id, t, task); };
+  if (s->expired) s = co_await factory_.authorize(s, ry::error(RY_UNAUTHENTICATED));
+  for (int refreshes = 0;;) {
+    const auto cached = cache_.look_up(s->key, context_.ctx.now_unix_us());
+    const bool is_tool_call = request.kind == operation::call_tool;
+    const auto* t = cached.tools && is_tool_call ? cached.tools->find(request.tool) : nullptr;
     options.mirrored = t != nullptr ? t->mirrored : std::vector<mirrored_argument>();
     options.as_task = t != nullptr ? t->as_task : task_support::forbidden;
-    ry::error why(RY_OK);
+    ry::error failure(RY_OK);
     bool unsent = false;
     try {
       auto c = client_of(s, exec);
-      if (said.status() != RY_OK) c->doubt(said);
+      if (revision_error.status() != RY_OK) c->set_fallback_error(revision_error);
       try {
         json::value result;
         // A call that has become a task is never repeated.
         if (task.empty()) {
-          move_to(result, co_await perform(*c, request.what, request.tool, request.arguments, options));
+          move_to(result, co_await perform(*c, request.kind, request.tool, request.arguments, options));
         } else {
-          move_to(result, co_await c->follow_task(request.tool, task, options));
+          move_to(result, co_await c->await_task(request.tool, task, options));
         }
-        done_with(std::move(c));
-        if (calls && says_unknown_tool(result)) memory_.age(s->key, s->account_id, context_.ctx.now_unix_us());
+        release_client(std::move(c));
+        if (is_tool_call && reports_unknown_tool(result))
+          cache_.invalidate(s->key, s->account_id, context_.ctx.now_unix_us());
         co_return result;
       } catch (const ry::error& e) {
-        why = e;
+        failure = e;
       }
       unsent = c->unsent();
-      if (why.is("mcp.era_changed")) said = c->said();
+      if (failure.is("mcp.revision_changed")) revision_error = c->last_error();
       // A session survives a call that failed, was cancelled by its caller or the time limit, or had expired
       // credentials.
-      const bool outlives =
-          !s->session.empty() && (why.status() == RY_CANCELLED || why.is("mcp.unauthorized")) && c->usable();
-      if (why.is("mcp.rpc") || outlives) done_with(std::move(c));
+      const bool session_survives =
+          !s->session.empty() && (failure.status() == RY_CANCELLED || failure.is("mcp.unauthorized")) && c->usable();
+      if (failure.is("mcp.rpc") || session_survives) release_client(std::move(c));
     } catch (const ry::error& e) {
-      why = e;
+      failure = e;
     }
-    if (why.status() == RY_CANCELLED && !task.empty()) {
-      const auto chain = co_await ry::this_cancel();
-      abandon_task(s, request.of, task, chain.why());
+    if (failure.status() == RY_CANCELLED && !task.empty()) {
+      const auto cancellation = co_await ry::this_cancel();
+      abandon_task(s, request.id, task, cancellation.why());
     }
-    const auto detail = why.detail_json();
-    const auto code = why.is("mcp.rpc") && !detail.empty() ? code_of(parse(detail)) : 0;
-    const bool about_tool = calls && (code == invalid_params || code == method_not_found);
+    const auto detail = failure.detail_json();
+    const auto code = failure.is("mcp.rpc") && !detail.empty() ? code_of(parse(detail)) : 0;
+    const bool about_tool = is_tool_call && (code == invalid_params || code == method_not_found);
     if (about_tool || code == header_mismatch) {
-      memory_.age(s->key, s->account_id, context_.ctx.now_unix_us());
+      cache_.invalidate(s->key, s->account_id, context_.ctx.now_unix_us());
     }
-    // In all of these cases the server has not processed the call.
-    if (code == header_mismatch && lists++ == 0) {
-      const auto aged = memory_.look_up(s->key, context_.ctx.now_unix_us()).aged;
-      keep(*s, co_await fetch(s), aged);
+    // After these errors, the server has not processed the call.
+    if (code == header_mismatch && refreshes++ == 0) {
+      const auto invalidations = cache_.look_up(s->key, context_.ctx.now_unix_us()).invalidations;
+      cache_list(*s, co_await list_with_retries(s), invalidations);
       continue;
     }
-    std::optional<ry::error> over;
+    std::optional<ry::error> final_error;
     try {
-      s = co_await next_try(s, why, unsent, made);
+      s = co_await prepare_retry(s, failure, unsent, so_far);
     } catch (const ry::error& e) {
-      over = e;
+      final_error = e;
     }
-    if (!over) continue;
-    const bool ended = over->status() == RY_CANCELLED || over->is("mcp.rpc") || over->is("mcp.task_lost") ||
-                       over->is("mcp.task_cancelled");
-    // A task that waits for input would wait forever; one whose server is unreachable may still be cancelled later.
-    if (!task.empty() && !ended)
-      abandon_task(s, request.of, task, over->is("mcp.input_required") ? RY_REASON_DEADLINE : 0);
-    throw *over;
+    if (!final_error) continue;
+    const bool task_ended = final_error->status() == RY_CANCELLED || final_error->is("mcp.rpc") ||
+                            final_error->is("mcp.task_lost") || final_error->is("mcp.task_cancelled");
+    // A task that waits for input would wait forever. If the server is unreachable, the task is cancelled later.
+    if (!task.empty() && !task_ended)
+      abandon_task(s, request.id, task, final_error->is("mcp.input_required") ? RY_REASON_DEADLINE : 0);
+    throw *final_error;
   }
 }
 
-ry::task<void> mcp_service::note_task(const call_id& of, const remote_task& t, std::string& task) {
+ry::task<void> mcp_service::store_task(const call_id& id, const remote_task& t, std::string& task) {
   task = t.id;
-  if (!of.stored()) co_return;
+  if (!id.is_stored()) co_return;
   constexpr std::int64_t hour_ms = 3600 * 1000, max_ms = 30LL * 24 * hour_ms;
   const auto life_ms = std::max(static_cast<std::int64_t>(settings_.max_call_ms), t.ttl_ms.value_or(0));
   try {
-    co_await tasks_.keep(of, t.id, std::min(life_ms, max_ms) + hour_ms);
+    co_await tasks_.store(id, t.id, std::min(life_ms, max_ms) + hour_ms);
   } catch (...) {
     const auto e = ry::current_error();
     if (e.status() == RY_CANCELLED) throw;
@@ -319,31 +322,32 @@ ry::task<void> mcp_service::note_task(const call_id& of, const remote_task& t, s
   }
 }
 
-void mcp_service::abandon_task(server_ptr s, const call_id& of, std::string task, std::int32_t why) noexcept {
+void mcp_service::abandon_task(server_ptr s, const call_id& id, std::string task, std::int32_t reason) noexcept {
   (void)ry::guard([&] {
-    // If the run only moves to another worker, that worker continues the task.
-    if (of.stored() && why != RY_REASON_DEADLINE) return tasks_.note_abandoned(of.run, {std::move(s), std::move(task)});
+    // If the run merely moves to another worker, that worker continues the task.
+    if (id.is_stored() && reason != RY_REASON_DEADLINE)
+      return tasks_.add_abandoned(id.run, {std::move(s), std::move(task)});
     (void)context_.ctx.spawn(cancel_task(std::move(s), std::move(task)), context_.ctx.pick_exec());
   });
 }
 
 ry::task<void> mcp_service::cancel_task(server_ptr s, std::string task) {
   try {
-    std::optional<concurrency_limiter::one> turn;
-    const auto key = waiting_key(*s);
-    if (!s->session.empty()) turn.emplace(co_await turns_.take(key));
+    std::optional<concurrency_limiter::permit> permit;
+    const auto key = pool_key(*s);
+    if (!s->session.empty()) permit.emplace(co_await session_limiter_.acquire(key));
     // The session of the task is on the event loop that opened it.
-    ry_exec* const home = s->reuse ? kept_.home_of(key) : nullptr;
+    ry_exec* const session_exec = s->reuse ? pool_.executor_of(key) : nullptr;
     const auto driver = context_.transports.find(s->driver);
-    // The end of a program or stream has already ended its tasks.
-    if (home == nullptr && driver && (driver->table->capabilities & RY_MCP_EXCHANGES) == 0) co_return;
+    // On a transport without exchanges, the end of the program or stream has already ended its tasks.
+    if (session_exec == nullptr && driver && (driver->table->capabilities & RY_MCP_EXCHANGES) == 0) co_return;
     ry_exec* const here = co_await ry::this_exec();
-    if (home != nullptr && home != here) co_await context_.ctx.switch_to(home);
-    auto c = client_of(s, home != nullptr ? home : here);
-    co_await within(context_.ctx, cancel_ms,
+    if (session_exec != nullptr && session_exec != here) co_await context_.ctx.switch_to(session_exec);
+    auto c = client_of(s, session_exec != nullptr ? session_exec : here);
+    co_await within(context_.ctx, cancel_timeout_ms,
                     ry::error(RY_DEADLINE_EXCEEDED, "mcp.timeout", "tasks/cancel was not answered"),
                     c->cancel_task(std::move(task)));
-    done_with(std::move(c));
+    release_client(std::move(c));
   } catch (const ry::error& e) {
     context_.ctx.info("a task of an MCP server could not be cancelled", {{"server", s->name}, {"error", e.message()}});
   }
@@ -351,26 +355,26 @@ ry::task<void> mcp_service::cancel_task(server_ptr s, std::string task) {
 
 void mcp_service::end_run(const std::string& run, bool finished) noexcept {
   (void)ry::guard([&] {
-    auto left = tasks_.take(run);
-    if (finished && (left.stored || !left.tasks.empty())) {
-      if (context_.ctx.spawn(end_tasks(run, std::move(left)), context_.ctx.pick_exec())) return;
+    auto remaining = tasks_.take(run);
+    if (finished && (remaining.stored || !remaining.tasks.empty())) {
+      if (context_.ctx.spawn(end_tasks(run, std::move(remaining)), context_.ctx.pick_exec())) return;
     }
     end_sessions(run);
   });
 }
 
 void mcp_service::end_sessions(const std::string& run) noexcept {
-  kept_.end_session(run);
+  pool_.close_session(run);
   std::lock_guard lock(mutex_);
   sessions_.erase(run);
 }
 
-ry::task<void> mcp_service::end_tasks(std::string run, task_store::of_run left) {
-  for (auto& each : left.tasks) co_await cancel_task(std::move(each.at), std::move(each.task_id));
+ry::task<void> mcp_service::end_tasks(std::string run, task_store::run_tasks remaining) {
+  for (auto& each : remaining.tasks) co_await cancel_task(std::move(each.server), std::move(each.task_id));
   end_sessions(run);
-  if (!left.stored) co_return;
+  if (!remaining.stored) co_return;
   try {
-    co_await tasks_.forget(run);
+    co_await tasks_.remove(run);
   } catch (...) {
     // The rows are deleted when they expire.
     context_.ctx.log_error("the tasks of a run could not be removed", ry::current_error());
@@ -385,30 +389,30 @@ ry::task<std::string> mcp_service::call(server_ptr s, call_request request) {
 }
 
 ry::task<std::string> mcp_service::resume(server_ptr s, call_request request) {
-  auto task = co_await tasks_.find(request.of);
+  auto task = co_await tasks_.find(request.id);
   if (!task) throw ry::not_found("mcp.no_task", "the call became no task that is known here");
-  tasks_.note_stored(request.of.run);
+  tasks_.mark_stored(request.id.run);
   request.task = std::move(*task);
   co_return co_await call(std::move(s), std::move(request));
 }
 
 ry::task<std::string> mcp_service::call_in_session(server_ptr s, call_request request) {
-  s = co_await maker_.resolve(s);
-  const auto key = waiting_key(*s);
+  s = co_await factory_.resolve(s);
+  const auto key = pool_key(*s);
   ry_exec* const here = co_await ry::this_exec();
-  // Until the first response, it is not known whether the server keeps a session.
-  const auto keeps_none = [&] {
-    return s->scope == server::session_scope::automatic && !context_.sessions.look_up(s->key).value_or(true);
+  // Before the first response, it is unknown whether the server keeps state; calls then use a session.
+  const auto is_stateless = [&] {
+    return s->scope == server::session_scope::automatic && !context_.session_states.look_up(s->key).value_or(true);
   };
-  std::optional<concurrency_limiter::one> turn;
-  if (!keeps_none()) turn.emplace(co_await turns_.take(key));
-  if (keeps_none()) {
-    turn.reset();
-    co_return co_await timed_call(server_maker::out_of_session(std::move(s)), std::move(request));
+  std::optional<concurrency_limiter::permit> permit;
+  if (!is_stateless()) permit.emplace(co_await session_limiter_.acquire(key));
+  if (is_stateless()) {
+    permit.reset();
+    co_return co_await timed_call(server_factory::without_session(std::move(s)), std::move(request));
   }
-  ry_exec* const home = kept_.home_of(key);
-  const bool moves = home != nullptr && home != here;
-  if (moves) {
+  ry_exec* const session_exec = pool_.executor_of(key);
+  const bool switches_exec = session_exec != nullptr && session_exec != here;
+  if (switches_exec) {
     // Callbacks must run on the caller's executor, in order and before the result.
     request.on_progress_line =
         [this, here,
@@ -417,50 +421,50 @@ ry::task<std::string> mcp_service::call_in_session(server_ptr s, call_request re
             if (*to) (*to)(text);
           });
         };
-    co_await context_.ctx.switch_to(home);
+    co_await context_.ctx.switch_to(session_exec);
   }
   std::string result;
-  ry::error why(RY_OK);
+  ry::error failure(RY_OK);
   try {
     result = co_await timed_call(s, std::move(request));
   } catch (...) {
-    why = ry::current_error();
+    failure = ry::current_error();
   }
-  if (moves) co_await context_.ctx.switch_to(here);
-  if (why.status() != RY_OK) throw why;
-  if (!keeps_none() && note_use(*s)) {
+  if (switches_exec) co_await context_.ctx.switch_to(here);
+  if (failure.status() != RY_OK) throw failure;
+  if (!is_stateless() && record_session_use(*s)) {
     result = with_note(result, "[a new session with this server was started; the state of the previous one is lost]");
   }
   co_return result;
 }
 
-void mcp_service::note_beginning(const server& s) {
+void mcp_service::record_session_opened(const server& s) {
   std::lock_guard lock(mutex_);
-  const auto of = sessions_.find(s.session);
-  if (of == sessions_.end()) return;
-  if (const auto at = of->second.find(waiting_key(s)); at != of->second.end()) at->second = true;
+  const auto run = sessions_.find(s.session);
+  if (run == sessions_.end()) return;
+  if (const auto at = run->second.find(pool_key(s)); at != run->second.end()) at->second = true;
 }
 
-bool mcp_service::note_use(const server& s) {
+bool mcp_service::record_session_use(const server& s) {
   constexpr std::size_t max_sessions = 100'000;
   std::lock_guard lock(mutex_);
   if (sessions_.size() >= max_sessions) sessions_.clear();
-  const auto [at, is_new] = sessions_[s.session].try_emplace(waiting_key(s), false);
+  const auto [at, is_new] = sessions_[s.session].try_emplace(pool_key(s), false);
   return std::exchange(at->second, false) || (is_new && s.taken_over);
 }
 
 ry::task<std::string> mcp_service::timed_call(server_ptr s, call_request request) {
   const auto max_ms = settings_.max_call_ms;
-  const auto patience_ms = std::min(s->call_ms != 0 ? s->call_ms : settings_.call_ms, max_ms);
-  const auto begun = context_.ctx.mono_us();
+  const auto idle_ms = std::min(s->call_ms != 0 ? s->call_ms : settings_.call_ms, max_ms);
+  const auto started = context_.ctx.mono_us();
   auto clock = std::make_shared<idle_clock>();
-  clock->patience_us = static_cast<std::int64_t>(patience_ms) * 1000;
+  clock->idle_us = static_cast<std::int64_t>(idle_ms) * 1000;
   clock->max_us = static_cast<std::int64_t>(max_ms) * 1000;
-  clock->begun_us = clock->last_us = begun;
+  clock->started_us = clock->last_us = started;
   const auto report = std::make_shared<const progress_line_fn>(std::move(request.on_progress_line));
   call_hooks hooks;
-  hooks.on_progress = [this, clock, report, last = progress_mark()](const json::object& params) mutable {
-    if (!last.grows(params)) return;
+  hooks.on_progress = [this, clock, report, last = progress_tracker()](const json::object& params) mutable {
+    if (!last.advances(params)) return;
     clock->last_us = context_.ctx.mono_us();
     if (*report) (*report)(progress_line(params));
   };
@@ -472,46 +476,47 @@ ry::task<std::string> mcp_service::timed_call(server_ptr s, call_request request
     if (*report) (*report)(line);
     last = std::move(line);
   };
-  const auto late = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout", "the call took too long");
+  const auto timeout = server_error(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout", "the call took too long");
   const auto name = request.tool;
-  ry::error why(RY_OK);
+  ry::error failure(RY_OK);
   std::string text;
-  bool waits = false;
+  bool queued = false;
   try {
-    text = co_await within(context_.ctx, patience_ms, late, result_of(s, std::move(request), std::move(hooks), waits),
-                           clock);
+    text = co_await within(context_.ctx, idle_ms, timeout,
+                           call_with_permit(s, std::move(request), std::move(hooks), queued), clock);
   } catch (const ry::error& e) {
-    why = e;
+    failure = e;
   }
   // Timeouts of the server or its transport keep their own message.
-  const bool over = why.is("mcp.timeout") && why.message() == late.message();
-  if (over && waits) {
-    why = no_turn(*s, patience_ms);
-  } else if (over) {
-    const bool spoke = clock->last_us != begun;
-    const bool at_most = clock->last_us + clock->patience_us >= begun + clock->max_us;
-    why = trouble_with(
-        *s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
-        "the call of " + name +
-            (spoke && !at_most ? " reported no progress for " + std::to_string(patience_ms / 1000)
-                               : " took longer than " + std::to_string((spoke ? max_ms : patience_ms) / 1000)) +
-            " seconds");
+  const bool timed_out = failure.is("mcp.timeout") && failure.message() == timeout.message();
+  if (timed_out && queued) {
+    failure = queue_timeout(*s, idle_ms);
+  } else if (timed_out) {
+    const bool had_progress = clock->last_us != started;
+    const bool max_reached = clock->last_us + clock->idle_us >= started + clock->max_us;
+    failure = server_error(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
+                           "the call of " + name +
+                               (had_progress && !max_reached
+                                    ? " reported no progress for " + std::to_string(idle_ms / 1000)
+                                    : " took longer than " + std::to_string((had_progress ? max_ms : idle_ms) / 1000)) +
+                               " seconds");
   }
-  note(mcp_metrics::kind::call, *s, why, begun);
-  if (why.status() != RY_OK) throw why;
+  record_metrics(mcp_metrics::request_kind::call, *s, failure, started);
+  if (failure.status() != RY_OK) throw failure;
   co_return text;
 }
 
-ry::task<std::string> mcp_service::result_of(server_ptr s, call_request request, call_hooks hooks, bool& waits) {
+ry::task<std::string> mcp_service::call_with_permit(server_ptr s, call_request request, call_hooks hooks,
+                                                    bool& queued) {
   const auto tool = request.tool;
-  const bool calls = request.what == operation::call_tool;
-  if (s->session.empty()) s = co_await maker_.resolve(s);
-  waits = true;
-  const auto place = co_await limiter_.take(s->account_id);
-  waits = false;
-  const auto result = co_await invoke(s, std::move(request), std::move(hooks));
-  const auto known = memory_.look_up(s->key, context_.ctx.now_unix_us());
-  const auto* described = known.tools && calls ? known.tools->find(tool) : nullptr;
+  const bool is_tool_call = request.kind == operation::call_tool;
+  if (s->session.empty()) s = co_await factory_.resolve(s);
+  queued = true;
+  const auto permit = co_await limiter_.acquire(s->account_id);
+  queued = false;
+  const auto result = co_await call_with_retries(s, std::move(request), std::move(hooks));
+  const auto cached = cache_.look_up(s->key, context_.ctx.now_unix_us());
+  const auto* described = cached.tools && is_tool_call ? cached.tools->find(tool) : nullptr;
   std::string mismatch;
   if (described != nullptr && !described->output_schema.is_null()) {
     mismatch = structured_mismatch(result, described->output_schema);

@@ -14,10 +14,10 @@ namespace {
 class module {
  public:
   module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx),
-      settings_(read_settings(ctx.settings())), context_{ctx, {}, {}}, broker_(context_, settings_), definitions_(ctx),
-      source_(ctx, broker_, settings_, agents_, definitions_),
-      routes_(ctx, broker_, settings_, accounts_, agents_, definitions_),
-      list_check_(ctx, broker_.servers(), settings_.enabled) {
+      settings_(read_settings(ctx.settings())), context_{ctx, {}, {}}, service_(context_, settings_), definitions_(ctx),
+      source_(ctx, service_, settings_, agents_, definitions_),
+      routes_(ctx, service_, settings_, accounts_, agents_, definitions_),
+      list_check_(ctx, service_.servers(), settings_.enabled) {
     context_.max_message_bytes = settings_.max_message_bytes;
     context_.limits.tools = settings_.max_tools;
     reg.migrations(ry_migrations::all);
@@ -36,7 +36,7 @@ class module {
  private:
   ry::task<void> erase_account(ry::event e) {
     const auto account = ry::uuid::parse(e.key());
-    if (account) co_await definitions_.forget(*account);
+    if (account) co_await definitions_.remove_all(*account);
   }
 
   using transports = ry::drivers<ry_mcp_transport_v1>;
@@ -48,13 +48,13 @@ class module {
     p.added = [](void* self, ry_str name, const void* table, void* driver) noexcept {
       auto* m = static_cast<module*>(self);
       transports::on_added(&m->context_.transports, name, table, driver);
-      (void)ry::guard([&] { m->context_.count.know(ry::text(name)); });
+      (void)ry::guard([&] { m->context_.metrics.register_transport(ry::text(name)); });
     };
     p.removed = [](void* self, ry_str name, ry_done done) noexcept {
       auto* m = static_cast<module*>(self);
       transports::on_removed(&m->context_.transports, name, done);
-      // A driver cannot be removed until all its connections have ended.
-      m->broker_.close_kept();
+      // Removal of a driver waits until all its connections are closed.
+      m->service_.close_idle();
     };
     p.ctx = this;
     ry::check(reg.table().define_point(reg.handle(), &p), RY_MCP_TRANSPORT_1);
@@ -65,7 +65,7 @@ class module {
   ry::context& ctx_;
   const settings settings_;
   client_context context_;
-  mcp_service broker_;
+  mcp_service service_;
   ry::service<ry_accounts_v1> accounts_;
   ry::service<ry_agents_v1> agents_;
   tool_definitions definitions_;

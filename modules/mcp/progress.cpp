@@ -18,7 +18,7 @@ std::optional<double> number_of(const json::object& o, const char* key) {
   return std::isfinite(n) ? std::optional(n) : std::nullopt;
 }
 
-std::string shown(double n) {
+std::string formatted(double n) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", n);
   return text;
@@ -26,20 +26,20 @@ std::string shown(double n) {
 
 }  // namespace
 
-bool progress_mark::grows(const json::object& params) {
+bool progress_tracker::advances(const json::object& params) {
   const auto now = number_of(params, "progress");
-  if (!now || (any_ && *now <= last_)) return false;
-  any_ = true;
+  if (!now || (has_value_ && *now <= last_)) return false;
+  has_value_ = true;
   last_ = *now;
   return true;
 }
 
 std::string progress_line(const json::object& params) {
   const auto now = number_of(params, "progress"), total = number_of(params, "total");
-  std::string out = now ? shown(*now) : "";
-  if (now && total && *total > 0) out += "/" + shown(*total);
+  std::string out = now ? formatted(*now) : "";
+  if (now && total && *total > 0) out += "/" + formatted(*total);
   // Each notification becomes one line.
-  auto message = without_hidden(clean(text_of(params, "message"), max_message));
+  auto message = without_hidden(valid_utf8(text_of(params, "message"), max_message));
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   }

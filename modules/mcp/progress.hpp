@@ -9,13 +9,13 @@ namespace mcp {
 
 // The progress of one request. Only increasing progress, which the specification requires, extends the time limit; a
 // server that repeats the same value gets no extension.
-class progress_mark {
+class progress_tracker {
  public:
-  // Whether a notification's params exceed all earlier progress.
-  bool grows(const json::object& params);
+  // Whether the params of a notification exceed all earlier progress.
+  bool advances(const json::object& params);
 
  private:
-  bool any_ = false;
+  bool has_value_ = false;
   double last_ = 0;
 };
 

@@ -17,15 +17,15 @@ json::object client_info(std::string_view version) {
   return {{"name", "runyard"}, {"version", jv(version)}};
 }
 
-verdict by_offer(std::vector<std::string> offered) {
-  verdict v;
+revision_verdict verdict_for_revisions(std::vector<std::string> offered) {
+  revision_verdict v;
   const auto has = [&](auto&& test) { return std::any_of(offered.begin(), offered.end(), test); };
   if (offered.empty() || has([](const auto& s) { return s == modern_revision; })) {
-    v.what = verdict::kind::modern;
+    v.outcome = revision_verdict::kind::modern;
   } else if (has([](const auto& s) { return is_legacy_revision(s); })) {
-    v.what = verdict::kind::legacy;
+    v.outcome = revision_verdict::kind::legacy;
   } else {
-    v.what = verdict::kind::incompatible;
+    v.outcome = revision_verdict::kind::incompatible;
   }
   v.offered = std::move(offered);
   return v;
@@ -62,27 +62,27 @@ std::vector<std::string> offered_revisions(const json::value& body) {
   return out;
 }
 
-verdict judge(const probe& p) {
-  verdict v;
+revision_verdict detect_revision(const probe_result& p) {
+  revision_verdict v;
   if (p.answered && !p.failed) {
-    // supportedVersions identifies a modern server; a legacy server may answer an unknown method with anything else.
+    // supportedVersions identifies a modern server; a legacy server may respond to an unknown method with anything else.
     const auto* o = p.body.if_object();
-    if (o != nullptr && o->contains("supportedVersions")) return by_offer(offered_revisions(p.body));
-    v.what = verdict::kind::legacy;
+    if (o != nullptr && o->contains("supportedVersions")) return verdict_for_revisions(offered_revisions(p.body));
+    v.outcome = revision_verdict::kind::legacy;
     return v;
   }
   if (p.answered) {
     const auto code = code_of(p.body);
-    if (code == unsupported_revision) return by_offer(offered_revisions(p.body));
+    if (code == unsupported_revision) return verdict_for_revisions(offered_revisions(p.body));
     if (is_modern_error(code)) {
-      v.what = verdict::kind::modern;
+      v.outcome = revision_verdict::kind::modern;
       return v;
     }
   }
   if (p.http_status == 401 || p.http_status == 403 || p.http_status == 408 || p.http_status == 429) return v;
   // A legacy server may fail on an unknown message; 502 to 504 come from a gateway.
   if (p.http_status > 501 && !p.answered) return v;
-  if (p.answered || p.http_status != 0) v.what = verdict::kind::legacy;
+  if (p.answered || p.http_status != 0) v.outcome = revision_verdict::kind::legacy;
   return v;
 }
 

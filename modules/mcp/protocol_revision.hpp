@@ -34,31 +34,30 @@ inline constexpr std::int64_t method_not_found = -32601;
 inline constexpr std::int64_t invalid_params = -32602;
 inline constexpr std::int64_t internal_error = -32603;
 
-// The outcome of the first modern request to an unknown server.
-struct probe {
-  bool answered = false;  // by a JSON-RPC result or error
-  bool failed = false;  // that was an error
+// The outcome of the first modern request to a server of unknown revision.
+struct probe_result {
+  bool answered = false;  // with a JSON-RPC result or error
+  bool failed = false;  // the response is an error
   json::value body;  // result or error object
   std::uint32_t http_status = 0;
 };
 
-struct verdict {
+struct revision_verdict {
   enum class kind { modern, legacy, no_evidence, incompatible };
-  kind what = kind::no_evidence;
+  kind outcome = kind::no_evidence;
   std::vector<std::string> offered;  // revisions that the server named
 };
 
 // Follows the compatibility matrix of revision 2026-07-28: a DiscoverResult or a modern error identifies a modern
-// server, any other answer a legacy server.
-// no_evidence: the failure comes from a gateway or from access control (401, 403, 408, 429, 502 and above), or there is
-// none.
-verdict judge(const probe& p);
+// server, any other response a legacy server. no_evidence: there is no response, or it comes from a gateway or from
+// access control (401, 403, 408, 429, 502 and above).
+revision_verdict detect_revision(const probe_result& p);
 
 // The revisions in "supportedVersions" (server/discover) or in data.supported (error -32022).
 std::vector<std::string> offered_revisions(const json::value& body);
 
 // The params._meta of every request and notification of the modern revision. version: of this server. tasks: whether
-// the server may answer a call with a task.
+// the server may turn a call into a task.
 json::object modern_meta(std::string_view version, bool tasks);
 // The params of `initialize`, which offers `revision`.
 json::object initialize_params(std::string_view version, std::string_view revision = newest_legacy);

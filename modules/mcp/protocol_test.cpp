@@ -7,7 +7,7 @@
 #include <ry/cpp/types.hpp>
 #include <set>
 
-#include "input.hpp"
+#include "elicitation.hpp"
 #include "names.hpp"
 #include "progress.hpp"
 #include "protocol_revision.hpp"
@@ -25,43 +25,43 @@ json::value j(std::string_view text) {
   return parse(text);
 }
 
-TEST(rpc, tells_messages_apart) {
+TEST(rpc, classifies_messages) {
   const auto batch = read_messages(
       R"([{"jsonrpc":"2.0","id":7,"result":{"a":1}},{"id":"8","error":{"code":-1,"message":"no"}},
           {"id":"x","method":"ping"},{"method":"notifications/progress","params":{}},5,{}])");
   ASSERT_EQ(batch.size(), 6u);
-  EXPECT_EQ(batch[0].what, incoming::kind::result);
+  EXPECT_EQ(batch[0].kind, message_kind::result);
   EXPECT_EQ(batch[0].id, 7u);
-  EXPECT_EQ(batch[1].what, incoming::kind::failure);
+  EXPECT_EQ(batch[1].kind, message_kind::failure);
   EXPECT_EQ(batch[1].id, 8u);
-  EXPECT_EQ(batch[2].what, incoming::kind::request);
+  EXPECT_EQ(batch[2].kind, message_kind::request);
   EXPECT_EQ(batch[2].peer_id, json::value("x"));
-  EXPECT_EQ(batch[3].what, incoming::kind::notification);
+  EXPECT_EQ(batch[3].kind, message_kind::notification);
   EXPECT_EQ(read_messages(R"({"id":9.0,"result":{}})").at(0).id, 9u);
-  EXPECT_EQ(batch[4].what, incoming::kind::nonsense);
-  EXPECT_EQ(batch[5].what, incoming::kind::nonsense);
+  EXPECT_EQ(batch[4].kind, message_kind::invalid);
+  EXPECT_EQ(batch[5].kind, message_kind::invalid);
 }
 
-TEST(rpc, what_is_no_character_spoils_no_message) {
-  const auto cut = read_messages(R"({"id":1,"result":{"text":"half of \ud83d"}})");
-  EXPECT_EQ(cut.at(0).id, 1u);
-  EXPECT_EQ(text_of(cut.at(0).body.as_object(), "text"), "half of \xef\xbf\xbd");
+TEST(rpc, invalid_characters_do_not_invalidate_a_message) {
+  const auto surrogate = read_messages(R"({"id":1,"result":{"text":"half of \ud83d"}})");
+  EXPECT_EQ(surrogate.at(0).id, 1u);
+  EXPECT_EQ(text_of(surrogate.at(0).body.as_object(), "text"), "half of \xef\xbf\xbd");
   const auto bytes = read_messages("{\"id\":2,\"result\":{\"text\":\"caf\xe9\"}}");
   EXPECT_EQ(text_of(bytes.at(0).body.as_object(), "text"), "caf\xef\xbf\xbd");
   EXPECT_THROW(read_messages(R"({"id":1,"result":"\ud83d"x})"), ry::error);
 }
 
-TEST(rpc, what_is_read_can_be_written) {
+TEST(rpc, out_of_range_numbers_become_null_or_are_rejected) {
   const auto huge = std::string(400, '9');
   const auto m = read_messages("\xef\xbb\xbf{\"id\":1,\"result\":{\"a\":[1e999,-1e999," + huge + "],\"b\":1e308}}");
-  ASSERT_EQ(m.at(0).what, incoming::kind::result);
+  ASSERT_EQ(m.at(0).kind, message_kind::result);
   EXPECT_EQ(m.at(0).body, j(R"({"a":[null,null,null],"b":1e308})"));
   EXPECT_EQ(json::serialize(parse(R"({"x":1e999})")), R"({"x":null})");
   EXPECT_THROW(parse_body(R"({"x":[{"y":1e999}]})"), ry::error);
   EXPECT_EQ(json::serialize(parse_body(R"({"x":1e300})")), R"({"x":1E300})");
 }
 
-TEST(rpc, numbers_are_not_changed) {
+TEST(rpc, numbers_survive_a_round_trip) {
   for (const char* text : {"147.36195413268715", "-147.36195413268715", "0.1", "1e23", "8.41e21",
                            "2.2250738585072014e-308", "5e-324", "1.7976931348623157e308", "9007199254740993.0",
                            "0.30000000000000004", "123456789012345678901234567890", "-0.0"}) {
@@ -88,7 +88,7 @@ TEST(rpc, numbers_are_not_changed) {
   }
 }
 
-TEST(rpc, hostile_text_is_refused) {
+TEST(rpc, malformed_text_and_ids_are_rejected) {
   for (const char* text : {"", "{", "nul", "{\"id\":1}x", "\xff\xfe"}) {
     EXPECT_THROW(read_messages(text), ry::error) << text;
   }
@@ -99,7 +99,7 @@ TEST(rpc, hostile_text_is_refused) {
   }
 }
 
-TEST(rpc, values_of_one_message_are_counted) {
+TEST(rpc, the_number_of_values_of_a_message_is_limited) {
   const auto with = [](std::size_t values) {  // counts the message, its id, its result and the result's content
     std::string text = R"({"id":1,"result":[0)";
     for (std::size_t i = 4; i < values; ++i) text += i % 2 ? ",{}" : ",\"[,\"";
@@ -114,51 +114,51 @@ TEST(rpc, values_of_one_message_are_counted) {
   }
 }
 
-verdict judged(bool answered, bool failed, std::string_view body, unsigned http) {
-  probe p;
+revision_verdict verdict_for(bool answered, bool failed, std::string_view body, unsigned http) {
+  probe_result p;
   p.answered = answered;
   p.failed = failed;
   if (!body.empty()) p.body = j(body);
   p.http_status = http;
-  return judge(p);
+  return detect_revision(p);
 }
 
-TEST(era, is_judged_by_the_first_answer) {
-  using k = verdict::kind;
-  EXPECT_EQ(judged(true, false, R"({"supportedVersions":["2026-07-28"]})", 200).what, k::modern);
-  EXPECT_EQ(judged(true, false, R"({"supportedVersions":["2025-11-25"]})", 200).what, k::legacy);
-  EXPECT_EQ(judged(true, false, R"({"supportedVersions":["2099-01-01"]})", 200).what, k::incompatible);
-  EXPECT_EQ(judged(true, true, R"({"code":-32022,"data":{"supported":["2026-07-28"]}})", 400).what, k::modern);
-  EXPECT_EQ(judged(true, true, R"({"code":-32022,"data":{"supported":["2027-01-01"]}})", 400).what, k::incompatible);
-  EXPECT_EQ(judged(true, true, R"({"code":-32020})", 400).what, k::modern);
-  EXPECT_EQ(judged(true, true, R"({"code":-32021})", 400).what, k::modern);
-  EXPECT_EQ(judged(true, true, R"({"code":-32601})", 200).what, k::legacy);
-  EXPECT_EQ(judged(true, true, R"({"code":-32000})", 400).what, k::legacy);
-  EXPECT_EQ(judged(false, false, "", 404).what, k::legacy);
-  EXPECT_EQ(judged(false, false, "", 405).what, k::legacy);
+TEST(protocol_revision, is_detected_from_the_first_response) {
+  using k = revision_verdict::kind;
+  EXPECT_EQ(verdict_for(true, false, R"({"supportedVersions":["2026-07-28"]})", 200).outcome, k::modern);
+  EXPECT_EQ(verdict_for(true, false, R"({"supportedVersions":["2025-11-25"]})", 200).outcome, k::legacy);
+  EXPECT_EQ(verdict_for(true, false, R"({"supportedVersions":["2099-01-01"]})", 200).outcome, k::incompatible);
+  EXPECT_EQ(verdict_for(true, true, R"({"code":-32022,"data":{"supported":["2026-07-28"]}})", 400).outcome, k::modern);
+  EXPECT_EQ(verdict_for(true, true, R"({"code":-32022,"data":{"supported":["2027-01-01"]}})", 400).outcome, k::incompatible);
+  EXPECT_EQ(verdict_for(true, true, R"({"code":-32020})", 400).outcome, k::modern);
+  EXPECT_EQ(verdict_for(true, true, R"({"code":-32021})", 400).outcome, k::modern);
+  EXPECT_EQ(verdict_for(true, true, R"({"code":-32601})", 200).outcome, k::legacy);
+  EXPECT_EQ(verdict_for(true, true, R"({"code":-32000})", 400).outcome, k::legacy);
+  EXPECT_EQ(verdict_for(false, false, "", 404).outcome, k::legacy);
+  EXPECT_EQ(verdict_for(false, false, "", 405).outcome, k::legacy);
   for (const unsigned status : {401u, 403u, 408u, 429u, 502u, 503u, 504u, 0u}) {
-    EXPECT_EQ(judged(false, false, "", status).what, k::no_evidence) << status;
+    EXPECT_EQ(verdict_for(false, false, "", status).outcome, k::no_evidence) << status;
   }
   EXPECT_TRUE(is_legacy_revision("2024-11-05"));
   EXPECT_TRUE(is_legacy_revision("2024-10-07"));
   EXPECT_FALSE(is_legacy_revision("2099-01-01"));
 }
 
-// Compatibility matrix of revision 2026-07-28: any answer but a DiscoverResult or a modern error identifies a legacy
+// Compatibility matrix of revision 2026-07-28: any response other than a DiscoverResult or a modern error identifies a legacy
 // server.
-TEST(era, answers_without_a_modern_error_are_those_of_a_legacy_server) {
+TEST(protocol_revision, responses_without_a_modern_error_identify_a_legacy_server) {
   for (const unsigned status : {200u, 400u, 404u, 405u, 406u, 415u, 422u, 500u, 501u, 503u}) {
     for (const char* error : {R"({"code":-32601})", R"({"code":-32602})", R"({"code":-32600})", R"({"code":-32000})",
                               R"({"code":-32002})", R"({"code":-32603})", R"({"message":"no code"})"}) {
-      EXPECT_EQ(judged(true, true, error, status).what, verdict::kind::legacy) << status << " " << error;
+      EXPECT_EQ(verdict_for(true, true, error, status).outcome, revision_verdict::kind::legacy) << status << " " << error;
     }
   }
   for (const unsigned status : {202u, 204u, 302u, 400u, 404u, 405u, 406u, 410u, 415u, 422u, 500u, 501u}) {
-    EXPECT_EQ(judged(false, false, "", status).what, verdict::kind::legacy) << status;
+    EXPECT_EQ(verdict_for(false, false, "", status).outcome, revision_verdict::kind::legacy) << status;
   }
 }
 
-TEST(era, the_revision_setting_names_known_revisions) {
+TEST(protocol_revision, the_setting_accepts_known_revisions_only) {
   for (const char* good :
        {"auto", "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"}) {
     EXPECT_TRUE(is_revision_setting(good)) << good;
@@ -169,7 +169,7 @@ TEST(era, the_revision_setting_names_known_revisions) {
   EXPECT_EQ(text_of(initialize_params("1", "2025-03-26"), "protocolVersion"), "2025-03-26");
 }
 
-TEST(headers, values_are_encoded_where_they_must_be) {
+TEST(headers, values_are_encoded_only_if_necessary) {
   EXPECT_EQ(header_value("us-west 1"), "us-west 1");
   EXPECT_EQ(header_value(""), "");
   EXPECT_EQ(header_value("caf\xc3\xa9"), "=?base64?Y2Fmw6k=?=");
@@ -191,7 +191,7 @@ TEST(headers, annotations_are_mirrored_along_properties) {
                                 std::pair<std::string, std::string>("Mcp-Param-Flag", "false")));
 }
 
-TEST(headers, one_tool_has_so_many_annotations) {
+TEST(headers, the_number_of_annotations_per_tool_is_limited) {
   const auto with = [](int n) {
     json::object properties;
     for (int i = 0; i < n; ++i) {
@@ -205,7 +205,7 @@ TEST(headers, one_tool_has_so_many_annotations) {
   EXPECT_THAT(with(100'000).problem, HasSubstr("more than 64"));
 }
 
-TEST(headers, bad_annotations_are_found) {
+TEST(headers, invalid_annotations_are_reported) {
   for (const char* schema :
        {R"({"properties":{"a":{"type":"string","x-mcp-header":""}}})",
         R"({"properties":{"a":{"type":"string","x-mcp-header":"a b"}}})",
@@ -221,30 +221,30 @@ TEST(headers, bad_annotations_are_found) {
   EXPECT_EQ(scan_headers(j(R"({"properties":{"x-mcp-header":{"type":"string"}}})")).problem, "");
 }
 
-TEST(input, questions_are_dismissed_and_state_goes_back_as_it_came) {
-  const auto both = answers_to(j(R"({"resultType":"input_required","requestState":"{\"a\": 1}","inputRequests":{
+TEST(elicitation, input_requests_are_cancelled_and_the_state_is_returned_unchanged) {
+  const auto both = responses_to(j(R"({"resultType":"input_required","requestState":"{\"a\": 1}","inputRequests":{
     "q":{"method":"elicitation/create","params":{}},"r":{"method":"roots/list"}}})"));
   ASSERT_TRUE(both);
   EXPECT_EQ(*both, j(R"({"inputResponses":{"q":{"action":"cancel"},"r":{"roots":[]}},"requestState":"{\"a\": 1}"})"));
-  EXPECT_EQ(*answers_to(j(R"({"resultType":"input_required","requestState":"s"})")), j(R"({"requestState":"s"})"));
-  for (const char* none :
+  EXPECT_EQ(*responses_to(j(R"({"resultType":"input_required","requestState":"s"})")), j(R"({"requestState":"s"})"));
+  for (const char* text :
        {R"({"content":[]})", R"({"resultType":"complete","requestState":"s"})", R"({"resultType":"input_required"})",
         R"({"resultType":"input_required","inputRequests":{"s":{"method":"sampling/createMessage"}}})",
         R"({"resultType":"input_required","inputRequests":{"s":7}})", "7"}) {
-    EXPECT_FALSE(answers_to(j(none))) << none;
+    EXPECT_FALSE(responses_to(j(text))) << text;
   }
 }
 
-TEST(progress, only_what_grows_is_a_sign_of_life) {
-  progress_mark mark;
+TEST(progress, only_increasing_progress_counts) {
+  progress_tracker tracker;
   const std::pair<const char*, bool> table[] = {{R"({"progress":0})", true},     {R"({"progress":0})", false},
                                                 {R"({"progress":0.5})", true},   {R"({"progress":0.4})", false},
                                                 {R"({"progress":"7"})", false},  {R"({"message":"m"})", false},
                                                 {R"({"progress":null})", false}, {R"({"progress":2})", true}};
-  for (const auto& [params, grows] : table) EXPECT_EQ(mark.grows(j(params).get_object()), grows) << params;
+  for (const auto& [params, advances] : table) EXPECT_EQ(tracker.advances(j(params).get_object()), advances) << params;
 }
 
-TEST(progress, is_one_line) {
+TEST(progress, a_notification_becomes_one_line) {
   const std::pair<const char*, const char*> table[] = {
       {R"({"progress":3,"total":10,"message":"reading"})", "3/10: reading\n"},
       {R"({"progress":0.25})", "0.25\n"},
@@ -253,11 +253,11 @@ TEST(progress, is_one_line) {
       {R"({"progress":1,"message":"a\u202eb\u0007"})", "1: ab\n"},
       {R"({"progress":50,"total":"all","message":7})", "50\n"}};
   for (const auto& [params, line] : table) EXPECT_EQ(progress_line(j(params).get_object()), line) << params;
-  const auto much = json::object{{"progress", 1}, {"message", std::string(5000, 'x')}};
-  EXPECT_LT(progress_line(much).size(), 600u);
+  const auto long_message = json::object{{"progress", 1}, {"message", std::string(5000, 'x')}};
+  EXPECT_LT(progress_line(long_message).size(), 600u);
 }
 
-TEST(tools, one_bad_tool_does_not_lose_the_others) {
+TEST(tools, an_invalid_tool_does_not_affect_the_others) {
   tool_collector c({});
   EXPECT_EQ(c.add_page(j(R"({"tools":[{"name":"b","inputSchema":{"type":"object"},"description":"B"},
       {"name":"bad"},{"inputSchema":{}},5,{"name":"worse","inputSchema":{"type":"string"}}],
@@ -272,13 +272,13 @@ TEST(tools, one_bad_tool_does_not_lose_the_others) {
   EXPECT_EQ(list.tools[0].description, "A");
   EXPECT_TRUE(list.tools[0].read_only);
   EXPECT_EQ(list.tools[1].description, "B");
-  EXPECT_EQ(list.left_out.size(), 5u);
+  EXPECT_EQ(list.skipped.size(), 5u);
   EXPECT_EQ(list.ttl_ms, 5);
   EXPECT_NE(list.find("b"), nullptr);
   EXPECT_EQ(list.find("c"), nullptr);
 }
 
-TEST(tools, those_that_no_model_can_call_are_left_out) {
+TEST(tools, tools_that_models_cannot_call_are_skipped) {
   tool_collector c({});
   c.add_page(j(R"({"tools":[
     {"name":"task","inputSchema":{},"execution":{"taskSupport":"required"}},
@@ -290,10 +290,10 @@ TEST(tools, those_that_no_model_can_call_are_left_out) {
   std::vector<std::string> names;
   for (const auto& t : list.tools) names.push_back(t.name);
   EXPECT_THAT(names, ElementsAre("both", "maybe", "unsaid"));
-  EXPECT_THAT(list.left_out, ElementsAre(HasSubstr("task: "), HasSubstr("app: ")));
+  EXPECT_THAT(list.skipped, ElementsAre(HasSubstr("task: "), HasSubstr("app: ")));
 }
 
-TEST(tool_test, names_that_deceive_readers_are_left_out) {
+TEST(tool_test, tools_with_hidden_characters_in_their_names_are_skipped) {
   tool_collector c({});
   json::array tools;
   const auto add = [&](std::string_view name) {
@@ -315,21 +315,21 @@ TEST(tool_test, names_that_deceive_readers_are_left_out) {
     ASSERT_NE(list.find(name), nullptr) << name;
     EXPECT_EQ(list.find(name)->description, "ab");
   }
-  ASSERT_EQ(list.left_out.size(), std::size(bad));
-  for (const auto& why : list.left_out) {
-    EXPECT_THAT(why, HasSubstr("control or invisible characters"));
-    EXPECT_FALSE(has_hidden(why)) << why;
+  ASSERT_EQ(list.skipped.size(), std::size(bad));
+  for (const auto& reason : list.skipped) {
+    EXPECT_THAT(reason, HasSubstr("control or invisible characters"));
+    EXPECT_FALSE(has_hidden(reason)) << reason;
   }
 }
 
-TEST(text_test, hidden_characters_go_and_the_layout_stays) {
+TEST(text_test, hidden_characters_are_removed_and_line_breaks_kept) {
   EXPECT_EQ(without_hidden("a\u202Eb\U000E0041\n\tc\u0085\u200D\u00E9"), "ab\n\tc\u200D\u00E9");
   EXPECT_EQ(without_hidden(std::string("a\0b", 3)), "ab");
   EXPECT_TRUE(has_hidden("a\nb"));
   EXPECT_FALSE(has_hidden("\u00E9\u200D\U0001F600 x"));
 }
 
-TEST(tools, those_that_are_called_as_tasks_are_taken_where_tasks_are) {
+TEST(tools, task_only_tools_are_listed_if_tasks_are_available) {
   tool_collector c({.task_calls = true});
   c.add_page(j(R"({"tools":[{"name":"task","inputSchema":{},"execution":{"taskSupport":"required"}}]})"));
   const auto list = c.finish();
@@ -337,7 +337,7 @@ TEST(tools, those_that_are_called_as_tasks_are_taken_where_tasks_are) {
   EXPECT_EQ(list.tools.front().as_task, task_support::required);
 }
 
-TEST(tools, lists_that_do_not_end_are_cut) {
+TEST(tools, endless_lists_are_truncated) {
   tool_collector c({.tools = 3, .pages = 5, .tool_bytes = 200});
   int pages = 0;
   for (std::string cursor = "0";; ++pages) {
@@ -355,7 +355,7 @@ TEST(tools, lists_that_do_not_end_are_cut) {
   EXPECT_THROW(none.add_page(j("7")), ry::error);
 }
 
-TEST(tools, changes_are_noticed) {
+TEST(tools, compare_reports_added_removed_and_changed_tools) {
   const auto list = [](const char* text) {
     tool_collector c({});
     c.add_page(j(text));
@@ -371,7 +371,7 @@ TEST(tools, changes_are_noticed) {
   EXPECT_TRUE(compare(before, before).none());
 }
 
-TEST(names, many_that_are_alike_are_numbered) {
+TEST(names, many_equal_names_are_numbered) {
   std::vector<enabled_tools> servers;
   for (std::size_t i = 1; i <= 20; ++i) {
     enabled_tools& s = servers.emplace_back();
@@ -383,7 +383,7 @@ TEST(names, many_that_are_alike_are_numbered) {
   EXPECT_EQ(names.size(), 20'000u);
 }
 
-TEST(names, are_safe_short_and_distinct) {
+TEST(names, are_valid_short_and_distinct) {
   const std::string longer(80, 'x');
   const auto named = name_tools({{"My files!", {"read", "rea d", "rea.d", "read"}},
                                  {"My_files_", {"read"}},
@@ -398,7 +398,7 @@ TEST(names, are_safe_short_and_distinct) {
   for (const auto& n : named) EXPECT_LE(n.name.size(), 64u) << n.name;
 }
 
-TEST(names, of_other_scripts_are_distinct_and_follow_from_their_own_name) {
+TEST(names, names_in_other_scripts_are_distinct_and_independent_of_other_tools) {
   const auto named = name_tools(
       {{"\xe6\x97\xa5\xe5\x8e\x86",
         {"\xe5\x88\x97\xe5\x87\xba", "\xe5\x88\xa0\xe9\x99\xa4", "list \xe5\x88\x97", "\xe5\x88\x97 files 2"}}});
@@ -412,7 +412,7 @@ TEST(names, of_other_scripts_are_distinct_and_follow_from_their_own_name) {
   EXPECT_EQ(alone[0].name, named[1].name);
 }
 
-TEST(results, are_handed_over_without_loss) {
+TEST(results, all_parts_of_a_result_are_converted) {
   const char* text = R"({"content":[{"type":"text","text":"hello"},
     {"type":"image","mimeType":"image/png","data":"QUJD"},{"type":"audio","mimeType":"audio/wav","data":"QUJD"},
     {"type":"resource_link","uri":"file:///a","name":"a"},
@@ -429,24 +429,24 @@ TEST(results, are_handed_over_without_loss) {
   EXPECT_EQ(out.at("mcp"), j(text));
 }
 
-TEST(results, structured_alone_is_shown_and_large_ones_are_cut) {
+TEST(results, structured_content_replaces_missing_text_and_large_results_are_truncated) {
   const auto only = j(result_json(j(R"({"structuredContent":[1,2]})"), 1000)).get_object();
   EXPECT_EQ(text_of(only, "content"), "[1,2]");
   EXPECT_FALSE(only.at("is_error").get_bool());
   json::object large{{"content", json::array{json::object{{"type", "text"}, {"text", std::string(5000, 'x')}}}}};
-  const auto cut = j(result_json(large, 1000)).get_object();
-  EXPECT_THAT(text_of(cut, "content"), HasSubstr("the result has 5000 bytes, of which 1000 are shown"));
-  EXPECT_FALSE(cut.contains("mcp"));
-  for (const char* odd : {"null", "[]", "{}", R"({"content":7})", R"({"content":[null]})"}) {
-    EXPECT_NO_THROW(result_json(j(odd), 100)) << odd;
+  const auto shortened = j(result_json(large, 1000)).get_object();
+  EXPECT_THAT(text_of(shortened, "content"), HasSubstr("the result has 5000 bytes, of which 1000 are shown"));
+  EXPECT_FALSE(shortened.contains("mcp"));
+  for (const char* unusual : {"null", "[]", "{}", R"({"content":7})", R"({"content":[null]})"}) {
+    EXPECT_NO_THROW(result_json(j(unusual), 100)) << unusual;
   }
 }
 
-std::string content_of(std::string_view result, std::size_t most = 1000) {
-  return text_of(j(result_json(j(result), most)).get_object(), "content");
+std::string content_of(std::string_view result, std::size_t max_bytes = 1000) {
+  return text_of(j(result_json(j(result), max_bytes)).get_object(), "content");
 }
 
-TEST(results, a_model_is_given_texts_or_structured_content_and_not_both) {
+TEST(results, the_model_gets_either_text_or_structured_content) {
   const std::pair<const char*, const char*> table[] = {
       {R"({"content":[{"type":"text","text":"2 rows"}],"structuredContent":{"rows":["A","B"]}})", "2 rows"},
       {R"({"content":[{"type":"text","text":"line one\n"}],"structuredContent":{"content":"line one\n"}})",
@@ -468,12 +468,12 @@ TEST(results, a_model_is_given_texts_or_structured_content_and_not_both) {
             "{\"a\":\"0123\n[cut: the result has 18 bytes, of which 10 are shown]");
 }
 
-TEST(results, a_note_stands_after_the_content) {
+TEST(results, a_note_is_appended_to_the_content) {
   EXPECT_EQ(with_note(R"({"content":"a","is_error":true})", "[n]"), R"({"content":"a\n[n]","is_error":true})");
   EXPECT_EQ(with_note(R"({"content":""})", "[n]"), R"({"content":"[n]"})");
 }
 
-TEST(results, bytes_are_no_text) {
+TEST(results, binary_data_is_replaced_by_its_size) {
   const std::string data(8000, 'A');
   const auto picture = json::object{{"type", "image"}, {"mimeType", "image/png"}, {"data", data}};
   const auto shown = [](json::object result) { return content_of(json::serialize(result), 100'000); };
@@ -498,7 +498,7 @@ TEST(results, bytes_are_no_text) {
               HasSubstr("[6000 bytes]"));
 }
 
-TEST(results, a_blob_of_a_text_type_is_shown_as_its_text) {
+TEST(results, a_blob_of_a_text_type_is_shown_as_text) {
   const auto shown = [](std::string_view type, std::string_view blob) {
     return content_of(json::serialize(json::object{
         {"content", json::array{json::object{
@@ -511,8 +511,8 @@ TEST(results, a_blob_of_a_text_type_is_shown_as_its_text) {
   for (const char* type : {"application/xml", "text/xml", "application/ld+json", "application/atom+xml"}) {
     EXPECT_THAT(shown(type, "w6k="), HasSubstr("]\n\xc3\xa9")) << type;
   }
-  EXPECT_EQ(shown("text/csv", "6Q=="), "[resource x:y, text/csv, 3 bytes]") << "no UTF-8";
-  EXPECT_EQ(shown("text/csv", "a,b"), "[resource x:y, text/csv, 0 bytes]") << "no base64";
+  EXPECT_EQ(shown("text/csv", "6Q=="), "[resource x:y, text/csv, 3 bytes]") << "not UTF-8";
+  EXPECT_EQ(shown("text/csv", "a,b"), "[resource x:y, text/csv, 0 bytes]") << "not base64";
   EXPECT_EQ(shown("application/pdf", "YSxi"), "[resource x:y, application/pdf, 3 bytes]");
   EXPECT_EQ(shown("", "YSxi"), "[resource x:y, , 3 bytes]");
 }

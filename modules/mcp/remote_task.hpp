@@ -26,25 +26,25 @@ struct remote_task {
   std::string id;
   state status = state::working;
   std::string message;  // statusMessage, for users
-  std::optional<std::int64_t> ttl_ms;  // none: unlimited, or not stated
-  std::optional<std::int64_t> poll_ms;  // as the server suggests
+  std::optional<std::int64_t> ttl_ms;  // nullopt: unlimited, or not stated
+  std::optional<std::int64_t> poll_ms;  // as suggested by the server
   json::value result, error;  // of the extension, in final states
   json::value input_requests;  // of the extension
 
-  bool over() const noexcept { return status != state::working && status != state::input_required; }
+  bool is_final() const noexcept { return status != state::working && status != state::input_required; }
 };
 
-// Reads the answer to tools/call or tasks/get; nullopt if it describes no task.
+// Reads the result of tools/call or tasks/get; nullopt if it does not describe a task.
 std::optional<remote_task> read_task(const json::value& result);
-// Whether the answer to tools/call is a task instead of a result.
+// Whether the result of tools/call is a created task instead of the tool's result.
 bool is_created_task(const json::value& result);
 
-// The pause before the next tasks/get. `polls`: how many were sent.
-std::uint64_t poll_pause_ms(const remote_task& t, int polls);
+// The time until the next tasks/get. `polls`: how many have been sent.
+std::uint64_t poll_interval_ms(const remote_task& t, int polls);
 
-// The pause after `failures` failed requests about a task in a row. It grows with each failure and honours the server's
-// Retry-After, up to a minute.
-std::uint64_t retry_pause_ms(int failures, std::uint32_t retry_after_s);
+// The delay after `failures` consecutive failed requests about a task. It grows with each failure and respects the
+// server's Retry-After, up to a minute.
+std::uint64_t retry_delay_ms(int failures, std::uint32_t retry_after_s);
 
 // One status line for the stream of the run.
 std::string task_line(const remote_task& t);

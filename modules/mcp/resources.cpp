@@ -13,8 +13,8 @@ constexpr std::size_t max_uri = 4096, max_name = 200, max_description = 300;
 constexpr std::size_t max_listed_bytes = 32 * 1024, max_listed = 500;
 
 // Replaces line breaks and tabs, because each entry of a list is one line.
-std::string one_line(std::string_view s, std::size_t most) {
-  auto out = without_hidden(clean(s, most));
+std::string one_line(std::string_view s, std::size_t max_bytes) {
+  auto out = without_hidden(valid_utf8(s, max_bytes));
   for (char& c : out) c = c == '\n' || c == '\r' || c == '\t' ? ' ' : c;
   return out;
 }
@@ -29,28 +29,28 @@ bool matches(const resource_entry& e, const std::string& filter) {
 
 std::string line_of(const resource_entry& e) {
   std::string out = (e.is_template ? "template " : "") + e.uri;
-  std::string about = e.name == e.uri ? "" : e.name;
-  const auto add = [&about](const std::string& text) {
-    if (!text.empty()) about += (about.empty() ? "" : ", ") + text;
+  std::string details = e.name == e.uri ? "" : e.name;
+  const auto add = [&details](const std::string& text) {
+    if (!text.empty()) details += (details.empty() ? "" : ", ") + text;
   };
   add(e.media_type);
   if (e.size) add(std::to_string(*e.size) + " bytes");
-  if (!about.empty()) out += " (" + about + ")";
+  if (!details.empty()) out += " (" + details + ")";
   if (!e.description.empty()) out += ": " + e.description;
   return out + "\n";
 }
 
 }  // namespace
 
-std::optional<std::string> resource_collector::add_page(const json::value& result, list what) {
-  const bool templates = what == list::templates;
+std::optional<std::string> resource_collector::add_page(const json::value& result, list which) {
+  const bool templates = which == list::templates;
   const auto* o = result.if_object();
   const auto* entries = o != nullptr ? array_at(*o, templates ? "resourceTemplates" : "resources") : nullptr;
   if (entries == nullptr) {
     throw ry::error(RY_DATA_LOSS, "mcp.malformed",
                     std::string("answered resources/") + (templates ? "templates/list" : "list") + " without a list");
   }
-  for (const auto& each : *entries) add(each, what);
+  for (const auto& each : *entries) add(each, which);
   const auto* next = o->if_contains("nextCursor");
   if (next == nullptr || !next->is_string()) {
     cursors_.clear();
@@ -66,11 +66,11 @@ std::optional<std::string> resource_collector::add_page(const json::value& resul
   return cursor;
 }
 
-void resource_collector::add(const json::value& v, list what) {
+void resource_collector::add(const json::value& v, list which) {
   const auto* o = v.if_object();
   if (o == nullptr) return;
   resource_entry e;
-  e.is_template = what == list::templates;
+  e.is_template = which == list::templates;
   e.uri = text_of(*o, e.is_template ? "uriTemplate" : "uri");
   if (e.uri.empty() || e.uri.size() > max_uri || has_hidden(e.uri)) return;
   auto name = text_of(*o, "title");
@@ -92,10 +92,10 @@ void resource_collector::add(const json::value& v, list what) {
 std::string resources_text(const std::vector<resource_entry>& all, const resource_query& query, bool incomplete) {
   const auto filter = ry::lower_ascii(query.filter);
   std::string lines;
-  std::size_t number = 0, shown = 0;
+  std::size_t matching = 0, shown = 0;
   bool full = false;
   for (const auto& each : all) {
-    if (!matches(each, filter) || number++ < query.offset || full) continue;
+    if (!matches(each, filter) || matching++ < query.offset || full) continue;
     const auto line = line_of(each);
     full = shown == max_listed || lines.size() + line.size() > max_listed_bytes;
     if (full) continue;
@@ -103,17 +103,17 @@ std::string resources_text(const std::vector<resource_entry>& all, const resourc
     ++shown;
   }
   std::string out;
-  if (number == 0) {
+  if (matching == 0) {
     out = filter.empty() ? "The server has no resources.\n" : "No resource matches the filter.\n";
   } else if (shown == 0) {
-    out = "There are " + std::to_string(number) + " resources; the offset is beyond the last.\n";
-  } else if (shown == number) {
-    out = std::to_string(number) + (number == 1 ? " resource:\n" : " resources:\n") + lines;
+    out = "There are " + std::to_string(matching) + " resources; the offset is beyond the last.\n";
+  } else if (shown == matching) {
+    out = std::to_string(matching) + (matching == 1 ? " resource:\n" : " resources:\n") + lines;
   } else {
     const auto end = query.offset + shown;
     out = "Resources " + std::to_string(query.offset + 1) + " to " + std::to_string(end) + " of " +
-          std::to_string(number) + ":\n" + lines;
-    if (end < number) out += "[to list more: offset " + std::to_string(end) + ", or a filter]\n";
+          std::to_string(matching) + ":\n" + lines;
+    if (end < matching) out += "[to list more: offset " + std::to_string(end) + ", or a filter]\n";
   }
   if (incomplete) out += "[the server has more resources than are read of one]\n";
   out.pop_back();

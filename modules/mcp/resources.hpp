@@ -35,13 +35,13 @@ class resource_collector {
   enum class list { resources, templates };
   // Adds the result of one page. Returns the cursor of the next page, or nullopt at the end: no cursor, a repeated
   // cursor, or a limit. Throws ry::error "mcp.malformed" if the result has no list.
-  std::optional<std::string> add_page(const json::value& result, list what);
-  // Whether a limit cut the list off.
+  std::optional<std::string> add_page(const json::value& result, list which);
+  // Whether a limit truncated the list.
   bool incomplete() const noexcept { return incomplete_; }
   std::vector<resource_entry> take() { return std::move(entries_); }
 
  private:
-  void add(const json::value& v, list what);
+  void add(const json::value& v, list which);
   const resource_limits limits_;
   std::vector<resource_entry> entries_;
   std::vector<std::string> cursors_;

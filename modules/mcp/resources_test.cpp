@@ -19,7 +19,7 @@ resource_entry entry(std::string uri, std::string name = {}) {
   return e;
 }
 
-TEST(resources_test, pages_of_both_lists_are_collected) {
+TEST(resources_test, collects_the_pages_of_resources_and_templates) {
   resource_collector pages;
   EXPECT_EQ(pages.add_page(
                 parse(R"({"resources":[{"uri":"file:///a","name":"a","title":"The A","mimeType":"text/plain","size":7,
@@ -38,7 +38,7 @@ TEST(resources_test, pages_of_both_lists_are_collected) {
       "3 resources:\nfile:///a (The A, text/plain, 7 bytes): first second\nfile:///b (b)\ntemplate row://{id} (row)");
 }
 
-TEST(resources_test, characters_that_deceive_readers_are_not_shown) {
+TEST(resources_test, hidden_and_bidirectional_characters_are_removed) {
   resource_collector c;
   json::array all;
   for (const char* uri : {"file:///a\u202Eb", "file:///a\u2028b", "file:///a\U000E0041", "file:///\u0645"}) {
@@ -48,7 +48,7 @@ TEST(resources_test, characters_that_deceive_readers_are_not_shown) {
   EXPECT_EQ(resources_text(c.take(), {}, false), "1 resource:\nfile:///\u0645 (xy z): q r");
 }
 
-TEST(resources_test, lists_that_do_not_end_are_bounded) {
+TEST(resources_test, endless_lists_are_limited) {
   resource_collector repeated;
   const auto page = parse(R"({"resources":[{"uri":"a:b"}],"nextCursor":"again"})");
   EXPECT_EQ(repeated.add_page(page, list::resources), "again");
@@ -66,7 +66,7 @@ TEST(resources_test, lists_that_do_not_end_are_bounded) {
   EXPECT_THROW(many.add_page(parse(R"({"tools":[]})"), list::resources), ry::error);
 }
 
-TEST(resources_test, long_lists_are_shown_in_parts) {
+TEST(resources_test, long_lists_are_shown_page_by_page) {
   std::vector<resource_entry> all;
   for (int i = 0; i < 1200; ++i) all.push_back(entry("item://" + std::to_string(i), "Item " + std::to_string(i)));
   const auto first = resources_text(all, {}, false);
@@ -84,14 +84,14 @@ TEST(resources_test, long_lists_are_shown_in_parts) {
   EXPECT_LT(resources_text(wide, {}, false).size(), 33u * 1024);
 }
 
-TEST(resources_test, resources_become_content) {
+TEST(resources_test, contents_of_a_resource_become_the_content_of_a_result) {
   const auto got = contents_as_result(parse(R"({"contents":[{"uri":"a:b","text":"hello"}]})"));
   EXPECT_EQ(json::serialize(got), R"({"content":[{"type":"resource","resource":{"uri":"a:b","text":"hello"}}]})");
   EXPECT_THAT(json::serialize(contents_as_result(parse(R"({"contents":[]})"))), HasSubstr("the resource is empty"));
   EXPECT_THROW(contents_as_result(parse(R"({"content":[]})")), ry::error);
 }
 
-TEST(resources_test, the_tools_name_their_servers) {
+TEST(resources_test, the_resource_tools_list_their_servers) {
   EXPECT_TRUE(resource_tools({}).empty());
   const auto one = resource_tools({"files"});
   ASSERT_EQ(one.size(), 2u);

@@ -15,10 +15,10 @@ namespace mcp {
 std::string result_json(const json::value& result, std::size_t max_bytes, std::string_view mismatch = {},
                         std::size_t max_files_bytes = 0);
 
-// The same result with a sentence for the model appended to its content.
+// The same result with a note for the model appended to its content.
 std::string with_note(std::string_view result_json, std::string_view note);
 
 // The result_json of a call that failed without a result.
-std::string error_json(std::string_view sentence);
+std::string error_json(std::string_view message);
 
 }  // namespace mcp

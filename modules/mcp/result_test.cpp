@@ -10,13 +10,13 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-json::object handed(const char* content, std::size_t max_bytes = 1000, std::size_t max_files = 1000) {
+json::object converted(const char* content, std::size_t max_bytes = 1000, std::size_t max_files = 1000) {
   return parse(result_json(parse(std::string(R"({"content":)") + content + "}"), max_bytes, {}, max_files))
       .get_object();
 }
 
-TEST(result_test, sound_and_binary_resources_are_handed_on_as_files) {
-  const auto got = handed(R"([{"type":"audio","mimeType":"audio/wav","data":"QUJD"},
+TEST(result_test, audio_and_binary_resources_are_passed_on_as_files) {
+  const auto got = converted(R"([{"type":"audio","mimeType":"audio/wav","data":"QUJD"},
       {"type":"resource","resource":{"uri":"file:///a/b/report.pdf?x#y","mimeType":"application/pdf","blob":"QUJD"}},
       {"type":"resource","resource":{"uri":"urn:uuid:7","blob":"/+8="}},
       {"type":"resource","resource":{"uri":"x:a.csv","mimeType":"text/csv","blob":"YSxi"}}])");
@@ -29,9 +29,9 @@ TEST(result_test, sound_and_binary_resources_are_handed_on_as_files) {
   EXPECT_THAT(text_of(got, "content"), Not(HasSubstr("QUJD")));
 }
 
-TEST(result_test, images_are_files_only_beyond_the_limit) {
+TEST(result_test, images_become_files_only_beyond_the_limit) {
   const std::string large(2000, 'A');
-  const auto got = handed(
+  const auto got = converted(
       (R"([{"type":"image","mimeType":"image/png","data":"QUJD"},{"type":"image","mimeType":"image/png","data":")" +
        large + R"("}])")
           .c_str(),
@@ -39,34 +39,34 @@ TEST(result_test, images_are_files_only_beyond_the_limit) {
   EXPECT_EQ(got.at("images").as_array().size(), 1u);
   ASSERT_EQ(got.at("files").as_array().size(), 1u);
   EXPECT_EQ(text_of(got.at("files").at(0).as_object(), "data"), large);
-  EXPECT_FALSE(handed(R"([{"type":"image","mimeType":"image/png","data":"QUJD"}])").contains("files"));
+  EXPECT_FALSE(converted(R"([{"type":"image","mimeType":"image/png","data":"QUJD"}])").contains("files"));
 }
 
-TEST(result_test, files_are_bounded_together) {
+TEST(result_test, the_limits_apply_to_all_files_of_a_result_together) {
   const char* two =
       R"([{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"},{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"}])";
-  const auto got = handed(two, 1000, 15);
+  const auto got = converted(two, 1000, 15);
   EXPECT_EQ(got.at("files").as_array().size(), 1u);
   EXPECT_THAT(text_of(got, "content"), HasSubstr("[left out: too large]"));
-  EXPECT_FALSE(handed(two, 1000, 0).contains("files"));
-  EXPECT_FALSE(handed(R"([{"type":"audio","mimeType":"audio/wav","data":""}])").contains("files"));
+  EXPECT_FALSE(converted(two, 1000, 0).contains("files"));
+  EXPECT_FALSE(converted(R"([{"type":"audio","mimeType":"audio/wav","data":""}])").contains("files"));
   std::string many = "[";
   for (int i = 0; i < 150; ++i)
     many += std::string(i == 0 ? "" : ",") + R"({"type":"audio","mimeType":"audio/wav","data":"QUJD"})";
-  EXPECT_EQ(handed((many + "]").c_str(), 100'000, 100'000).at("files").as_array().size(), 100u);
+  EXPECT_EQ(converted((many + "]").c_str(), 100'000, 100'000).at("files").as_array().size(), 100u);
 }
 
-TEST(result_test, images_are_bounded_in_number) {
+TEST(result_test, the_number_of_images_is_limited) {
   std::string many = "[";
   for (int i = 0; i < 150; ++i)
     many += std::string(i == 0 ? "" : ",") + R"({"type":"image","mimeType":"image/png","data":"QUJD"})";
-  const auto got = handed((many + "]").c_str(), 100'000, 100'000);
+  const auto got = converted((many + "]").c_str(), 100'000, 100'000);
   EXPECT_EQ(got.at("images").as_array().size(), 100u);
   EXPECT_FALSE(got.contains("files"));
   EXPECT_THAT(text_of(got, "content"), HasSubstr("[further images were left out]"));
 }
 
-TEST(result_test, data_of_blocks_is_found_wherever_a_text_has_it) {
+TEST(result_test, data_of_blocks_is_replaced_wherever_it_occurs_in_a_text) {
   const std::string a(200, 'A'), b = std::string(150, 'A') + "B", c(100, 'C');
   const auto got = [&](const std::string& text) {
     const json::object audio{{"type", "audio"}, {"mimeType", "audio/wav"}, {"data", jv(a)}};
@@ -74,26 +74,26 @@ TEST(result_test, data_of_blocks_is_found_wherever_a_text_has_it) {
     other["data"] = b;
     small["data"] = c;
     const json::value all = json::array{audio, other, small, json::object{{"type", "text"}, {"text", jv(text)}}};
-    const auto content = text_of(handed(json::serialize(all).c_str(), 100'000), "content");
+    const auto content = text_of(converted(json::serialize(all).c_str(), 100'000), "content");
     return content.substr(content.find_last_of('|') + 1);
   };
   EXPECT_EQ(got("|" + a), "[150 bytes]");
   EXPECT_EQ(got("|x=" + a + "\nrest"), "x=[150 bytes]\nrest");
   EXPECT_EQ(got("|" + a + b + "," + a), "[150 bytes][111 bytes],[150 bytes]");
   EXPECT_EQ(got("|" + a + "AA"), "[150 bytes]AA");
-  EXPECT_EQ(got("|" + a.substr(1)), a.substr(1)) << "a part of the data is not the data";
-  EXPECT_EQ(got("|" + c), c) << "what is short may well be a word";
+  EXPECT_EQ(got("|" + a.substr(1)), a.substr(1)) << "a part of the data is not replaced";
+  EXPECT_EQ(got("|" + c), c) << "short data may be a word";
   EXPECT_EQ(got("|data:image/png;base64," + a.substr(1) + "; data:audio/wav;x=y;base64," + a +
                 ";data:text/plain;base64," + c),
             "data:image/png;base64,[147 bytes]; data:audio/wav;x=y;base64,[150 bytes];data:text/plain;base64," + c);
   const std::string other(130, 'Z');
   EXPECT_EQ(got("|data:video/mp4;base64," + other + "data:image/gif;base64," + other),
             "data:video/mp4;base64,[99 bytes]:image/gif;base64,[96 bytes]")
-      << "the scheme of the next one looks like data";
+      << "the scheme of the next data URL looks like base64";
 }
 
 // A server controls the texts and the blocks. In quadratic time, these inputs would take hours.
-TEST(result_test, filtering_bytes_takes_linear_time) {
+TEST(result_test, filtering_binary_data_takes_linear_time) {
   const auto text = [](std::string t) { return json::object{{"type", "text"}, {"text", jv(t)}}; };
   const auto repeated = [](std::string_view piece, std::size_t times) {
     std::string out;

@@ -15,11 +15,11 @@
 namespace mcp {
 namespace {
 
-constexpr int max_tries = 5;
+constexpr int max_attempts = 5;
 constexpr std::size_t max_server_headers = 100;
 
-ry::error invalid(std::string sentence) {
-  return ry::bad_request("mcp.invalid", std::move(sentence));
+ry::error invalid(std::string message) {
+  return ry::bad_request("mcp.invalid", std::move(message));
 }
 
 // For internal failures of the module, the API contract prescribes this message.
@@ -27,10 +27,10 @@ ry::error internal_failure() {
   return ry::http_error(500, RY_UNAVAILABLE, "mcp.internal", "Internal server error");
 }
 
-enum class reader { user, admin };
+enum class audience { user, admin };
 // Maps the failure of an MCP server to an HTTP error (never to an empty list). Only administrators see the server's own
 // text.
-ry::error as_answer(const ry::error& e, reader by = reader::user) {
+ry::error as_http_error(const ry::error& e, audience shown_to = audience::user) {
   std::uint32_t status = 502;
   std::string code = "MCP_CONNECT_FAILED";
   // Here the server's name is the caller's own address, so the message omits it.
@@ -41,15 +41,15 @@ ry::error as_answer(const ry::error& e, reader by = reader::user) {
     code = "MCP_TIMEOUT";
   } else if (e.is("mcp.protocol_error") || e.is("mcp.rpc") || e.is("mcp.input_required") || e.is("mcp.malformed")) {
     code = "MCP_PROTOCOL_ERROR";
-  } else if (!e.is("mcp.connect_failed") && !e.is("mcp.unauthorized") && !e.is("mcp.era_changed")) {
+  } else if (!e.is("mcp.connect_failed") && !e.is("mcp.unauthorized") && !e.is("mcp.revision_changed")) {
     return e;
   }
   json::object detail;
   std::string text(e.message());
-  if (by == reader::admin && e.is("mcp.rpc") && !e.detail_json().empty()) {
+  if (shown_to == audience::admin && e.is("mcp.rpc") && !e.detail_json().empty()) {
     // For a call, the message already contains the server's error.
-    const auto said = text_of_error(parse(e.detail_json()));
-    if (text.find(said) == std::string::npos) text += ": " + said;
+    const auto server_text = text_of_error(parse(e.detail_json()));
+    if (text.find(server_text) == std::string::npos) text += ": " + server_text;
   }
   detail["message"] = jv(text);
   detail["error_code"] = code;
@@ -111,9 +111,9 @@ std::string type_of(std::string_view given) {
 const configured* find(const std::vector<configured>& all, std::string_view type, std::string_view address) {
   for (const auto& c : all) {
     if (canonical_type(c.type) != canonical_type(type)) continue;
-    const auto own = address_of(c);
+    const auto configured_address = address_of(c);
     const bool has_url = c.type == "http" || c.type == "sse";
-    if (own == address || (has_url && urls::same(own, address))) return &c;
+    if (configured_address == address || (has_url && urls::same(configured_address, address))) return &c;
   }
   return nullptr;
 }
@@ -140,7 +140,7 @@ std::string name_for(std::string_view address, const std::vector<configured>& ot
   return free;
 }
 
-json::object shown(const tool& t, const std::vector<std::string>* enabled) {
+json::object tool_json(const tool& t, const std::vector<std::string>* enabled) {
   json::object o;
   o["name"] = t.name;
   o["description"] = t.description;
@@ -150,7 +150,7 @@ json::object shown(const tool& t, const std::vector<std::string>* enabled) {
   return o;
 }
 
-std::vector<std::string> texts(const json::value* v, const char* field) {
+std::vector<std::string> names_in(const json::value* v, const char* field) {
   if (v == nullptr) throw invalid(std::string(field) + " is required");
   std::vector<std::string> out;
   const bool list = v->is_array() && v->get_array().size() <= 1000;
@@ -168,12 +168,12 @@ std::vector<std::string> texts(const json::value* v, const char* field) {
 }
 
 // The configuration in an admin request.
-struct question {
+struct admin_query {
   std::string type, name;
   json::object config;
 };
-question question_of(const json::object& body) {
-  question q;
+admin_query query_in(const json::object& body) {
+  admin_query q;
   q.type = text_of(body, "type");
   const auto* config = object_at(body, "config");
   if (q.type.empty() || config == nullptr) throw invalid("type and config are required");
@@ -186,21 +186,21 @@ question question_of(const json::object& body) {
 }  // namespace
 
 void routes::add_to(ry::registrar& reg) {
-  ry::route_options slow;
-  slow.timeout_ms = 45'000;
-  ry::route_options slower;  // includes time that does not count towards the call's own limit
-  slower.timeout_ms = settings_.max_call_ms + 15'000;
-  reg.route("GET", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::discover, slow);
-  reg.route("POST", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::enable, slow);
-  reg.route("PUT", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::replace, slow);
-  reg.route("GET", "/agents/{agent_id}/custom-mcp-tools/changes", 0, this, &routes::changed_definitions, slow);
-  reg.route("POST", "/agents/{agent_id}/custom-mcp-tools/changes", 0, this, &routes::approve_definition, slow);
-  reg.route("POST", "/admin/mcp/tools", RY_ROUTE_ADMIN, this, &routes::try_tools, slow);
-  reg.route("POST", "/admin/mcp/call", RY_ROUTE_ADMIN, this, &routes::try_call, slower);
+  ry::route_options discovery;
+  discovery.timeout_ms = 45'000;
+  ry::route_options call;  // includes time that does not count towards the call's own limit
+  call.timeout_ms = settings_.max_call_ms + 15'000;
+  reg.route("GET", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::discover, discovery);
+  reg.route("POST", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::enable, discovery);
+  reg.route("PUT", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::replace, discovery);
+  reg.route("GET", "/agents/{agent_id}/custom-mcp-tools/changes", 0, this, &routes::changed_definitions, discovery);
+  reg.route("POST", "/agents/{agent_id}/custom-mcp-tools/changes", 0, this, &routes::approve_definition, discovery);
+  reg.route("POST", "/admin/mcp/tools", RY_ROUTE_ADMIN, this, &routes::try_tools, discovery);
+  reg.route("POST", "/admin/mcp/call", RY_ROUTE_ADMIN, this, &routes::try_call, call);
   reg.describe(ry_openapi::api);
 }
 
-ry::task<std::string> routes::caller(ry::request r) {
+ry::task<std::string> routes::enabled_account(ry::request r) {
   if (!settings_.enabled) throw ry::forbidden("mcp.disabled", "MCP integrations are not enabled");
   co_return co_await account_of(r);
 }
@@ -215,42 +215,43 @@ ry::task<std::string> routes::account_of(ry::request r) {
 }
 
 ry::task<ry::response> routes::discover(ry::request r) {
-  const auto account = co_await caller(r);
+  const auto account = co_await enabled_account(r);
   const std::string agent_id(r.param("agent_id"));
   const std::string address(r.header("X-MCP-URL"));
   if (unicode::is_blank(address)) throw invalid("MCP URL is required");
   const auto type = type_of(r.header("X-MCP-Type"));
   auto headers = headers_of(r.header("X-MCP-Headers"));
   const auto agent = co_await read_agent(agents_, account, agent_id, 0);
-  const auto* own = find(agent.servers, type, address);
-  const bool as_configured = own != nullptr && headers.empty();
+  const auto* configured_server = find(agent.servers, type, address);
+  const bool as_configured = configured_server != nullptr && headers.empty();
   if (!as_configured && type == "json") {
     // Commands are never accepted from a header.
     throw invalid("A json server is identified by the name of its configuration");
   }
-  const bool anew = boost::algorithm::icontains(r.header("Cache-Control"), "no-cache", std::locale::classic());
-  const auto wanted = anew ? freshness::asked_now : freshness::remembered;
+  const bool no_cache = boost::algorithm::icontains(r.header("Cache-Control"), "no-cache", std::locale::classic());
+  const auto policy = no_cache ? cache_policy::refresh : cache_policy::allow_cached;
   tool_list_ptr list;
   try {
     server_ptr s;
     if (as_configured) {
-      s = broker_.servers().of_agent(*own, account, agent_id);
+      s = service_.servers().for_agent(*configured_server, account, agent_id);
     } else {
-      s = broker_.servers().ad_hoc(name_of_address(address), type, {}, config_for(type, address, std::move(headers)),
-                                   account);
+      s = service_.servers().ad_hoc(name_of_address(address), type, {}, config_for(type, address, std::move(headers)),
+                                    account);
     }
-    broker_.servers().check(*s);
-    s = server_maker::asked_by(std::move(s), "request_id", r.id());
-    list = co_await broker_.discover(s, wanted);
+    service_.servers().check(*s);
+    s = server_factory::with_caller(std::move(s), "request_id", r.id());
+    list = co_await service_.discover(s, policy);
   } catch (const ry::error& e) {
-    throw as_answer(e);
+    throw as_http_error(e);
   }
   static const std::vector<std::string> none;
   json::array tools;
-  for (const auto& t : list->tools) tools.push_back(shown(t, own != nullptr ? &own->enabled : &none));
+  for (const auto& t : list->tools)
+    tools.push_back(tool_json(t, configured_server != nullptr ? &configured_server->enabled : &none));
   json::object out;
   out["tools"] = std::move(tools);
-  out["has_mcp_config"] = own != nullptr;
+  out["has_mcp_config"] = configured_server != nullptr;
   out["server_type"] = type;
   out["server_url"] = address;
   co_return ry::response::json(json::serialize(out));
@@ -275,7 +276,7 @@ ry::task<std::string> routes::store(std::string account, std::string agent, std:
 }
 
 ry::task<ry::response> routes::enable(ry::request r) {
-  const auto account = co_await caller(r);
+  const auto account = co_await enabled_account(r);
   const std::string agent_id(r.param("agent_id"));
   const auto body = body_of(r);
   const auto address = text_of(body, "url");
@@ -283,47 +284,48 @@ ry::task<ry::response> routes::enable(ry::request r) {
   const auto* given = body.if_contains("type");
   if (given != nullptr && !given->is_string()) throw invalid("type must be a string");
   const auto type = type_of(text_of(body, "type"));
-  const auto wanted = texts(either(body, "enabled_tools", "enabledTools"), "enabled_tools");
+  const auto requested = names_in(either(body, "enabled_tools", "enabledTools"), "enabled_tools");
   const auto headers = headers_to_store(r, body);
   if (!headers.empty() && type != "http" && type != "sse")
     throw invalid("headers: only http and sse servers have headers");
-  for (int tries = 1;; ++tries) {
+  for (int attempt = 1;; ++attempt) {
     const auto agent = co_await read_agent(agents_, account, agent_id, 0);
-    const auto* own = find(agent.servers, type, address);
-    if (own == nullptr && type == "json") {
+    const auto* configured_server = find(agent.servers, type, address);
+    if (configured_server == nullptr && type == "json") {
       throw invalid("A json server is identified by the name of its configuration");
     }
     server_ptr s;
     try {
-      if (own != nullptr && headers.empty()) {
-        s = broker_.servers().of_agent(*own, account, agent_id);
+      if (configured_server != nullptr && headers.empty()) {
+        s = service_.servers().for_agent(*configured_server, account, agent_id);
       } else {
-        s = broker_.servers().ad_hoc(name_of_address(address), type, {}, config_for(type, address, headers), account);
-        broker_.servers().check(*s);
+        s = service_.servers().ad_hoc(name_of_address(address), type, {}, config_for(type, address, headers), account);
+        service_.servers().check(*s);
       }
-      s = server_maker::asked_by(std::move(s), "request_id", r.id());
-      s = co_await broker_.servers().resolve(s);
+      s = server_factory::with_caller(std::move(s), "request_id", r.id());
+      s = co_await service_.servers().resolve(s);
     } catch (const ry::error& e) {
-      throw as_answer(e);
+      throw as_http_error(e);
     }
-    auto known = broker_.memory().look_up(s->key, ctx_.now_unix_us()).tools;
+    auto cached = service_.cache().look_up(s->key, ctx_.now_unix_us()).tools;
     const auto unknown = [&] {
-      return std::find_if(wanted.begin(), wanted.end(), [&](const auto& name) { return known->find(name) == nullptr; });
+      return std::find_if(requested.begin(), requested.end(),
+                          [&](const auto& name) { return cached->find(name) == nullptr; });
     };
     // The caller may have seen a newer list than the one cached on this node.
-    if (known && unknown() != wanted.end()) {
+    if (cached && unknown() != requested.end()) {
       try {
-        known = co_await broker_.discover(s, freshness::asked_now);
+        cached = co_await service_.discover(s, cache_policy::refresh);
       } catch (const ry::error& e) {
-        throw as_answer(e);
+        throw as_http_error(e);
       }
-      if (unknown() != wanted.end()) throw invalid("The server has no tool named " + *unknown());
+      if (unknown() != requested.end()) throw invalid("The server has no tool named " + *unknown());
     }
     auto list = masked(agent.custom_mcps_json);
     json::array names;
-    for (const auto& name : wanted) names.emplace_back(name);
-    if (own != nullptr) {
-      auto& entry = list.at(static_cast<std::size_t>(own - agent.servers.data())).as_object();
+    for (const auto& name : requested) names.emplace_back(name);
+    if (configured_server != nullptr) {
+      auto& entry = list.at(static_cast<std::size_t>(configured_server - agent.servers.data())).as_object();
       entry["enabledTools"] = std::move(names);
       if (!headers.empty()) entry.at("config").as_object()["headers"] = headers;
     } else {
@@ -337,13 +339,13 @@ ry::task<ry::response> routes::enable(ry::request r) {
     try {
       (void)co_await store(account, agent_id, agent.version, json::serialize(list));
     } catch (const ry::error& e) {
-      if (e.status() != RY_ABORTED || tries == max_tries) throw;
+      if (e.status() != RY_ABORTED || attempt == max_attempts) throw;
       continue;
     }
     json::object out;
     out["success"] = true;
     json::array enabled;
-    for (const auto& name : wanted) enabled.emplace_back(name);
+    for (const auto& name : requested) enabled.emplace_back(name);
     out["total_tools"] = enabled.size();
     out["enabled_tools"] = std::move(enabled);
     co_return ry::response::json(json::serialize(out));
@@ -351,12 +353,12 @@ ry::task<ry::response> routes::enable(ry::request r) {
 }
 
 ry::task<ry::response> routes::replace(ry::request r) {
-  const auto account = co_await caller(r);
+  const auto account = co_await enabled_account(r);
   const std::string agent_id(r.param("agent_id"));
   const auto body = body_of(r);
   const auto* list = either(body, "custom_mcps", "customMcps");
   if (list == nullptr || !list->is_array()) throw invalid("custom_mcps must be a list");
-  // Check that the agent exists (404) before validating the list.
+  // Checks that the agent exists (404) before the list is validated.
   (void)co_await read_agent(agents_, account, agent_id, 0);
   for (const auto& each : list->get_array()) {
     const auto* o = each.if_object();
@@ -368,12 +370,12 @@ ry::task<ry::response> routes::replace(ry::request r) {
     }
   }
   std::string stored;
-  for (int tries = 1;; ++tries) {
+  for (int attempt = 1;; ++attempt) {
     try {
       stored = co_await store(account, agent_id, 0, json::serialize(*list));
       break;
     } catch (const ry::error& e) {
-      if (e.status() != RY_ABORTED || tries == max_tries) throw;
+      if (e.status() != RY_ABORTED || attempt == max_attempts) throw;
     }
   }
   std::size_t enabled = 0;
@@ -387,25 +389,25 @@ ry::task<ry::response> routes::replace(ry::request r) {
   co_return ry::response::json(json::serialize(out));
 }
 
-// Covers servers whose lists are cached or arrive in time. Servers that cannot be reached are listed by name.
+// Compares the lists that are cached or arrive in time. Unreachable servers are listed by name.
 ry::task<ry::response> routes::changed_definitions(ry::request r) {
-  const auto account = co_await caller(r);
+  const auto account = co_await enabled_account(r);
   const std::string agent_id(r.param("agent_id"));
   const auto agent = co_await read_agent(agents_, account, agent_id, 0);
   std::vector<const configured*> watched;
-  std::vector<ry::task<tool_list_ptr>> asked;
+  std::vector<ry::task<tool_list_ptr>> discoveries;
   json::array unreachable;
   for (const auto& each : agent.servers) {
     if (each.on_tool_change == configured::tool_change::log || each.enabled.empty()) continue;
     try {
-      auto s = server_maker::asked_by(broker_.servers().of_agent(each, account, agent_id), "request_id", r.id());
-      asked.push_back(broker_.discover(std::move(s), freshness::remembered));
+      auto s = server_factory::with_caller(service_.servers().for_agent(each, account, agent_id), "request_id", r.id());
+      discoveries.push_back(service_.discover(std::move(s), cache_policy::allow_cached));
       watched.push_back(&each);
     } catch (const ry::error&) {
       unreachable.emplace_back(each.name);
     }
   }
-  const auto lists = co_await ry::when_all(std::move(asked));
+  const auto lists = co_await ry::when_all(std::move(discoveries));
   json::array changes;
   for (std::size_t i = 0; i < watched.size(); ++i) {
     const auto& c = *watched[i];
@@ -437,7 +439,7 @@ ry::task<ry::response> routes::changed_definitions(ry::request r) {
 }
 
 ry::task<ry::response> routes::approve_definition(ry::request r) {
-  const auto account = co_await caller(r);
+  const auto account = co_await enabled_account(r);
   const std::string agent_id(r.param("agent_id"));
   const auto body = body_of(r);
   // Clients may send a list entry back unchanged.
@@ -454,10 +456,10 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
   if (c == agent.servers.end()) throw invalid("server: the agent has no MCP server of this name");
   tool_list_ptr list;
   try {
-    auto s = server_maker::asked_by(broker_.servers().of_agent(*c, account, agent_id), "request_id", r.id());
-    list = co_await broker_.discover(std::move(s), freshness::remembered);
+    auto s = server_factory::with_caller(service_.servers().for_agent(*c, account, agent_id), "request_id", r.id());
+    list = co_await service_.discover(std::move(s), cache_policy::allow_cached);
   } catch (const ry::error& e) {
-    throw as_answer(e);
+    throw as_http_error(e);
   }
   const auto* t = list->find(tool);
   if (t == nullptr) throw invalid("tool: the server has no tool of this name");
@@ -478,29 +480,29 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
   co_return ry::response::json(json::serialize(json::object{{"success", true}}));
 }
 
-// A profile must belong to the operator's own account.
-ry::task<server_ptr> routes::asked_about(ry::request r, std::string type, std::string name, json::object config) {
+// A profile must belong to the admin's own account.
+ry::task<server_ptr> routes::server_in_request(ry::request r, std::string type, std::string name, json::object config) {
   std::string account;
   if (canonical_type(type) == "prebuilt") account = co_await account_of(r);
-  auto s = broker_.servers().ad_hoc(std::move(name), type, type, config, account);
-  broker_.servers().check(*s);
-  co_return server_maker::asked_by(std::move(s), "request_id", r.id());
+  auto s = service_.servers().ad_hoc(std::move(name), type, type, config, account);
+  service_.servers().check(*s);
+  co_return server_factory::with_caller(std::move(s), "request_id", r.id());
 }
 
 ry::task<ry::response> routes::try_tools(ry::request r) {
   const auto body = body_of(r);
   module_json::require_known_members(body, {"type", "config"});
-  const auto q = question_of(body);
-  const auto s = co_await asked_about(r, q.type, q.name, q.config);
+  const auto q = query_in(body);
+  const auto s = co_await server_in_request(r, q.type, q.name, q.config);
   tool_list_ptr list;
   try {
-    list = co_await broker_.discover(s, freshness::asked_now);
+    list = co_await service_.discover(s, cache_policy::refresh);
   } catch (const ry::error& e) {
-    throw as_answer(e, reader::admin);
+    throw as_http_error(e, audience::admin);
   }
   json::array tools;
   for (const auto& t : list->tools) {
-    auto o = shown(t, nullptr);
+    auto o = tool_json(t, nullptr);
     o["parameters"] = t.parameters;
     o["read_only"] = t.read_only;
     o["hash"] = t.hash;
@@ -511,7 +513,7 @@ ry::task<ry::response> routes::try_tools(ry::request r) {
   out["instructions"] = list->instructions;
   out["tools"] = std::move(tools);
   json::array left_out;
-  for (const auto& why : list->left_out) left_out.emplace_back(why);
+  for (const auto& reason : list->skipped) left_out.emplace_back(reason);
   out["left_out"] = std::move(left_out);
   co_return ry::response::json(json::serialize(out));
 }
@@ -519,7 +521,7 @@ ry::task<ry::response> routes::try_tools(ry::request r) {
 ry::task<ry::response> routes::try_call(ry::request r) {
   const auto body = body_of(r);
   module_json::require_known_members(body, {"type", "config", "tool", "arguments"});
-  const auto q = question_of(body);
+  const auto q = query_in(body);
   const auto name = text_of(body, "tool");
   if (name.empty()) throw invalid("tool is required");
   json::object arguments;
@@ -527,15 +529,15 @@ ry::task<ry::response> routes::try_call(ry::request r) {
     if (!given->is_object()) throw invalid("arguments must be an object");
     arguments = given->get_object();
   }
-  const auto s = co_await asked_about(r, q.type, q.name, q.config);
+  const auto s = co_await server_in_request(r, q.type, q.name, q.config);
   mcp_service::call_request request;
   request.tool = name;
   request.arguments = std::move(arguments);
   std::string result;
   try {
-    result = co_await broker_.call(s, std::move(request));
+    result = co_await service_.call(s, std::move(request));
   } catch (const ry::error& e) {
-    throw as_answer(e, reader::admin);
+    throw as_http_error(e, audience::admin);
   }
   co_return ry::response::json(result);
 }

@@ -13,9 +13,9 @@ namespace mcp {
 class routes {
  public:
   // The services are set before the first request.
-  routes(const ry::context& ctx, mcp_service& b, const settings& s, const ry::service<ry_accounts_v1>& accounts,
+  routes(const ry::context& ctx, mcp_service& service, const settings& s, const ry::service<ry_accounts_v1>& accounts,
          const ry::service<ry_agents_v1>& agents, tool_definitions& definitions)
-      : ctx_(ctx), broker_(b), settings_(s), accounts_(accounts), agents_(agents), definitions_(definitions) {}
+      : ctx_(ctx), service_(service), settings_(s), accounts_(accounts), agents_(agents), definitions_(definitions) {}
   void add_to(ry::registrar& reg);
 
  private:
@@ -27,13 +27,13 @@ class routes {
   ry::task<ry::response> try_tools(ry::request r);
   ry::task<ry::response> try_call(ry::request r);
 
-  ry::task<std::string> caller(ry::request r);
+  ry::task<std::string> enabled_account(ry::request r);
   ry::task<std::string> account_of(ry::request r);
-  ry::task<server_ptr> asked_about(ry::request r, std::string type, std::string name, json::object config);
+  ry::task<server_ptr> server_in_request(ry::request r, std::string type, std::string name, json::object config);
   ry::task<std::string> store(std::string account, std::string agent, std::int32_t expected, std::string list);
 
   const ry::context& ctx_;
-  mcp_service& broker_;
+  mcp_service& service_;
   const settings& settings_;
   const ry::service<ry_accounts_v1>& accounts_;
   const ry::service<ry_agents_v1>& agents_;

@@ -12,10 +12,10 @@
 namespace mcp {
 namespace {
 
-constexpr std::size_t max_in_batch = 256;
+constexpr std::size_t max_batch_size = 256;
 constexpr std::size_t max_depth = 128;
 // An event loop parses this many values in about 0.1 s; 16 MiB of text could contain eight times as many.
-constexpr std::size_t max_values = 1'000'000;
+constexpr std::size_t max_message_values = 1'000'000;
 
 // Some servers return the id 7 as "7".
 std::uint64_t id_of(const json::value& v) {
@@ -39,19 +39,19 @@ incoming read_one(json::value v) {
   if (auto* method = o->if_contains("method"); method != nullptr && method->is_string()) {
     out.method = std::string(sv(method->get_string()));
     if (auto* params = o->if_contains("params")) move_to(out.body, std::move(*params));
-    out.what = incoming::kind::notification;
+    out.kind = message_kind::notification;
     if (id != nullptr && !id->is_null()) {
-      out.what = incoming::kind::request;
+      out.kind = message_kind::request;
       move_to(out.peer_id, std::move(*id));
     }
     return out;
   }
   if (id != nullptr) out.id = id_of(*id);
   if (auto* result = o->if_contains("result")) {
-    out.what = incoming::kind::result;
+    out.kind = message_kind::result;
     move_to(out.body, std::move(*result));
   } else if (auto* error = o->if_contains("error"); error != nullptr && error->is_object()) {
-    out.what = incoming::kind::failure;
+    out.kind = message_kind::failure;
     move_to(out.body, std::move(*error));
   }
   return out;
@@ -66,7 +66,8 @@ std::string envelope(json::object o) {
 
 namespace {
 
-// 1e999 parses as infinity, which JSON cannot represent: replaces it by null, as JavaScript does. True if there was one.
+// Replaces infinity with null, as JavaScript does: 1e999 parses as infinity, which JSON cannot represent. Returns true
+// if there was one.
 bool make_finite(json::value& v) {
   bool found = false;
   if (const auto* d = v.if_double(); d != nullptr && !std::isfinite(*d)) {
@@ -82,16 +83,16 @@ bool make_finite(json::value& v) {
   return found;
 }
 
-enum class huge_numbers { to_null, refuse };
+enum class out_of_range_numbers { to_null, reject };
 
-json::value parse_within(std::string_view text, json::storage_ptr memory, std::size_t most,
-                         huge_numbers huge = huge_numbers::to_null) {
+json::value parse_within(std::string_view text, json::storage_ptr memory, std::size_t max_values,
+                         out_of_range_numbers policy = out_of_range_numbers::to_null) {
   json::error_code ec;
-  auto v = module_json::parse_exactly(text, max_depth, ec, std::move(memory), most);
+  auto v = module_json::parse_exactly(text, max_depth, ec, std::move(memory), max_values);
   if (ec == json::error::array_too_large)
     throw ry::error(RY_DATA_LOSS, "mcp.too_many_values", "sent more than 1000000 values in one message");
   if (ec) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent invalid JSON");
-  if (make_finite(v) && huge == huge_numbers::refuse)
+  if (make_finite(v) && policy == out_of_range_numbers::reject)
     throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent a number that is out of range");
   return v;
 }
@@ -103,21 +104,21 @@ json::value parse(std::string_view text) {
 }
 
 json::value parse_body(std::string_view text) {
-  return parse_within(text, {}, SIZE_MAX, huge_numbers::refuse);
+  return parse_within(text, {}, SIZE_MAX, out_of_range_numbers::reject);
 }
 
 namespace {
 
-json::value parse_sent(std::string_view text) {
-  const auto first_piece = std::clamp<std::size_t>(2 * text.size(), 512, 1u << 20);
-  return parse_within(text, json::make_shared_resource<json::monotonic_resource>(first_piece), max_values);
+json::value parse_message(std::string_view text) {
+  const auto first_block = std::clamp<std::size_t>(2 * text.size(), 512, 1u << 20);
+  return parse_within(text, json::make_shared_resource<json::monotonic_resource>(first_block), max_message_values);
 }
 
-// An invalid character in one description must not make a whole list unusable.
+// An invalid character in one description must not make the complete list unusable.
 json::value parse_repaired(std::string_view text) {
-  const auto better = repaired(text);
-  if (better == text) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent invalid JSON");
-  return parse_sent(better);
+  const auto fixed = repaired_json(text);
+  if (fixed == text) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent invalid JSON");
+  return parse_message(fixed);
 }
 
 }  // namespace
@@ -126,14 +127,15 @@ std::vector<incoming> read_messages(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   json::value v;
   try {
-    move_to(v, parse_sent(text));
+    move_to(v, parse_message(text));
   } catch (const ry::error& e) {
     if (!e.is("mcp.malformed")) throw;
     move_to(v, parse_repaired(text));
   }
   std::vector<incoming> out;
   if (auto* batch = v.if_array()) {
-    if (batch->size() > max_in_batch) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent too many messages at once");
+    if (batch->size() > max_batch_size)
+      throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent too many messages at once");
     out.reserve(batch->size());
     for (auto& each : *batch) out.push_back(read_one(std::move(each)));
   } else {
@@ -185,10 +187,10 @@ std::string message_of(const json::value& error) {
 
 std::string text_of_error(const json::value& error) {
   constexpr std::size_t max_message = 2000, max_data = 1000;
-  auto text = std::string(cut(message_of(error), max_message)) + " (code " + std::to_string(code_of(error)) + ")";
+  auto text = std::string(truncated(message_of(error), max_message)) + " (code " + std::to_string(code_of(error)) + ")";
   const auto* o = error.if_object();
   if (const auto* data = o != nullptr ? o->if_contains("data") : nullptr; data != nullptr && !data->is_null()) {
-    text += "; data: " + std::string(cut(json::serialize(*data), max_data));
+    text += "; data: " + std::string(truncated(json::serialize(*data), max_data));
   }
   return text;
 }

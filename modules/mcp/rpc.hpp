@@ -31,8 +31,8 @@ using module_json::text_of;
 // Parses untrusted text: bounded depth, exact numbers, null for numbers outside the range of a double. Throws ry::error
 // "mcp.malformed".
 json::value parse(std::string_view text);
-// The body of a client's request: as parse(), but refuses numbers outside the range of a double. A null in their place would
-// count as a member that was left out.
+// The body of a client's request: as parse(), but rejects numbers outside the range of a double. If they became null,
+// they would count as omitted members.
 json::value parse_body(std::string_view text);
 
 // Moves a value even between different memory resources, where an assignment would copy.
@@ -41,10 +41,10 @@ inline void move_to(json::value& to, json::value&& from) noexcept {
   std::construct_at(&to, std::move(from));
 }
 
+enum class message_kind { result, failure, request, notification, invalid };
 struct incoming {
-  enum class kind { result, failure, request, notification, nonsense };
-  kind what = kind::nonsense;
-  std::uint64_t id = 0;  // of the answered request; 0: unknown, or null
+  message_kind kind = message_kind::invalid;
+  std::uint64_t id = 0;  // of the request that it responds to; 0: unknown, or null
   json::value peer_id;  // of a request from the server
   std::string method;
   json::value body;  // result, error object, or params

@@ -15,19 +15,19 @@ constexpr int max_schema_depth = 64;
 constexpr std::size_t max_report = 500;
 
 // Costs in nanoseconds on a slow machine.
-constexpr std::uint64_t a_visit = 25;  // one schema against one value
-constexpr std::uint64_t an_entry = 10;  // of a list that is scanned
-constexpr std::uint64_t a_schema = 300;  // parsing its keywords, once
-constexpr std::uint64_t a_member = 40;  // in addition, for each of the schema's first members
+constexpr std::uint64_t visit_cost = 25;  // one schema against one value
+constexpr std::uint64_t entry_cost = 10;  // per element of a scanned list
+constexpr std::uint64_t schema_cost = 300;  // once per schema, to parse its keywords
+constexpr std::uint64_t member_cost = 40;  // in addition, for each of the first members of a schema
 constexpr std::size_t max_members_searched = 18;  // larger objects have an index
-constexpr std::uint64_t a_ref_byte = 32;  // each name on the path is compared with up to 18 others
-constexpr std::uint64_t a_search = 20;  // looking up a name in an object
-constexpr std::uint64_t a_name_byte = 2;
+constexpr std::uint64_t ref_byte_cost = 32;  // each name on the path is compared with up to 18 others
+constexpr std::uint64_t lookup_cost = 20;  // looking up a name in an object
+constexpr std::uint64_t name_byte_cost = 2;
 
 // Bit flags for the kinds of values.
 enum : unsigned { object = 1, array = 2, string = 4, boolean = 8, null = 16, number = 32, integer = 64, any = ~0u };
 
-unsigned kinds_of(const json::value& v) {
+unsigned types_of(const json::value& v) {
   switch (v.kind()) {
     case json::kind::object:
       return object;
@@ -69,83 +69,84 @@ struct rules {
   const json::value* target = nullptr;  // of $ref
   const json::value* type = nullptr;
   unsigned types = any;
-  const json::value* constant = nullptr;
-  const json::array* choice = nullptr;
-  std::optional<double> minimum, maximum, above, below;
+  const json::value* const_value = nullptr;
+  const json::array* enum_values = nullptr;
+  std::optional<double> minimum, maximum, exclusive_minimum, exclusive_maximum;
   std::optional<double> min_length, max_length, min_items, max_items, min_properties, max_properties;
   const json::array* required = nullptr;
   const json::object* properties = nullptr;
-  const json::value* other_properties = nullptr;
-  const json::array* first_items = nullptr;
-  const json::value* other_items = nullptr;
+  const json::value* additional_properties = nullptr;
+  const json::array* prefix_items = nullptr;
+  const json::value* remaining_items = nullptr;
   const json::array *all_of = nullptr, *any_of = nullptr, *one_of = nullptr;
-  const json::value* no = nullptr;
+  const json::value* not_schema = nullptr;
 };
 
 // The position of a value: a member or an element of its parent.
-struct place {
-  const place* above = nullptr;
+struct position {
+  const position* parent = nullptr;
   std::optional<std::string_view> key = std::nullopt;  // nullopt: an element
   std::size_t index = 0;
 };
 
-std::string path_to(const place& end) {
-  std::vector<const place*> way;
-  for (const auto* p = &end; p->above != nullptr; p = p->above) way.push_back(p);
+std::string path_to(const position& end) {
+  std::vector<const position*> steps;
+  for (const auto* p = &end; p->parent != nullptr; p = p->parent) steps.push_back(p);
   std::string out;
-  for (auto p = way.rbegin(); p != way.rend() && out.size() < max_report; ++p) {
+  for (auto p = steps.rbegin(); p != steps.rend() && out.size() < max_report; ++p) {
     out += '/';
-    out += (*p)->key ? std::string(cut(*(*p)->key, max_report)) : std::to_string((*p)->index);
+    out += (*p)->key ? std::string(truncated(*(*p)->key, max_report)) : std::to_string((*p)->index);
   }
   return out;
 }
 
-class checker {
+class schema_validator {
  public:
-  explicit checker(const json::value& root) : root_(root) {}
+  explicit schema_validator(const json::value& root) : root_(root) {}
 
-  // False: the value differs, or gave_up().
-  bool check(const json::value& schema, const json::value& v, const place& at, int depth) {
-    if (depth > max_schema_depth) gave_up_ = true;
-    if (!spend(a_visit)) return false;
+  // Returns false if the value does not match, or if limit_exceeded().
+  bool check(const json::value& schema, const json::value& v, const position& at, int depth) {
+    if (depth > max_schema_depth) limit_exceeded_ = true;
+    if (!charge(visit_cost)) return false;
     if (schema.is_bool()) return schema.get_bool() || differs(at, "is not allowed");
     const auto* s = schema.if_object();
     if (s == nullptr) return true;
     const auto* r = rules_of(*s);
     if (r == nullptr) return false;
     if (r->target != nullptr && !check(*r->target, v, at, depth + 1)) return false;
-    return kind(*r, v, at) && bounds(*r, v, at) && members(*r, v, at, depth) && items(*r, v, at, depth) &&
-           combined(*r, v, at, depth);
+    return check_type_and_value(*r, v, at) && check_bounds(*r, v, at) && check_members(*r, v, at, depth) &&
+           check_items(*r, v, at, depth) && check_combinations(*r, v, at, depth);
   }
 
-  bool gave_up() const noexcept { return gave_up_; }
+  bool limit_exceeded() const noexcept { return limit_exceeded_; }
   const std::string& report() const noexcept { return report_; }
   std::uint64_t work() const noexcept { return work_; }
 
  private:
-  // Charges work. False: the limit is exceeded, and validation must stop.
-  bool spend(std::uint64_t work) {
-    if (work > max_schema_work - work_) gave_up_ = true;
-    if (gave_up_) return false;
+  // Charges work. Returns false if the limit is exceeded: validation must stop.
+  bool charge(std::uint64_t work) {
+    if (work > max_schema_work - work_) limit_exceeded_ = true;
+    if (limit_exceeded_) return false;
     work_ += work;
     return true;
   }
 
-  bool spend_on_search(std::string_view name) { return spend(a_search + a_name_byte * name.size()); }
+  bool charge_lookup(std::string_view name) { return charge(lookup_cost + name_byte_cost * name.size()); }
 
-  bool differs(const place& at, std::string_view how, std::string_view what = {}) {
-    if (quiet_ == 0) report_ = path_to(at) + ": " + std::string(how) + std::string(cut(what, max_report));
+  bool differs(const position& at, std::string_view message, std::string_view detail = {}) {
+    if (suppressed_ == 0)
+      report_ = path_to(at) + ": " + std::string(message) + std::string(truncated(detail, max_report));
     return false;
   }
 
   bool same(const json::value& a, const json::value& b) {
-    if (!spend(an_entry)) return false;
+    if (!charge(entry_cost)) return false;
     if (a.is_number() && b.is_number()) {
       return a.is_double() || b.is_double() ? a.to_number<double>() == b.to_number<double>() : a == b;
     }
     if (a.kind() != b.kind()) return false;
     if (const auto* s = a.if_string()) {
-      return s->size() == b.get_string().size() && spend(s->size()) && *s == b.get_string();
+      return s->size() == b.get_string().size() && charge(s->size()) && *s == b.get_string();
     }
     if (const auto* list = a.if_array()) {
       const auto& other = b.get_array();
@@ -159,20 +160,20 @@ class checker {
       const auto& other = b.get_object();
       if (o->size() != other.size()) return false;
       for (const auto& member : *o) {
-        if (!spend_on_search(sv(member.key()))) return false;
-        const auto* twin = other.if_contains(member.key());
-        if (twin == nullptr || !same(member.value(), *twin)) return false;
+        if (!charge_lookup(sv(member.key()))) return false;
+        const auto* counterpart = other.if_contains(member.key());
+        if (counterpart == nullptr || !same(member.value(), *counterpart)) return false;
       }
       return true;
     }
     return a == b;
   }
 
-  // nullptr: gave_up().
+  // Returns nullptr if limit_exceeded().
   const rules* rules_of(const json::object& s) {
     const auto found = rules_.find(&s);
     if (found != rules_.end()) return &found->second;
-    if (!spend(a_schema + a_member * std::min(s.size(), max_members_searched))) return nullptr;
+    if (!charge(schema_cost + member_cost * std::min(s.size(), max_members_searched))) return nullptr;
     auto& r = rules_[&s];
     const auto bound = [&](const char* key) -> std::optional<double> {
       const auto* v = s.if_contains(key);
@@ -182,7 +183,7 @@ class checker {
     if (const auto* ref = s.if_contains("$ref"); ref != nullptr && ref->is_string()) {
       const auto pointer = sv(ref->get_string());
       if (pointer.starts_with('#')) {
-        if (!spend(a_ref_byte * pointer.size())) return nullptr;
+        if (!charge(ref_byte_cost * pointer.size())) return nullptr;
         json::error_code ec;
         r.target = root_.find_pointer(jv(pointer.substr(1)), ec);
       }
@@ -190,57 +191,57 @@ class checker {
     r.type = s.if_contains("type");
     if (r.type != nullptr && r.type->is_string()) r.types = type_named(sv(r.type->get_string()));
     if (const auto* types = array_at(s, "type")) {
-      if (!spend(an_entry * types->size())) return nullptr;
+      if (!charge(entry_cost * types->size())) return nullptr;
       r.types = 0;
       for (const auto& each : *types) {
         if (each.is_string()) r.types |= type_named(sv(each.get_string()));
       }
     }
-    r.constant = s.if_contains("const");
-    r.choice = array_at(s, "enum");
+    r.const_value = s.if_contains("const");
+    r.enum_values = array_at(s, "enum");
     r.minimum = bound("minimum"), r.maximum = bound("maximum");
-    r.above = bound("exclusiveMinimum"), r.below = bound("exclusiveMaximum");
+    r.exclusive_minimum = bound("exclusiveMinimum"), r.exclusive_maximum = bound("exclusiveMaximum");
     r.min_length = bound("minLength"), r.max_length = bound("maxLength");
     r.min_items = bound("minItems"), r.max_items = bound("maxItems");
     r.min_properties = bound("minProperties"), r.max_properties = bound("maxProperties");
     r.required = array_at(s, "required");
     r.properties = object_at(s, "properties");
-    if (!s.contains("patternProperties")) r.other_properties = s.if_contains("additionalProperties");
-    r.first_items = array_at(s, "prefixItems");
-    r.other_items = s.if_contains("items");
-    if (r.other_items != nullptr && r.other_items->is_array()) {  // the form before 2020-12
-      r.first_items = r.other_items->if_array();
-      r.other_items = s.if_contains("additionalItems");
+    if (!s.contains("patternProperties")) r.additional_properties = s.if_contains("additionalProperties");
+    r.prefix_items = array_at(s, "prefixItems");
+    r.remaining_items = s.if_contains("items");
+    if (r.remaining_items != nullptr && r.remaining_items->is_array()) {  // the form before JSON Schema 2020-12
+      r.prefix_items = r.remaining_items->if_array();
+      r.remaining_items = s.if_contains("additionalItems");
     }
     r.all_of = array_at(s, "allOf"), r.any_of = array_at(s, "anyOf"), r.one_of = array_at(s, "oneOf");
-    r.no = s.if_contains("not");
+    r.not_schema = s.if_contains("not");
     return &r;
   }
 
-  bool kind(const rules& r, const json::value& v, const place& at) {
-    if (r.types != any && (r.types & kinds_of(v)) == 0) {
+  bool check_type_and_value(const rules& r, const json::value& v, const position& at) {
+    if (r.types != any && (r.types & types_of(v)) == 0) {
       if (r.type->is_string()) return differs(at, "is not of the type ", sv(r.type->get_string()));
       char list[max_report];
       json::serializer writer;
       writer.reset(r.type);
       return differs(at, "is of none of the types ", sv(writer.read(list, sizeof list)));
     }
-    if (r.constant != nullptr && !same(*r.constant, v)) {
+    if (r.const_value != nullptr && !same(*r.const_value, v)) {
       return differs(at, "is not the value of const");
     }
-    if (r.choice == nullptr) return true;
-    for (const auto& each : *r.choice) {
+    if (r.enum_values == nullptr) return true;
+    for (const auto& each : *r.enum_values) {
       if (same(each, v)) return true;
-      if (gave_up_) return false;
+      if (limit_exceeded_) return false;
     }
     return differs(at, "is none of the values that it may have");
   }
 
-  bool bounds(const rules& r, const json::value& v, const place& at) {
+  bool check_bounds(const rules& r, const json::value& v, const position& at) {
     if (v.is_string()) {
       if (!r.min_length && !r.max_length) return true;
       const auto s = sv(v.get_string());
-      if (!spend(s.size())) return false;
+      if (!charge(s.size())) return false;
       const auto n = static_cast<double>(characters(s));
       if (r.min_length && n < *r.min_length) return differs(at, "has a length below minLength");
       if (r.max_length && n > *r.max_length) return differs(at, "has a length above maxLength");
@@ -256,101 +257,101 @@ class checker {
       const auto n = v.to_number<double>();
       if (r.minimum && n < *r.minimum) return differs(at, "is below minimum");
       if (r.maximum && n > *r.maximum) return differs(at, "is above maximum");
-      if (r.above && n <= *r.above) return differs(at, "is not above exclusiveMinimum");
-      if (r.below && n >= *r.below) return differs(at, "is not below exclusiveMaximum");
+      if (r.exclusive_minimum && n <= *r.exclusive_minimum) return differs(at, "is not above exclusiveMinimum");
+      if (r.exclusive_maximum && n >= *r.exclusive_maximum) return differs(at, "is not below exclusiveMaximum");
     }
     return true;
   }
 
-  bool members(const rules& r, const json::value& v, const place& at, int depth) {
+  bool check_members(const rules& r, const json::value& v, const position& at, int depth) {
     const auto* o = v.if_object();
     if (o == nullptr) return true;
     if (r.required != nullptr) {
       for (const auto& name : *r.required) {
-        if (!spend(an_entry)) return false;
+        if (!charge(entry_cost)) return false;
         if (!name.is_string()) continue;
-        if (!spend_on_search(sv(name.get_string()))) return false;
+        if (!charge_lookup(sv(name.get_string()))) return false;
         if (!o->contains(name.get_string())) {
-          return differs(at, std::string(cut(sv(name.get_string()), max_report)) + " is missing");
+          return differs(at, std::string(truncated(sv(name.get_string()), max_report)) + " is missing");
         }
       }
     }
-    if (r.properties == nullptr && r.other_properties == nullptr) return true;
+    if (r.properties == nullptr && r.additional_properties == nullptr) return true;
     for (const auto& member : *o) {
       const auto key = sv(member.key());
       const json::value* of = nullptr;
-      if (!spend_on_search(key)) return false;
+      if (!charge_lookup(key)) return false;
       if (r.properties != nullptr) of = r.properties->if_contains(member.key());
-      if (of == nullptr) of = r.other_properties;
-      if (of != nullptr && !check(*of, member.value(), {.above = &at, .key = key}, depth + 1)) return false;
+      if (of == nullptr) of = r.additional_properties;
+      if (of != nullptr && !check(*of, member.value(), {.parent = &at, .key = key}, depth + 1)) return false;
     }
     return true;
   }
 
-  bool items(const rules& r, const json::value& v, const place& at, int depth) {
+  bool check_items(const rules& r, const json::value& v, const position& at, int depth) {
     const auto* a = v.if_array();
     if (a == nullptr) return true;
-    const std::size_t ahead = r.first_items != nullptr ? r.first_items->size() : 0;
+    const std::size_t prefix_size = r.prefix_items != nullptr ? r.prefix_items->size() : 0;
     for (std::size_t i = 0; i < a->size(); ++i) {
-      const auto* of = i < ahead ? &(*r.first_items)[i] : r.other_items;
+      const auto* of = i < prefix_size ? &(*r.prefix_items)[i] : r.remaining_items;
       if (of == nullptr) break;
-      if (!check(*of, (*a)[i], {.above = &at, .index = i}, depth + 1)) return false;
+      if (!check(*of, (*a)[i], {.parent = &at, .index = i}, depth + 1)) return false;
     }
     return true;
   }
 
-  bool combined(const rules& r, const json::value& v, const place& at, int depth) {
+  bool check_combinations(const rules& r, const json::value& v, const position& at, int depth) {
     if (r.all_of != nullptr) {
       for (const auto& each : *r.all_of) {
         if (!check(each, v, at, depth + 1)) return false;
       }
     }
-    for (const auto* some : {r.any_of, r.one_of}) {
-      if (some == nullptr || some->empty()) continue;
+    for (const auto* alternatives : {r.any_of, r.one_of}) {
+      if (alternatives == nullptr || alternatives->empty()) continue;
       std::size_t matched = 0;
-      for (const auto& each : *some) {
+      for (const auto& each : *alternatives) {
         if (matches(each, v, at, depth + 1)) ++matched;
-        if (gave_up_) return false;
-        if (some == r.any_of && matched > 0) break;
+        if (limit_exceeded_) return false;
+        if (alternatives == r.any_of && matched > 0) break;
       }
-      // The last alternative is checked again for its report only if a report is wanted, so that nesting does not
-      // multiply the work.
-      if (matched == 0) return quiet_ == 0 && check(some->back(), v, at, depth + 1);
-      if (some == r.one_of && matched > 1) return differs(at, "matches more than one of oneOf");
+      // The last alternative is checked again for its report, but only if a report is requested, so that nesting does
+      // not multiply the work.
+      if (matched == 0) return suppressed_ == 0 && check(alternatives->back(), v, at, depth + 1);
+      if (alternatives == r.one_of && matched > 1) return differs(at, "matches more than one of oneOf");
     }
-    if (r.no == nullptr) return true;
-    if (matches(*r.no, v, at, depth + 1)) return differs(at, "matches the schema of not");
-    return !gave_up_;
+    if (r.not_schema == nullptr) return true;
+    if (matches(*r.not_schema, v, at, depth + 1)) return differs(at, "matches the schema of not");
+    return !limit_exceeded_;
   }
 
-  // Like check(), but without a report.
-  bool matches(const json::value& schema, const json::value& v, const place& at, int depth) {
-    ++quiet_;
+  // Like check(), but does not write a report.
+  bool matches(const json::value& schema, const json::value& v, const position& at, int depth) {
+    ++suppressed_;
     const bool out = check(schema, v, at, depth);
-    --quiet_;
+    --suppressed_;
     return out;
   }
 
   const json::value& root_;
   std::unordered_map<const json::object*, rules> rules_;
   std::uint64_t work_ = 0;
-  int quiet_ = 0;
-  bool gave_up_ = false;
+  int suppressed_ = 0;
+  bool limit_exceeded_ = false;
   std::string report_;
 };
 
 }  // namespace
 
-schema_verdict held_against(const json::value& schema, const json::value& v) {
-  checker c(schema);
+validation_result validate(const json::value& schema, const json::value& v) {
+  schema_validator c(schema);
   c.check(schema, v, {}, 0);
-  schema_verdict out{.gave_up = c.gave_up(), .work = c.work()};
-  if (!out.gave_up) out.mismatch = cut(c.report(), max_report);
+  validation_result out{.limit_exceeded = c.limit_exceeded(), .work = c.work()};
+  if (!out.limit_exceeded) out.mismatch = truncated(c.report(), max_report);
   return out;
 }
 
 std::string schema_mismatch(const json::value& schema, const json::value& v) {
-  return held_against(schema, v).mismatch;
+  return validate(schema, v).mismatch;
 }
 
 }  // namespace mcp

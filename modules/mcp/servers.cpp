@@ -26,46 +26,46 @@ std::string key_of(std::string_view driver, std::string_view config, std::string
   return hex;
 }
 
-// The answer of a driver to resolve() or authorize(). It may arrive after the caller has stopped waiting.
-struct naming {
+// The result of a driver's resolve() or authorize(). It may arrive after the caller has stopped waiting.
+struct driver_result {
   transport driver;
   std::string type, config_json;
-  ry::error why{RY_OK};
+  ry::error error{RY_OK};
   ry::signal done;
-  bool over = false;
+  bool completed = false;
 
-  // start(fn, ctx) calls the driver.
-  template <class Start>
-  static std::shared_ptr<naming> begin(transport driver, Start&& start) {
-    auto n = std::make_shared<naming>();
+  // call(fn, ctx) calls the driver.
+  template <class Call>
+  static std::shared_ptr<driver_result> start(transport driver, Call&& call) {
+    auto n = std::make_shared<driver_result>();
     n->driver = std::move(driver);
-    auto own = std::make_unique<std::shared_ptr<naming>>(n);
-    const ry_status st = start(&took, own.get());
+    auto own = std::make_unique<std::shared_ptr<driver_result>>(n);
+    const ry_status st = call(&on_result, own.get());
     if (st == RY_OK) {
       own.release();
     } else {
-      n->why = ry::error(st);
-      n->over = true;
+      n->error = ry::error(st);
+      n->completed = true;
     }
     return n;
   }
-  static void took(void* ctx, ry_status st, ry_str type, ry_str config_json, const ry_error_view* err) noexcept {
-    const std::unique_ptr<std::shared_ptr<naming>> own(static_cast<std::shared_ptr<naming>*>(ctx));
+  static void on_result(void* ctx, ry_status st, ry_str type, ry_str config_json, const ry_error_view* err) noexcept {
+    const std::unique_ptr<std::shared_ptr<driver_result>> own(static_cast<std::shared_ptr<driver_result>*>(ctx));
     auto& n = **own;
-    const auto kept = ry::guard([&] {
+    const auto copied = ry::guard([&] {
       n.type = ry::text(type);
       n.config_json = ry::text(config_json);
     });
-    n.why = st != RY_OK ? ry::error::from(st, err) : ry::error(kept);
-    n.over = true;
+    n.error = st != RY_OK ? ry::error::from(st, err) : ry::error(copied);
+    n.completed = true;
     n.done.set();
   }
 };
 
-ry::task<void> until_over(std::shared_ptr<naming> n) {
-  while (!n->over) {
+ry::task<void> wait_for_completion(std::shared_ptr<driver_result> n) {
+  while (!n->completed) {
     const auto woken = co_await n->done.wait();
-    if (!woken.ok() && !n->over) throw woken.error();
+    if (!woken.ok() && !n->completed) throw woken.error();
   }
 }
 
@@ -73,18 +73,18 @@ ry::task<void> until_over(std::shared_ptr<naming> n) {
 // "Bearer" prefix.
 std::shared_ptr<const std::vector<ry::masked_text>> mask_credentials(const ry::context& ctx,
                                                                      const json::object& config) {
-  constexpr std::size_t least = 8;
+  constexpr std::size_t min_length = 8;
   auto out = std::make_shared<std::vector<ry::masked_text>>();
   for (const char* part : {"headers", "env"}) {
     const auto* values = object_at(config, part);
     if (values == nullptr) continue;
     for (const auto& member : *values) {
       if (!member.value().is_string()) continue;
-      const auto whole = sv(member.value().get_string());
-      out->emplace_back(ctx, std::string(whole));
-      for (auto rest = whole; !rest.empty();) {
+      const auto value = sv(member.value().get_string());
+      out->emplace_back(ctx, std::string(value));
+      for (auto rest = value; !rest.empty();) {
         const auto end = std::min(rest.find_first_of(" \t,;:="), rest.size());
-        if (end >= least && end < whole.size()) out->emplace_back(ctx, std::string(rest.substr(0, end)));
+        if (end >= min_length && end < value.size()) out->emplace_back(ctx, std::string(rest.substr(0, end)));
         rest.remove_prefix(std::min(end + 1, rest.size()));
       }
     }
@@ -122,10 +122,9 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
                              "instructions", "resources", "on_tool_change"}) {
       known |= key == each;
     }
-    if (!known) return "config." + clean(key, 100) + " is not known";
+    if (!known) return "config." + valid_utf8(key, 100) + " is not known";
   }
-  // A value of another type would be ignored silently: a request without its credentials, a program without its
-  // variables.
+  // A value of another type would be ignored silently: a request would lack its credentials, or a program its variables.
   for (const char* key : {"url", "command", "profile_id"}) {
     const auto* value = o->if_contains(key);
     if (value != nullptr && !value->is_string()) return std::string("config.") + key + " must be a string";
@@ -141,7 +140,7 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
     if (members == nullptr) return std::string("config.") + key + " must be an object";
     for (const auto& member : *members) {
       if (!member.value().is_string())
-        return std::string("config.") + key + "." + clean(sv(member.key()), 100) + " must be a string";
+        return std::string("config.") + key + "." + valid_utf8(sv(member.key()), 100) + " must be a string";
     }
   }
   const auto* reuse = o->if_contains("reuse");
@@ -216,8 +215,8 @@ json::array masked(std::string_view custom_mcps_json) {
     auto* o = each.if_object();
     auto* config = o != nullptr ? o->if_contains("config") : nullptr;
     if (config == nullptr || !config->is_object()) continue;
-    for (const char* place : {"headers", "env"}) {
-      auto* values = config->get_object().if_contains(place);
+    for (const char* part : {"headers", "env"}) {
+      auto* values = config->get_object().if_contains(part);
       if (values == nullptr || !values->is_object()) continue;
       for (auto& member : values->get_object()) member.value() = jv(mask);
     }
@@ -241,17 +240,17 @@ std::string name_of_address(std::string_view address) {
   if (const auto at = address.find("://"); at != std::string_view::npos) address.remove_prefix(at + 3);
   address = address.substr(0, address.find_first_of("/?#"));
   if (const auto at = address.rfind('@'); at != std::string_view::npos) address.remove_prefix(at + 1);
-  auto name = clean(address, 150);
+  auto name = valid_utf8(address, 150);
   return name.empty() ? "mcp" : name;
 }
 
-server_ptr server_maker::ad_hoc(std::string name, std::string_view type, std::string_view custom_type,
-                                const json::object& config, std::string_view account_id, std::uint32_t flags) const {
+server_ptr server_factory::ad_hoc(std::string name, std::string_view type, std::string_view custom_type,
+                                  const json::object& config, std::string_view account_id, std::uint32_t flags) const {
   auto s = std::make_shared<server>();
   s->name = std::move(name);
   s->type = canonical_type(type);
   s->driver = s->type;
-  // The operator, not the account, decides which server a profile leads to.
+  // The operator, not the account, decides to which server a profile leads.
   const bool customizable = s->type != "prebuilt" && !custom_type.empty();
   if (customizable && context_.transports.find(custom_type)) s->driver = custom_type;
   s->config_json = json::serialize(config);
@@ -261,7 +260,7 @@ server_ptr server_maker::ad_hoc(std::string name, std::string_view type, std::st
   s->reuse = reuse != nullptr && reuse->is_bool() && reuse->get_bool();
   s->revision = text_of(config, "revision");
   const auto session = text_of(config, "session");
-  // Connections that any call may reuse belong to no run.
+  // Connections that any call may reuse do not belong to a run.
   if (session == "call" || s->reuse) s->scope = server::session_scope::call;
   if (session == "run") s->scope = server::session_scope::run;
   if (session == "thread") s->scope = server::session_scope::thread;
@@ -276,9 +275,10 @@ server_ptr server_maker::ad_hoc(std::string name, std::string_view type, std::st
   return s;
 }
 
-server_ptr server_maker::of_agent(const configured& c, std::string_view account_id, std::string_view agent_id) const {
+server_ptr server_factory::for_agent(const configured& c, std::string_view account_id,
+                                     std::string_view agent_id) const {
   auto config = c.config;
-  const auto place = "agents.mcp:" + std::string(agent_id);
+  const auto secret_context = "agents.mcp:" + std::string(agent_id);
   const auto secrets = context_.ctx.secrets();
   for (const char* part : {"headers", "env"}) {
     auto* values = config.if_contains(part);
@@ -287,7 +287,7 @@ server_ptr server_maker::of_agent(const configured& c, std::string_view account_
       auto* o = member.value().if_object();
       if (o == nullptr) continue;
       const auto sealed = ry::base64_decode(text_of(*o, "sealed"), ry::base64_alphabet::url, ry::base64_padding::none);
-      const auto opened = sealed ? secrets.open(place, *sealed) : ry::error(RY_DATA_LOSS);
+      const auto opened = sealed ? secrets.open(secret_context, *sealed) : ry::error(RY_DATA_LOSS);
       if (!opened) {
         context_.ctx.warn("the stored secrets of an MCP server cannot be read",
                           {{"server", c.name}, {"agent", agent_id}});
@@ -300,33 +300,33 @@ server_ptr server_maker::of_agent(const configured& c, std::string_view account_
   return ad_hoc(c.name, c.type, c.custom_type, config, account_id);
 }
 
-server_ptr server_maker::in_session(server_ptr s, std::string_view run_id, std::string_view thread_id,
-                                    bool taken_over) {
+server_ptr server_factory::with_session(server_ptr s, std::string_view run_id, std::string_view thread_id,
+                                        bool taken_over) {
   const bool of_run = s->scope == server::session_scope::run || s->scope == server::session_scope::automatic;
   const auto id = of_run ? run_id : s->scope == server::session_scope::thread ? thread_id : std::string_view();
   if (id.empty()) return s;
-  auto made = std::make_shared<server>(*s);
-  made->session = id;
-  made->reuse = true;
-  made->taken_over = taken_over;
-  return made;
+  auto copy = std::make_shared<server>(*s);
+  copy->session = id;
+  copy->reuse = true;
+  copy->taken_over = taken_over;
+  return copy;
 }
 
-server_ptr server_maker::asked_by(server_ptr s, std::string_view kind, std::string_view id) {
-  auto made = std::make_shared<server>(*s);
-  made->asker_kind = kind;
-  made->asker = id;
-  return made;
+server_ptr server_factory::with_caller(server_ptr s, std::string_view kind, std::string_view id) {
+  auto copy = std::make_shared<server>(*s);
+  copy->caller_kind = kind;
+  copy->caller_id = id;
+  return copy;
 }
 
-server_ptr server_maker::out_of_session(server_ptr s) {
-  auto made = std::make_shared<server>(*s);
-  made->session.clear();
-  made->reuse = false;
-  return made;
+server_ptr server_factory::without_session(server_ptr s) {
+  auto copy = std::make_shared<server>(*s);
+  copy->session.clear();
+  copy->reuse = false;
+  return copy;
 }
 
-void server_maker::check(const server& s) const {
+void server_factory::check(const server& s) const {
   if (const auto problem = setting_problem(s.type, s.config_json); !problem.empty()) {
     throw ry::bad_request("mcp.refused", problem);
   }
@@ -336,100 +336,100 @@ void server_maker::check(const server& s) const {
   }
   char text[512];
   ry_errbuf err{text, sizeof text, 0};
-  const auto t = target_of(s);
-  if (driver->table->check(driver->self, &t, &err) != RY_OK) {
-    throw ry::bad_request("mcp.refused", err.len != 0 ? clean({text, err.len}, sizeof text)
+  const auto target = target_of(s);
+  if (driver->table->check(driver->self, &target, &err) != RY_OK) {
+    throw ry::bad_request("mcp.refused", err.len != 0 ? valid_utf8({text, err.len}, sizeof text)
                                                       : std::string("The MCP configuration is not valid"));
   }
 }
 
-ry::task<server_ptr> server_maker::resolve(server_ptr s) const {
+ry::task<server_ptr> server_factory::resolve(server_ptr s) const {
   const auto driver = context_.transports.find(s->driver);
   if (!driver) {
-    throw trouble_with(*s, RY_UNAVAILABLE, "mcp.connect_failed",
+    throw server_error(*s, RY_UNAVAILABLE, "mcp.connect_failed",
                        "there is no transport named \"" + s->driver + "\" here");
   }
   if ((driver->table->capabilities & RY_MCP_RESOLVES) == 0) co_return s;
-  const auto t = target_of(*s);
+  const auto target = target_of(*s);
   ry_exec* exec = co_await ry::this_exec();
-  const auto n = naming::begin(driver, [&](ry_mcp_resolved_fn fn, void* ctx) {
-    return driver->table->resolve(driver->self, &t, exec, fn, ctx);
+  const auto n = driver_result::start(driver, [&](ry_mcp_resolved_fn fn, void* ctx) {
+    return driver->table->resolve(driver->self, &target, exec, fn, ctx);
   });
-  co_await until_over(n);
-  if (n->why.status() != RY_OK) {
-    const auto st = n->why.status();
-    if (st == RY_CANCELLED) throw n->why;
+  co_await wait_for_completion(n);
+  if (n->error.status() != RY_OK) {
+    const auto st = n->error.status();
+    if (st == RY_CANCELLED) throw n->error;
     if (st == RY_NOT_FOUND || st == RY_FAILED_PRECONDITION) {
-      throw trouble_with(*s, st, "mcp.refused", n->why.message());
+      throw server_error(*s, st, "mcp.refused", n->error.message());
     }
-    if (st == RY_UNAUTHENTICATED) throw trouble_with(*s, st, "mcp.unauthorized", n->why.message());
+    if (st == RY_UNAUTHENTICATED) throw server_error(*s, st, "mcp.unauthorized", n->error.message());
     // Database errors are not shown to the caller.
-    context_.ctx.log_error("an integration profile could not be read", n->why);
-    throw trouble_with(*s, RY_UNAVAILABLE, "mcp.internal", "its profile could not be read");
+    context_.ctx.log_error("an integration profile could not be read", n->error);
+    throw server_error(*s, RY_UNAVAILABLE, "mcp.internal", "its profile could not be read");
   }
-  co_return standing_for(std::move(s), std::move(n->type), std::move(n->config_json));
+  co_return resolved_from(std::move(s), std::move(n->type), std::move(n->config_json));
 }
 
-server_ptr server_maker::standing_for(server_ptr asked, std::string type, std::string config_json) const {
-  auto made = std::make_shared<server>(*asked);
-  made->driver = std::move(type);
+server_ptr server_factory::resolved_from(server_ptr original, std::string type, std::string config_json) const {
+  auto copy = std::make_shared<server>(*original);
+  copy->driver = std::move(type);
   auto config = parse(config_json);
-  made->named_json = std::move(config_json);
+  copy->resolved_json = std::move(config_json);
   if (auto* o = config.if_object()) {
     const auto authorization = text_of(*o, "authorization");
     const auto* expired = o->if_contains("expired");
-    made->expired = expired != nullptr && expired->is_bool() && expired->get_bool();
+    copy->expired = expired != nullptr && expired->is_bool() && expired->get_bool();
     o->erase("authorization");
     o->erase("expired");
-    made->key = key_of(made->driver, json::serialize(*o), made->account_id, made->flags);
-    if (made->call_ms != 0) (*o)["timeout_seconds"] = made->call_ms / 1000;
+    copy->key = key_of(copy->driver, json::serialize(*o), copy->account_id, copy->flags);
+    if (copy->call_ms != 0) (*o)["timeout_seconds"] = copy->call_ms / 1000;
     if (!authorization.empty()) {
       auto& headers = (*o)["headers"];
       if (!headers.is_object()) headers = json::object();
       headers.get_object()["Authorization"] = authorization;
     }
   }
-  if (const auto* o = config.if_object()) made->masked = mask_credentials(context_.ctx, *o);
-  made->config_json = json::serialize(config);
-  made->identity = key_of(made->driver, made->config_json, made->account_id, made->flags);
-  made->asked = std::move(asked);
-  return made;
+  if (const auto* o = config.if_object()) copy->masked = mask_credentials(context_.ctx, *o);
+  copy->config_json = json::serialize(config);
+  copy->identity = key_of(copy->driver, copy->config_json, copy->account_id, copy->flags);
+  copy->original = std::move(original);
+  return copy;
 }
 
-ry::task<server_ptr> server_maker::authorize(server_ptr s, ry::error refused) const {
-  const auto driver = s->asked ? context_.transports.find(s->asked->driver) : nullptr;
-  const bool able = driver && (driver->table->capabilities & RY_MCP_AUTHORIZES) != 0 &&
-                    RY_HAS(driver->table, ry_mcp_transport_v1, authorize);
-  if (!able) throw refused;
+ry::task<server_ptr> server_factory::authorize(server_ptr s, ry::error refused) const {
+  const auto driver = s->original ? context_.transports.find(s->original->driver) : nullptr;
+  const bool supports_renewal = driver && (driver->table->capabilities & RY_MCP_AUTHORIZES) != 0 &&
+                                RY_HAS(driver->table, ry_mcp_transport_v1, authorize);
+  if (!supports_renewal) throw refused;
   const auto detail = refused.detail_json();
-  const auto said = detail.empty() ? json::value() : parse(detail);
-  const auto* how = said.if_object();
-  const auto* status = how != nullptr ? how->if_contains("status") : nullptr;
-  const auto authenticate = how != nullptr ? text_of(*how, "authenticate") : std::string();
+  const auto refusal = detail.empty() ? json::value() : parse(detail);
+  const auto* members = refusal.if_object();
+  const auto* status = members != nullptr ? members->if_contains("status") : nullptr;
+  const auto authenticate = members != nullptr ? text_of(*members, "authenticate") : std::string();
   ry_mcp_refusal r{};
   r.struct_size = sizeof r;
   r.http_status = status != nullptr && status->is_int64() ? static_cast<std::uint32_t>(status->get_int64()) : 0;
-  r.config_json = ry::str(s->named_json);
+  r.config_json = ry::str(s->resolved_json);
   r.authenticate = ry::str(authenticate);
-  const auto t = target_of(*s->asked);
+  const auto target = target_of(*s->original);
   ry_exec* exec = co_await ry::this_exec();
-  const auto n = naming::begin(driver, [&](ry_mcp_resolved_fn fn, void* ctx) {
-    return driver->table->authorize(driver->self, &t, &r, exec, fn, ctx);
+  const auto n = driver_result::start(driver, [&](ry_mcp_resolved_fn fn, void* ctx) {
+    return driver->table->authorize(driver->self, &target, &r, exec, fn, ctx);
   });
-  co_await until_over(n);
-  const auto st = n->why.status();
-  if (st == RY_OK) co_return standing_for(s->asked, std::move(n->type), std::move(n->config_json));
-  if (st == RY_CANCELLED) throw n->why;
-  log_cause(context_.ctx, *s, n->why);
-  if (!n->why.reason().starts_with("mcp.")) {
-    context_.ctx.log_error("the credentials of an MCP server could not be renewed", n->why);
-    throw trouble_with(*s, RY_UNAVAILABLE, "mcp.internal", "its credentials could not be renewed");
+  co_await wait_for_completion(n);
+  const auto st = n->error.status();
+  if (st == RY_OK) co_return resolved_from(s->original, std::move(n->type), std::move(n->config_json));
+  if (st == RY_CANCELLED) throw n->error;
+  log_cause(context_.ctx, *s, n->error);
+  if (!n->error.reason().starts_with("mcp.")) {
+    context_.ctx.log_error("the credentials of an MCP server could not be renewed", n->error);
+    throw server_error(*s, RY_UNAVAILABLE, "mcp.internal", "its credentials could not be renewed");
   }
   const char* reason = "mcp.connect_failed";
   if (st == RY_UNAUTHENTICATED) reason = "mcp.unauthorized";
   if (st == RY_DEADLINE_EXCEEDED) reason = "mcp.timeout";
   if (st == RY_NOT_FOUND || st == RY_FAILED_PRECONDITION) reason = "mcp.refused";
-  throw trouble_with(*s, st, reason, n->why.message());
+  throw server_error(*s, st, reason, n->error.message());
 }
 
 }  // namespace mcp

@@ -5,7 +5,7 @@
 namespace mcp {
 namespace {
 
-TEST(mcp_settings, values_of_the_right_types_are_taken) {
+TEST(mcp_settings, values_of_the_expected_types_are_accepted) {
   EXPECT_EQ(
       setting_problem("http", R"({"url": "http://a.test", "headers": {"A": "b"}, "reuse": true, "session": "run"})"),
       "");
@@ -14,7 +14,7 @@ TEST(mcp_settings, values_of_the_right_types_are_taken) {
   EXPECT_EQ(setting_problem("prebuilt", R"({"profile_id": "x"})"), "");
 }
 
-TEST(mcp_settings, a_value_of_another_type_is_named) {
+TEST(mcp_settings, a_value_of_another_type_is_reported_with_its_key) {
   EXPECT_EQ(setting_problem("http", R"({"url": ["http://a.test"]})"), "config.url must be a string");
   EXPECT_EQ(setting_problem("http", R"({"url": "http://a.test", "headers": "A: b"})"),
             "config.headers must be an object");

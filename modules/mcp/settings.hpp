@@ -39,11 +39,11 @@ inline constexpr char settings_schema[] = R"json({
 })json";
 
 // Limits of the connection pool.
-struct kept_limits {
+struct pool_limits {
   std::uint64_t idle_ms = 60'000;  // 0: only sessions are pooled
   std::uint64_t session_idle_ms = 900'000;  // for sessions of runs and threads
-  std::size_t clients = 1024, per_account = 32;
-  std::int64_t life_us = 3600LL * 1'000'000;  // detected revisions expire
+  std::size_t max_clients = 1024, max_per_account = 32;
+  std::int64_t max_age_us = 3600LL * 1'000'000;  // a detected protocol revision may become outdated
 };
 
 struct settings {
@@ -52,8 +52,8 @@ struct settings {
   std::int64_t cache_us = 24LL * 3600 * 1'000'000;
   std::size_t cache_bytes = 64u << 20, max_result_bytes = 1u << 20, max_message_bytes = 16u << 20,
               max_instructions_bytes = 4u << 10, max_files_bytes = 12u << 20, max_tools = 1000;
-  std::size_t max_at_once = 64;  // per account
-  kept_limits kept;
+  std::size_t max_concurrent = 64;  // per account
+  pool_limits pool;
 };
 settings read_settings(std::string_view json);
 

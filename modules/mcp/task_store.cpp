@@ -8,13 +8,13 @@
 namespace mcp {
 namespace {
 
-std::string sealed_for(const std::string& run) {
+std::string secret_context(const std::string& run) {
   return "mcp.task:" + run;
 }
 
 ry::uuid uuid_of(const std::string& run) {
   const auto id = ry::uuid::parse(run);
-  if (!id) throw ry::error(RY_INVALID_ARGUMENT, "mcp.task", "the id of a run is no UUID");
+  if (!id) throw ry::error(RY_INVALID_ARGUMENT, "mcp.task", "the id of a run is not a UUID");
   return *id;
 }
 
@@ -59,11 +59,11 @@ std::string hash_of_call(std::string_view tool, const json::value& arguments) {
   return {reinterpret_cast<const char*>(digest), sizeof digest};
 }
 
-ry::task<void> task_store::keep(call_id of, std::string task_id, std::int64_t life_ms) {
-  const auto run = uuid_of(of.run);
-  const auto sealed = ctx_.secrets().seal(sealed_for(of.run), task_id).value();
-  note_stored(of.run);
-  // Also deletes expired rows, whose runs ended on other nodes.
+ry::task<void> task_store::store(call_id id, std::string task_id, std::int64_t lifetime_ms) {
+  const auto run = uuid_of(id.run);
+  const auto sealed = ctx_.secrets().seal(secret_context(id.run), task_id).value();
+  mark_stored(id.run);
+  // Also deletes expired rows of runs that ended on other nodes.
   (co_await ctx_.db().query(
        "with old as (delete from mcp.task where (run_id, tool_call_id) in (select run_id, tool_call_id"
        " from mcp.task where expires_at < now() order by expires_at limit 50 for update skip locked))"
@@ -71,41 +71,41 @@ ry::task<void> task_store::keep(call_id of, std::string task_id, std::int64_t li
        " values ($1, $2, $3, $4, now() + $5::bigint * interval '1 millisecond')"
        " on conflict (run_id, tool_call_id) do update set call_hash = excluded.call_hash,"
        " task_id = excluded.task_id, expires_at = excluded.expires_at",
-       run, of.call, ry::bytes_view(of.hash), ry::bytes_view(sealed), life_ms))
+       run, id.call, ry::bytes_view(id.hash), ry::bytes_view(sealed), lifetime_ms))
       .value();
 }
 
-ry::task<std::optional<std::string>> task_store::find(call_id of) const {
-  const auto run = uuid_of(of.run);
+ry::task<std::optional<std::string>> task_store::find(call_id id) const {
+  const auto run = uuid_of(id.run);
   const auto rows = (co_await ctx_.db().query(
                          "select task_id from mcp.task where run_id = $1 and tool_call_id = $2 and call_hash = $3", run,
-                         of.call, ry::bytes_view(of.hash)))
+                         id.call, ry::bytes_view(id.hash)))
                         .value();
   if (rows.empty()) co_return std::nullopt;
-  auto opened = ctx_.secrets().open(sealed_for(of.run), rows.front().text("task_id"));
+  auto opened = ctx_.secrets().open(secret_context(id.run), rows.front().text("task_id"));
   if (!opened) {
-    ctx_.warn("the stored task of an MCP server cannot be read", {{"run", of.run}});
+    ctx_.warn("the stored task of an MCP server cannot be read", {{"run", id.run}});
     co_return std::nullopt;
   }
   co_return std::move(*opened);
 }
 
-ry::task<void> task_store::forget(std::string run) const {
+ry::task<void> task_store::remove(std::string run) const {
   const auto id = uuid_of(run);
   (co_await ctx_.db().query("delete from mcp.task where run_id = $1", id)).value();
 }
 
-void task_store::note_stored(const std::string& run) {
+void task_store::mark_stored(const std::string& run) {
   std::lock_guard lock(mutex_);
   runs_[run].stored = true;
 }
 
-void task_store::note_abandoned(const std::string& run, abandoned a) {
+void task_store::add_abandoned(const std::string& run, abandoned a) {
   std::lock_guard lock(mutex_);
   runs_[run].tasks.push_back(std::move(a));
 }
 
-task_store::of_run task_store::take(const std::string& run) {
+task_store::run_tasks task_store::take(const std::string& run) {
   std::lock_guard lock(mutex_);
   const auto at = runs_.find(run);
   if (at == runs_.end()) return {};

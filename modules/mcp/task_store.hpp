@@ -1,5 +1,5 @@
-// MCP tasks that calls of runs wait for. The database stores them so that a worker that claims the run continues with
-// the same task; memory holds those of this worker's runs, to cancel them if the run ends first. Any thread.
+// MCP tasks on which calls of runs wait. They are stored in the database, so that a worker that claims the run continues
+// with the same task, and held in memory for this worker's runs, to cancel them if the run ends first. Any thread.
 #pragma once
 
 #include <mutex>
@@ -18,7 +18,7 @@ namespace mcp {
 struct call_id {
   std::string run, call, hash;
 
-  bool stored() const noexcept { return !run.empty() && !call.empty(); }
+  bool is_stored() const noexcept { return !run.empty() && !call.empty(); }
 };
 // Hash of the tool and its arguments, independent of member order.
 std::string hash_of_call(std::string_view tool, const json::value& arguments);
@@ -27,32 +27,32 @@ class task_store {
  public:
   // A task that its call abandoned while the run continued.
   struct abandoned {
-    server_ptr at;
+    server_ptr server;
     std::string task_id;
   };
 
   explicit task_store(const ry::context& ctx) : ctx_(ctx) {}
 
   // Throws ry::error.
-  ry::task<void> keep(call_id of, std::string task_id, std::int64_t life_ms);
-  ry::task<std::optional<std::string>> find(call_id of) const;
+  ry::task<void> store(call_id id, std::string task_id, std::int64_t lifetime_ms);
+  ry::task<std::optional<std::string>> find(call_id id) const;
   // Deletes the stored tasks of a run that is over.
-  ry::task<void> forget(std::string run) const;
+  ry::task<void> remove(std::string run) const;
 
-  // In memory: the run has a stored task; a call abandoned its task.
-  void note_stored(const std::string& run);
-  void note_abandoned(const std::string& run, abandoned a);
+  // Records in memory that the run has a stored task, or that a call abandoned its task.
+  void mark_stored(const std::string& run);
+  void add_abandoned(const std::string& run, abandoned a);
   // The in-memory state of the run. stored: the run may have rows in the database.
-  struct of_run {
+  struct run_tasks {
     bool stored = false;
     std::vector<abandoned> tasks;
   };
-  of_run take(const std::string& run);
+  run_tasks take(const std::string& run);
 
  private:
   const ry::context& ctx_;
   std::mutex mutex_;
-  std::unordered_map<std::string, of_run> runs_;
+  std::unordered_map<std::string, run_tasks> runs_;
 };
 
 }  // namespace mcp

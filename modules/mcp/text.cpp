@@ -9,9 +9,9 @@
 namespace mcp {
 namespace {
 
-// The value of one character; of an invalid byte, the byte.
-char32_t value_of(std::string_view one) noexcept {
-  return one.size() == 1 ? static_cast<unsigned char>(one.front()) : ry::next_code_point(one);
+// The code point of one character; for an invalid byte, its value.
+char32_t code_point(std::string_view character) noexcept {
+  return character.size() == 1 ? static_cast<unsigned char>(character.front()) : ry::next_code_point(character);
 }
 
 bool is_hidden(char32_t c) noexcept {
@@ -22,18 +22,18 @@ bool is_hidden(char32_t c) noexcept {
                      [c](const auto& r) { return c >= r.first && c <= r.second; });
 }
 
-// Calls `take` for each character until it returns false.
+// Calls `visit` for each character until it returns false.
 template <class F>
-void each_character(std::string_view s, F take) {
+void for_each_character(std::string_view s, F visit) {
   while (!s.empty()) {
     const auto n = std::max<std::size_t>(1, ry::utf8_length(s));
-    if (!take(s.substr(0, n))) return;
+    if (!visit(s.substr(0, n))) return;
     s.remove_prefix(n);
   }
 }
 
 // The UTF-16 code unit of the JSON escape at `at`; -1 if there is none.
-long unit(std::string_view s, std::size_t at) noexcept {
+long utf16_unit(std::string_view s, std::size_t at) noexcept {
   if (s.size() < at + 6 || s[at] != '\\' || s[at + 1] != 'u') return -1;
   unsigned value = 0;
   const auto* from = s.data() + at + 2;
@@ -43,23 +43,23 @@ long unit(std::string_view s, std::size_t at) noexcept {
 
 }  // namespace
 
-std::string_view cut(std::string_view s, std::size_t most) noexcept {
-  return s.size() <= most ? s : s.substr(0, ry::whole_characters(s.substr(0, most)));
+std::string_view truncated(std::string_view s, std::size_t max_bytes) noexcept {
+  return s.size() <= max_bytes ? s : s.substr(0, ry::whole_characters(s.substr(0, max_bytes)));
 }
 
-std::string clean(std::string_view s, std::size_t most) {
+std::string valid_utf8(std::string_view s, std::size_t max_bytes) {
   std::string out;
-  out.reserve(s.size() < most ? s.size() : most);
+  out.reserve(s.size() < max_bytes ? s.size() : max_bytes);
   while (!s.empty()) {
     // Fast path for ASCII.
     const auto ascii = static_cast<std::size_t>(
         std::find_if(s.begin(), s.end(), [](unsigned char c) { return c >= 0x80; }) - s.begin());
-    out += s.substr(0, std::min(ascii, most - out.size()));
+    out += s.substr(0, std::min(ascii, max_bytes - out.size()));
     s.remove_prefix(ascii);
     if (s.empty()) break;
     const auto n = ry::utf8_length(s);
     const auto piece = n != 0 ? s.substr(0, n) : std::string_view("\xef\xbf\xbd");
-    if (out.size() + piece.size() > most) break;
+    if (out.size() + piece.size() > max_bytes) break;
     out += piece;
     s.remove_prefix(n != 0 ? n : 1);
   }
@@ -68,29 +68,29 @@ std::string clean(std::string_view s, std::size_t most) {
 
 bool has_hidden(std::string_view s) noexcept {
   bool found = false;
-  each_character(s, [&](std::string_view c) { return !(found = is_hidden(value_of(c))); });
+  for_each_character(s, [&](std::string_view c) { return !(found = is_hidden(code_point(c))); });
   return found;
 }
 
 std::string without_hidden(std::string_view s) {
   std::string out;
   out.reserve(s.size());
-  each_character(s, [&](std::string_view c) {
+  for_each_character(s, [&](std::string_view c) {
     const bool layout = c == "\n" || c == "\r" || c == "\t";
-    if (layout || !is_hidden(value_of(c))) out += c;
+    if (layout || !is_hidden(code_point(c))) out += c;
     return true;
   });
   return out;
 }
 
-std::string repaired(std::string_view json_text) {
-  auto out = clean(json_text, std::string::npos);
+std::string repaired_json(std::string_view json_text) {
+  auto out = valid_utf8(json_text, std::string::npos);
   const auto high = [](long u) { return u >= 0xd800 && u < 0xdc00; };
   const auto low = [](long u) { return u >= 0xdc00 && u < 0xe000; };
   for (auto at = out.find('\\'); at != std::string::npos;) {
-    const auto u = unit(out, at);
+    const auto u = utf16_unit(out, at);
     std::size_t length = u < 0 ? 2 : 6;
-    if (high(u) && low(unit(out, at + 6))) {
+    if (high(u) && low(utf16_unit(out, at + 6))) {
       length = 12;
     } else if (high(u) || low(u)) {
       out.replace(at, 6, "\\ufffd");

@@ -13,10 +13,10 @@ namespace mcp {
 namespace {
 
 constexpr std::size_t max_tool_name = 256;
-constexpr std::size_t max_left_out = 100;
+constexpr std::size_t max_skipped = 100;
 
-// Hash of a value as text; empty if the text is longer than `most`.
-std::string hash_of(const json::value& v, std::size_t most) {
+// Hash of a value as JSON text; empty if the text is longer than `max_bytes`.
+std::string hash_of(const json::value& v, std::size_t max_bytes) {
   crypto_generichash_state state;
   unsigned char digest[16];
   crypto_generichash_init(&state, nullptr, 0, sizeof digest);
@@ -26,7 +26,7 @@ std::string hash_of(const json::value& v, std::size_t most) {
   for (std::size_t size = 0; !text.done();) {
     const auto part = text.read(piece, sizeof piece);
     size += part.size();
-    if (size > most) return {};
+    if (size > max_bytes) return {};
     crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(part.data()), part.size());
   }
   crypto_generichash_final(&state, digest, sizeof digest);
@@ -35,7 +35,7 @@ std::string hash_of(const json::value& v, std::size_t most) {
   return hex;
 }
 
-// Approximate memory of a value. Hostile input can create a value from two bytes of text.
+// Approximate memory use of a value, which may be much larger than its text.
 std::size_t memory_of(const json::value& v) {
   std::size_t n = sizeof v;
   if (const auto* s = v.if_string()) n += s->size();
@@ -48,7 +48,7 @@ std::size_t memory_of(const json::value& v) {
   return n;
 }
 
-bool claims(const json::object* annotations, std::string_view key) {
+bool has_hint(const json::object* annotations, std::string_view key) {
   const auto* v = annotations != nullptr ? annotations->if_contains(jv(key)) : nullptr;
   return v != nullptr && v->is_bool() && v->get_bool();
 }
@@ -90,7 +90,7 @@ std::optional<std::string> tool_collector::add_page(const json::value& result) {
   if (next == nullptr || !next->is_string()) return std::nullopt;
   const std::string cursor(sv(next->get_string()));
   if (++pages_ >= limits_.pages || full_ || std::find(cursors_.begin(), cursors_.end(), cursor) != cursors_.end()) {
-    list_.left_out.push_back("further pages: the list does not end");
+    list_.skipped.push_back("further pages: the list does not end");
     return std::nullopt;
   }
   cursors_.push_back(cursor);
@@ -100,32 +100,33 @@ std::optional<std::string> tool_collector::add_page(const json::value& result) {
 void tool_collector::add(const json::value& v) {
   const auto* o = v.if_object();
   std::string name = o != nullptr ? text_of(*o, "name") : std::string();
-  const auto leave_out = [&](const std::string& why) {
-    if (list_.left_out.size() < max_left_out) {
-      list_.left_out.push_back((name.empty() ? "(no name)" : without_hidden(cut(name, max_tool_name))) + ": " + why);
+  const auto skip = [&](const std::string& reason) {
+    if (list_.skipped.size() < max_skipped) {
+      list_.skipped.push_back((name.empty() ? "(no name)" : without_hidden(truncated(name, max_tool_name))) + ": " +
+                              reason);
     }
   };
-  if (o == nullptr || name.empty()) return leave_out("it has no name");
-  if (name.size() > max_tool_name) return leave_out("its name is too long");
+  if (o == nullptr || name.empty()) return skip("it has no name");
+  if (name.size() > max_tool_name) return skip("its name is too long");
   // A user who approves a tool must be able to identify it by its name.
-  if (has_hidden(name)) return leave_out("its name has control or invisible characters");
+  if (has_hidden(name)) return skip("its name has control or invisible characters");
   if (list_.tools.size() >= limits_.tools) {
     full_ = true;
-    return leave_out("there are too many tools");
+    return skip("there are too many tools");
   }
   const auto as_task = task_support_of(*o);
   if (as_task == task_support::required && !limits_.task_calls) {
-    return leave_out("it can only be called as a task, and the server or its configuration offers no tasks");
+    return skip("it can only be called as a task, and the server or its configuration offers no tasks");
   }
-  if (hidden_from_models(*o)) return leave_out("it is for user interfaces only (_meta.ui.visibility)");
+  if (hidden_from_models(*o)) return skip("it is for user interfaces only (_meta.ui.visibility)");
   const auto* schema = o->if_contains("inputSchema");
-  if (schema == nullptr || !schema->is_object()) return leave_out("it has no input schema");
+  if (schema == nullptr || !schema->is_object()) return skip("it has no input schema");
   const auto type = text_of(schema->get_object(), "type");
-  if (!type.empty() && type != "object") return leave_out("its input schema is not of an object");
+  if (!type.empty() && type != "object") return skip("its input schema is not of an object");
   auto hash = hash_of(v, limits_.tool_bytes);
-  if (hash.empty()) return leave_out("its description is too large");
+  if (hash.empty()) return skip("its description is too large");
   auto headers = scan_headers(*schema);
-  if (!headers.problem.empty()) return leave_out(headers.problem);
+  if (!headers.problem.empty()) return skip(headers.problem);
   const auto* output = o->if_contains("outputSchema");
   if (output != nullptr && !output->is_object()) output = nullptr;
 
@@ -135,8 +136,8 @@ void tool_collector::add(const json::value& v) {
   if (t.description.empty()) t.description = text_of(*o, "title");
   if (t.description.empty() && annotations != nullptr) t.description = text_of(*annotations, "title");
   t.description = without_hidden(t.description);
-  t.read_only = claims(annotations, "readOnlyHint");
-  t.idempotent = claims(annotations, "idempotentHint");
+  t.read_only = has_hint(annotations, "readOnlyHint");
+  t.idempotent = has_hint(annotations, "idempotentHint");
   t.mirrored = std::move(headers.mirrored);
   t.as_task = as_task;
   t.hash = std::move(hash);
@@ -145,7 +146,7 @@ void tool_collector::add(const json::value& v) {
                      memory_of(*schema) + (output != nullptr ? memory_of(*output) : 0);
   if (list_.bytes + bytes > limits_.list_bytes) {
     full_ = true;
-    return leave_out("the list is too large");
+    return skip("the list is too large");
   }
   list_.bytes += bytes;
   t.name = std::move(name);
@@ -157,14 +158,14 @@ void tool_collector::add(const json::value& v) {
 tool_list tool_collector::finish() {
   std::stable_sort(list_.tools.begin(), list_.tools.end(),
                    [](const tool& a, const tool& b) { return a.name < b.name; });
-  // If two tools have the same name, keep the first, which a call would reach.
-  const auto twice = std::unique(list_.tools.begin(), list_.tools.end(),
-                                 [](const tool& a, const tool& b) { return a.name == b.name; });
-  if (twice != list_.tools.end()) {
-    list_.tools.erase(twice, list_.tools.end());
-    list_.left_out.push_back("several tools: their names were used twice");
+  // If several tools have the same name, keep the first: calls reach that one.
+  const auto duplicates = std::unique(list_.tools.begin(), list_.tools.end(),
+                                      [](const tool& a, const tool& b) { return a.name == b.name; });
+  if (duplicates != list_.tools.end()) {
+    list_.tools.erase(duplicates, list_.tools.end());
+    list_.skipped.push_back("several tools: their names were used twice");
   }
-  for (const auto& why : list_.left_out) list_.bytes += sizeof(std::string) + why.size();
+  for (const auto& reason : list_.skipped) list_.bytes += sizeof(std::string) + reason.size();
   return std::move(list_);
 }
 

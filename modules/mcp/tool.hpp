@@ -14,7 +14,7 @@
 namespace mcp {
 
 struct tool {
-  std::string name;  // as the server names it
+  std::string name;  // as given by the server
   std::string description;  // the title if there is no description
   json::value parameters;  // inputSchema, unchanged
   json::value output_schema;  // null: none
@@ -28,12 +28,12 @@ struct tool {
 // The tools that a server offered at one time. Immutable once shared.
 struct tool_list {
   std::vector<tool> tools;  // sorted by name
-  std::vector<std::string> left_out;  // "name: reason"
-  std::optional<std::int64_t> ttl_ms;  // as the server sent it; none: not sent
+  std::vector<std::string> skipped;  // "name: reason" of tools that cannot be used
+  std::optional<std::int64_t> ttl_ms;  // as sent by the server; nullopt: not sent
   std::string server_name;
   std::string instructions;  // for the model, at most 16 KiB
   bool has_resources = false;  // the server has the capability
-  bool introduced = false;  // the three members above come from initialize or server/discover
+  bool has_server_info = false;  // the three members above come from initialize or server/discover
   std::size_t bytes = 0;  // approximate memory use
 
   const tool* find(std::string_view name) const noexcept;
@@ -45,11 +45,11 @@ struct tool_limits {
   std::size_t tools = 1000;
   std::size_t pages = 100;
   std::size_t tool_bytes = 256 * 1024;  // as text
-  std::size_t list_bytes = 8 * 1024 * 1024;  // of memory
-  bool task_calls = false;  // tools may be called as tasks; otherwise tools that require it are left out
+  std::size_t list_bytes = 8 * 1024 * 1024;  // in memory
+  bool task_calls = false;  // tools may be called as tasks; otherwise tools that require it are skipped
 };
 
-// Collects the pages of tools/list. An invalid tool goes to left_out and does not affect the others.
+// Collects the pages of tools/list. An invalid tool is skipped and does not affect the others.
 class tool_collector {
  public:
   explicit tool_collector(tool_limits limits);

@@ -8,7 +8,7 @@ namespace mcp {
 namespace {
 
 // Per account; beyond this, the oldest definitions are deleted.
-constexpr std::int64_t max_definitions = 20'000, removed_at_once = 1'000;
+constexpr std::int64_t max_definitions = 20'000, removed_per_batch = 1'000;
 
 ry::uuid account_of(const std::string& account) {
   const auto id = ry::uuid::parse(account);
@@ -65,7 +65,7 @@ ry::task<std::vector<changed_definition>> tool_definitions::changes(const config
       " and (select count(*) from mcp.tool_definition where account_id = $1) > $3"
       " and accepted_at <= (select accepted_at from mcp.tool_definition where account_id = $1"
       " order by accepted_at offset $4 limit 1)",
-      id, key, max_definitions, removed_at_once);
+      id, key, max_definitions, removed_per_batch);
   // If another run accepts a definition at the same time, the next comparison uses that one.
   b.add(
       "insert into mcp.tool_definition (account_id, server, tool, fingerprint)"
@@ -76,7 +76,7 @@ ry::task<std::vector<changed_definition>> tool_definitions::changes(const config
   co_return out;
 }
 
-ry::task<void> tool_definitions::forget(ry::uuid account) const {
+ry::task<void> tool_definitions::remove_all(ry::uuid account) const {
   (co_await ctx_.db().query("delete from mcp.tool_definition where account_id = $1", account)).value();
 }
 
@@ -90,7 +90,7 @@ ry::task<void> tool_definitions::accept(const configured& c, std::string account
 }
 
 ry::task<void> tool_definitions::log_changes(configured c, server_ptr s, tool_list_ptr list) {
-  if (is_logged(s->key, list)) co_return;
+  if (mark_logged(s->key, list)) co_return;
   try {
     const auto all = co_await changes(c, s->account_id, list);
     for (const auto& each : all) {
@@ -106,13 +106,14 @@ ry::task<void> tool_definitions::log_changes(configured c, server_ptr s, tool_li
   }
 }
 
-bool tool_definitions::is_logged(const std::string& key, const tool_list_ptr& list) {
-  constexpr std::size_t most = 10'000;
+// Returns true if changes of this list have been logged already.
+bool tool_definitions::mark_logged(const std::string& key, const tool_list_ptr& list) {
+  constexpr std::size_t max_entries = 10'000;
   std::lock_guard lock(mutex_);
-  if (logged_.size() >= most) logged_.clear();
-  auto& known = logged_[key];
-  if (known.lock() == list) return true;
-  known = list;
+  if (logged_.size() >= max_entries) logged_.clear();
+  auto& logged = logged_[key];
+  if (logged.lock() == list) return true;
+  logged = list;
   return false;
 }
 

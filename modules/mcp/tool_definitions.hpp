@@ -12,7 +12,7 @@
 
 namespace mcp {
 
-// Identifies the server of a configuration, independent of its name, credentials and other settings.
+// Identifies the server of a configuration, independently of its name, credentials and other settings.
 std::string definition_key(const configured& c);
 
 // A tool of an agent whose definition differs from the accepted one.
@@ -31,12 +31,12 @@ class tool_definitions {
   // Throws RY_NOT_FOUND "mcp.definition" if no definition of that tool was accepted before.
   ry::task<void> accept(const configured& c, std::string account, std::string tool, std::string fingerprint) const;
   // Deletes the definitions of an account that was deleted.
-  ry::task<void> forget(ry::uuid account) const;
+  ry::task<void> remove_all(ry::uuid account) const;
   // Logs changes and accepts them, once per list of a server. Never throws.
   ry::task<void> log_changes(configured c, server_ptr s, tool_list_ptr list);
 
  private:
-  bool is_logged(const std::string& key, const tool_list_ptr& list);
+  bool mark_logged(const std::string& key, const tool_list_ptr& list);
 
   const ry::context& ctx_;
   std::mutex mutex_;

@@ -45,7 +45,7 @@ ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std:
 
 ry::task<void> tool_source::refresh(server_ptr s, std::shared_ptr<ry::signal> done) {
   try {
-    (void)co_await broker_.discover(s, freshness::asked_now);
+    (void)co_await service_.discover(s, cache_policy::refresh);
   } catch (const ry::error& e) {
     ctx_.warn("the tools of an MCP server could not be listed",
               {{"server", s->name}, {"reason", e.reason()}, {"error", e.message()}});
@@ -53,49 +53,50 @@ ry::task<void> tool_source::refresh(server_ptr s, std::shared_ptr<ry::signal> do
   done->set();
 }
 
-// Refreshes a list that was already served, at most once at a time per server (single-flight).
-ry::task<void> tool_source::refresh_behind(server_ptr s) {
+// Refreshes a list that was already served. Single-flight: one refresh at a time per server.
+ry::task<void> tool_source::refresh_in_background(server_ptr s) {
   {
     std::lock_guard lock(mutex_);
     if (!refreshing_.insert(s->key).second) co_return;
   }
-  struct entry {
-    tool_source* of;
+  struct refreshing_mark {
+    tool_source* source;
     std::string key;
-    ~entry() {
-      std::lock_guard lock(of->mutex_);
-      of->refreshing_.erase(key);
+    ~refreshing_mark() {
+      std::lock_guard lock(source->mutex_);
+      source->refreshing_.erase(key);
     }
-  } const mine{this, s->key};
+  } const mark{this, s->key};
   co_await refresh(std::move(s), std::make_shared<ry::signal>());
 }
 
 // The cached list, or one that arrives after a short wait; nullptr: none.
-ry::task<tool_list_ptr> tool_source::known_tools(server_ptr s) {
-  s = co_await broker_.servers().resolve(s);
-  const auto known = broker_.memory().look_up(s->key, ctx_.now_unix_us());
-  if (known.fresh || known.failed_lately) co_return known.tools;
+ry::task<tool_list_ptr> tool_source::available_tools(server_ptr s) {
+  s = co_await service_.servers().resolve(s);
+  const auto cached = service_.cache().look_up(s->key, ctx_.now_unix_us());
+  if (cached.fresh || cached.failed_recently) co_return cached.tools;
   ry_exec* exec = co_await ry::this_exec();
-  if (known.tools) {
-    (void)ctx_.spawn(refresh_behind(s), exec);
-    co_return known.tools;
+  if (cached.tools) {
+    (void)ctx_.spawn(refresh_in_background(s), exec);
+    co_return cached.tools;
   }
   // Discovery has its own time limit and continues after the wait has ended.
   auto done = std::make_shared<ry::signal>();
-  if (!ctx_.spawn(refresh(s, done), exec)) co_return known.tools;
+  if (!ctx_.spawn(refresh(s, done), exec)) co_return cached.tools;
   const auto wait = [](std::shared_ptr<ry::signal> d) -> ry::task<void> { (co_await d->wait()).value(); };
   try {
     co_await within(ctx_, settings_.list_wait_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.wait", ""), wait(done));
   } catch (const ry::error& e) {
     if (!e.is("mcp.wait")) throw;
   }
-  co_return broker_.memory().look_up(s->key, ctx_.now_unix_us()).tools;
+  co_return service_.cache().look_up(s->key, ctx_.now_unix_us()).tools;
 }
 
 std::string tool_source::shown_instructions(const tool_list& list) const {
-  const auto shown = cut(list.instructions, settings_.max_instructions_bytes);
-  const auto more = list.instructions.size() - shown.size();
-  return std::string(shown) + (more == 0 || shown.empty() ? "" : "\n[cut: " + std::to_string(more) + " more bytes]");
+  const auto shown = truncated(list.instructions, settings_.max_instructions_bytes);
+  const auto omitted = list.instructions.size() - shown.size();
+  return std::string(shown) +
+         (omitted == 0 || shown.empty() ? "" : "\n[cut: " + std::to_string(omitted) + " more bytes]");
 }
 
 ry::task<std::vector<changed_definition>> tool_source::changed_tools(configured c, server_ptr s, tool_list_ptr list) {
@@ -107,52 +108,52 @@ ry::task<std::vector<changed_definition>> tool_source::changed_tools(configured 
 
 ry::task<void> tool_source::check_definition(configured c, server_ptr s, std::string tool) {
   if (c.on_tool_change == configured::tool_change::log) co_return;
-  auto named = co_await broker_.servers().resolve(s);
-  auto list = broker_.memory().look_up(named->key, ctx_.now_unix_us()).tools;
-  if (!list) list = co_await broker_.discover(s, freshness::remembered);
+  auto resolved = co_await service_.servers().resolve(s);
+  auto list = service_.cache().look_up(resolved->key, ctx_.now_unix_us()).tools;
+  if (!list) list = co_await service_.discover(s, cache_policy::allow_cached);
   if (list->find(tool) == nullptr) {
-    throw trouble_with(*s, RY_FAILED_PRECONDITION, "mcp.tool_changed",
+    throw server_error(*s, RY_FAILED_PRECONDITION, "mcp.tool_changed",
                        "the tool " + tool + " is no longer in the server's list");
   }
   const bool blocks = c.on_tool_change == configured::tool_change::block;
   const auto all = co_await definitions_.changes(c, s->account_id, list);
   const auto* change = change_of(all, tool);
   if (change == nullptr) co_return;
-  throw trouble_with(*s, RY_FAILED_PRECONDITION, "mcp.tool_changed",
+  throw server_error(*s, RY_FAILED_PRECONDITION, "mcp.tool_changed",
                      "the definition of the tool " + tool + " has changed (" + parts_of(*change) + "); it " +
                          (blocks ? "is blocked" : "is not called") + " until the user has approved the change");
 }
 
-ry::task<std::string> tool_source::describe(scope of) {
+ry::task<std::string> tool_source::describe(scope caller) {
   if (!settings_.enabled) co_return "[]";
-  const auto agent = co_await read_agent(agents_, of.account, of.agent, of.version);
-  std::vector<ry::task<tool_list_ptr>> asked;
+  const auto agent = co_await read_agent(agents_, caller.account, caller.agent, caller.version);
+  std::vector<ry::task<tool_list_ptr>> lookups;
   std::vector<server_ptr> servers(agent.servers.size());
-  std::vector<std::size_t> place(agent.servers.size(), SIZE_MAX);
+  std::vector<std::size_t> lookup_of(agent.servers.size(), SIZE_MAX);  // index in lookups
   for (std::size_t i = 0; i < agent.servers.size(); ++i) {
-    if (!agent.servers[i].in_use()) continue;
+    if (!agent.servers[i].is_used()) continue;
     try {
-      auto s =
-          server_maker::asked_by(broker_.servers().of_agent(agent.servers[i], of.account, of.agent), "run_id", of.run);
+      auto s = server_factory::with_caller(service_.servers().for_agent(agent.servers[i], caller.account, caller.agent),
+                                           "run_id", caller.run);
       servers[i] = s;
-      place[i] = asked.size();
-      asked.push_back(known_tools(std::move(s)));
+      lookup_of[i] = lookups.size();
+      lookups.push_back(available_tools(std::move(s)));
     } catch (...) {
       ctx_.log_error("an MCP server of an agent is not usable", ry::current_error());
     }
   }
-  const auto known = co_await ry::when_all(std::move(asked));
+  const auto results = co_await ry::when_all(std::move(lookups));
   json::array out;
   std::vector<std::vector<changed_definition>> changed(agent.servers.size());
   for (std::size_t i = 0; i < agent.servers.size(); ++i) {
-    if (place[i] == SIZE_MAX) continue;
-    const auto& got = known[place[i]];
+    if (lookup_of[i] == SIZE_MAX) continue;
+    const auto& got = results[lookup_of[i]];
     if (got.ok() && *got) changed[i] = co_await changed_tools(agent.servers[i], servers[i], *got);
   }
-  std::vector<bool> introduced(agent.servers.size());  // its instructions have been added
+  std::vector<bool> introduced(agent.servers.size());  // by server: its instructions have been added
   for (const auto& t : agent.tools) {
-    if (place[t.server] == SIZE_MAX) continue;
-    const auto& got = known[place[t.server]];
+    if (lookup_of[t.server] == SIZE_MAX) continue;
+    const auto& got = results[lookup_of[t.server]];
     const auto& configuration = agent.servers[t.server];
     json::object o;
     o["name"] = t.name;
@@ -184,8 +185,8 @@ ry::task<std::string> tool_source::describe(scope of) {
   }
   std::vector<std::string> with_resources;
   for (std::size_t i = 0; i < agent.servers.size(); ++i) {
-    if (place[i] == SIZE_MAX || !agent.servers[i].reads_resources()) continue;
-    const auto& got = known[place[i]];
+    if (lookup_of[i] == SIZE_MAX || !agent.servers[i].reads_resources()) continue;
+    const auto& got = results[lookup_of[i]];
     if (got.ok() && *got && (*got)->has_resources) with_resources.push_back(agent.servers[i].name);
   }
   for (auto& tool : resource_tools(with_resources)) out.push_back(std::move(tool));
@@ -194,19 +195,19 @@ ry::task<std::string> tool_source::describe(scope of) {
   co_return json::serialize(out);
 }
 
-ry::task<void> tool_source::list(scope of, ry_tools_list_fn fn, void* ctx) {
+ry::task<void> tool_source::list(scope caller, ry_tools_list_fn fn, void* ctx) {
   std::string text;
-  ry::error why(RY_OK);
+  ry::error failure(RY_OK);
   try {
-    text = co_await describe(std::move(of));
+    text = co_await describe(std::move(caller));
   } catch (...) {
-    why = ry::current_error();
+    failure = ry::current_error();
   }
-  if (why.status() == RY_OK) {
+  if (failure.status() == RY_OK) {
     fn(ctx, RY_OK, ry::str(text), nullptr);
   } else {
-    const auto v = why.view();
-    fn(ctx, why.status(), ry_str{}, &v);
+    const auto v = failure.view();
+    fn(ctx, failure.status(), ry_str{}, &v);
   }
 }
 
@@ -214,24 +215,24 @@ namespace {
 
 // The server of a list_resources or read_resource call. Throws errors that the model can correct.
 std::size_t server_with_resources(const std::vector<configured>& servers, const std::vector<std::size_t>& choices,
-                                  operation what, const json::object& arguments) {
+                                  operation kind, const json::object& arguments) {
   constexpr std::size_t max_uri = 8192;
-  if (what == operation::read_resource) {
+  if (kind == operation::read_resource) {
     const auto uri = text_of(arguments, "uri");
     if (uri.empty()) throw ry::bad_request("mcp.arguments", "the argument \"uri\" is missing");
     if (uri.size() > max_uri) throw ry::bad_request("mcp.arguments", "the argument \"uri\" is too long");
   }
-  const auto wanted = text_of(arguments, "server");
-  if (wanted.empty() && choices.size() == 1) return choices.front();
+  const auto requested = text_of(arguments, "server");
+  if (requested.empty() && choices.size() == 1) return choices.front();
   std::string names;
   for (const auto i : choices) {
-    if (servers[i].name == wanted) return i;
+    if (servers[i].name == requested) return i;
     names += (names.empty() ? "" : ", ") + servers[i].name;
   }
   if (names.empty()) throw ry::bad_request("mcp.arguments", "no MCP server of this agent has resources");
   throw ry::bad_request("mcp.arguments",
                         "the argument \"server\" " +
-                            std::string(wanted.empty() ? "is missing; it must be one of: " : "must be one of: ") +
+                            std::string(requested.empty() ? "is missing; it must be one of: " : "must be one of: ") +
                             names);
 }
 
@@ -239,14 +240,15 @@ std::size_t server_with_resources(const std::vector<configured>& servers, const 
 
 // Servers without a cached list are included: the run may have started on another node.
 ry::task<std::vector<std::size_t>> tool_source::servers_with_resources(const std::vector<configured>& servers,
-                                                                       const scope& of) {
+                                                                       const scope& caller) {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < servers.size(); ++i) {
     if (!servers[i].reads_resources()) continue;
     tool_list_ptr list;
     try {
-      const auto s = co_await broker_.servers().resolve(broker_.servers().of_agent(servers[i], of.account, of.agent));
-      list = broker_.memory().look_up(s->key, ctx_.now_unix_us()).tools;
+      const auto s =
+          co_await service_.servers().resolve(service_.servers().for_agent(servers[i], caller.account, caller.agent));
+      list = service_.cache().look_up(s->key, ctx_.now_unix_us()).tools;
     } catch (const ry::error& e) {
       if (e.status() == RY_CANCELLED) throw;
       continue;  // unusable; a call of one of its tools reports why
@@ -256,77 +258,79 @@ ry::task<std::vector<std::size_t>> tool_source::servers_with_resources(const std
   co_return out;
 }
 
-ry::task<std::string> tool_source::invoke(asked what, call_handle* h) {
-  const auto& of = what.of;
-  const auto agent = co_await read_agent(agents_, of.account, of.agent, of.version);
-  const named_tool* wanted = nullptr;
+ry::task<std::string> tool_source::invoke(tool_call call, call_handle* h) {
+  const auto& caller = call.caller;
+  const auto agent = co_await read_agent(agents_, caller.account, caller.agent, caller.version);
+  const named_tool* named = nullptr;
   for (const auto& t : agent.tools) {
-    if (t.name == what.name) wanted = &t;
+    if (t.name == call.name) named = &t;
   }
-  auto does = operation::call_tool;
-  if (wanted == nullptr && what.name == list_resources_tool) does = operation::list_resources;
-  if (wanted == nullptr && what.name == read_resource_tool) does = operation::read_resource;
-  if ((wanted == nullptr && does == operation::call_tool) || !settings_.enabled) {
-    throw ry::not_found("mcp.no_such_tool", "there is no tool " + what.name);
+  auto kind = operation::call_tool;
+  if (named == nullptr && call.name == list_resources_tool) kind = operation::list_resources;
+  if (named == nullptr && call.name == read_resource_tool) kind = operation::read_resource;
+  if ((named == nullptr && kind == operation::call_tool) || !settings_.enabled) {
+    throw ry::not_found("mcp.no_such_tool", "there is no tool " + call.name);
   }
-  json::value given = parse(what.arguments.empty() ? "{}" : what.arguments);
-  if (!given.is_object()) throw ry::bad_request("mcp.arguments", "the arguments are not an object");
-  std::size_t place = 0;
-  if (wanted != nullptr) {
-    place = wanted->server;
+  json::value arguments = parse(call.arguments.empty() ? "{}" : call.arguments);
+  if (!arguments.is_object()) throw ry::bad_request("mcp.arguments", "the arguments are not an object");
+  std::size_t server_index = 0;
+  if (named != nullptr) {
+    server_index = named->server;
   } else {
-    const auto choices = co_await servers_with_resources(agent.servers, of);
-    place = server_with_resources(agent.servers, choices, does, given.get_object());
+    const auto choices = co_await servers_with_resources(agent.servers, caller);
+    server_index = server_with_resources(agent.servers, choices, kind, arguments.get_object());
   }
-  const auto& configuration = agent.servers[place];
-  auto s = server_maker::asked_by(broker_.servers().of_agent(configuration, of.account, of.agent), "run_id", of.run);
-  if (wanted != nullptr) co_await check_definition(configuration, s, wanted->tool);
-  s = server_maker::in_session(std::move(s), of.run, of.thread, of.taken_over);
+  const auto& configuration = agent.servers[server_index];
+  auto s = server_factory::with_caller(service_.servers().for_agent(configuration, caller.account, caller.agent),
+                                       "run_id", caller.run);
+  if (named != nullptr) co_await check_definition(configuration, s, named->tool);
+  s = server_factory::with_session(std::move(s), caller.run, caller.thread, caller.taken_over);
   mcp_service::call_request request;
-  request.what = does;
-  request.tool = wanted != nullptr ? wanted->tool : what.name;
-  request.of = {of.run, what.call, hash_of_call(request.tool, given)};
-  request.arguments = std::move(given.get_object());
+  request.kind = kind;
+  request.tool = named != nullptr ? named->tool : call.name;
+  request.id = {caller.run, call.id, hash_of_call(request.tool, arguments)};
+  request.arguments = std::move(arguments.get_object());
   request.on_progress_line = [h](std::string_view line) {
     if (h->sink.on_output != nullptr) h->sink.on_output(h->ctx, ry::str(line));
   };
-  if (what.resumed) co_return co_await broker_.resume(std::move(s), std::move(request));
-  co_return co_await broker_.call(std::move(s), std::move(request));
+  if (call.resumed) co_return co_await service_.resume(std::move(s), std::move(request));
+  co_return co_await service_.call(std::move(s), std::move(request));
 }
 
-ry::task<void> tool_source::run(asked what, call_handle* h) {
-  const std::unique_ptr<call_handle> own(h);
-  const auto run_id = what.of.run;
-  const bool resumed = what.resumed;
+ry::task<void> tool_source::run(tool_call call, call_handle* h) {
+  const std::unique_ptr<call_handle> owned(h);
+  const auto run_id = call.caller.run;
+  const bool resumed = call.resumed;
   std::string result;
-  ry::error why(RY_OK);
+  ry::error failure(RY_OK);
   try {
-    result = co_await invoke(std::move(what), h);
+    result = co_await invoke(std::move(call), h);
   } catch (...) {
-    why = ry::current_error();
+    failure = ry::current_error();
   }
-  if (why.status() == RY_OK) {
+  if (failure.status() == RY_OK) {
     h->sink.on_result(h->ctx, RY_OK, ry::str(result), nullptr);
     co_return;
   }
-  // If its task is lost, the call was already made. For a resumed call the run decides what that means.
-  const bool not_made = why.status() == RY_NOT_FOUND && (resumed || !why.is("mcp.task_lost"));
-  if (why.status() == RY_CANCELLED || not_made) {
-    const auto v = why.view();
-    h->sink.on_result(h->ctx, why.status(), ry_str{}, &v);
+  // If its task is lost, the call was already executed. For a resumed call, the run decides how to proceed.
+  const bool not_executed = failure.status() == RY_NOT_FOUND && (resumed || !failure.is("mcp.task_lost"));
+  if (failure.status() == RY_CANCELLED || not_executed) {
+    const auto v = failure.view();
+    h->sink.on_result(h->ctx, failure.status(), ry_str{}, &v);
     co_return;
   }
-  // The model can handle a failed server, so the error becomes the result of the call.
-  ctx_.warn("a tool of an MCP server failed", {{"run_id", run_id}, {"reason", why.reason()}, {"error", why.message()}});
-  (void)ry::guard([&] { result = error_json(why.message()); });
+  // The model can react to a failed server, so the error becomes the result of the call.
+  ctx_.warn("a tool of an MCP server failed",
+            {{"run_id", run_id}, {"reason", failure.reason()}, {"error", failure.message()}});
+  (void)ry::guard([&] { result = error_json(failure.message()); });
   h->sink.on_result(h->ctx, RY_OK, ry::str(result), nullptr);
 }
 
-ry_status tool_source::begin(asked what, ry_exec* exec, const ry_tool_sink& sink, void* ctx, void** call) {
+ry_status tool_source::begin(tool_call call, ry_exec* exec, const ry_tool_sink& sink, void* ctx, void** handle) {
   auto h = std::make_unique<call_handle>(call_handle{this, sink, ctx, ry::cancel_source(ctx_.tasks().token())});
-  const auto token = h->source.token();
-  *call = h.get();
-  auto work = run(std::move(what), h.get());
+  const auto token = h->cancel.token();
+  *handle = h.get();
+  auto work = run(std::move(call), h.get());
   // Posting ensures that the completion is not called from within this call.
   struct start {
     tool_source* s;
@@ -338,8 +342,8 @@ ry_status tool_source::begin(asked what, ry_exec* exec, const ry_tool_sink& sink
   auto later = std::make_shared<start>(start{this, exec, std::move(work), h.get(), token});
   ctx_.post(exec, [later] {
     if (later->s->ctx_.spawn(std::move(later->work), later->exec, later->token)) return;
-    const std::unique_ptr<call_handle> gone(later->h);
-    gone->sink.on_result(gone->ctx, RY_UNAVAILABLE, ry_str{}, nullptr);
+    const std::unique_ptr<call_handle> owned(later->h);
+    owned->sink.on_result(owned->ctx, RY_UNAVAILABLE, ry_str{}, nullptr);
   });
   h.release();
   return RY_OK;
@@ -375,7 +379,7 @@ const ry_agent_tools_v1* tool_source::table() noexcept {
                                                         exec, *sink, ctx, call);
         });
       },
-      [](void*, void* call) noexcept { static_cast<call_handle*>(call)->source.cancel(RY_REASON_USER); },
+      [](void*, void* call) noexcept { static_cast<call_handle*>(call)->cancel.cancel(RY_REASON_USER); },
       [](void* self, const ry_tools_scope* of, ry_str id, ry_str name, ry_str arguments, ry_exec* exec,
          const ry_tool_sink* sink, void* ctx, void** call) noexcept {
         return ry::guard([&] {
@@ -384,7 +388,8 @@ const ry_agent_tools_v1* tool_source::table() noexcept {
         });
       },
       [](void* self, const ry_tools_scope* of, std::int32_t finished) noexcept {
-        (void)ry::guard([&] { static_cast<tool_source*>(self)->broker_.end_run(ry::text(of->run_id), finished != 0); });
+        (void)ry::guard(
+            [&] { static_cast<tool_source*>(self)->service_.end_run(ry::text(of->run_id), finished != 0); });
       }};
   return &t;
 }

@@ -3,7 +3,7 @@
 // A list contains the agent's enabled tools with their cached definitions. A stale cached list is served at once and
 // refreshed in the background. Servers without a cached list are queried in parallel with a short time limit; the tools
 // of a server that does not answer in time are offered without a description and discovered at their first use. A call
-// uses the session of its run or its own connection, and does not wait for the connection to close.
+// uses the session of its run or a separate connection, and does not wait for the connection to close.
 #pragma once
 
 #include <ry/ext/agent_tools.h>
@@ -31,9 +31,9 @@ ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std:
 
 class tool_source {
  public:
-  tool_source(const ry::context& ctx, mcp_service& b, const settings& s, const ry::service<ry_agents_v1>& agents,
+  tool_source(const ry::context& ctx, mcp_service& service, const settings& s, const ry::service<ry_agents_v1>& agents,
               tool_definitions& definitions)
-      : ctx_(ctx), broker_(b), settings_(s), agents_(agents), definitions_(definitions) {}
+      : ctx_(ctx), service_(service), settings_(s), agents_(agents), definitions_(definitions) {}
 
   // The table of agent.tools/1; its self is a tool_source.
   static const ry_agent_tools_v1* table() noexcept;
@@ -53,36 +53,37 @@ class tool_source {
     bool taken_over;
   };
   struct call_handle {
-    tool_source* of;
+    tool_source* source;
     ry_tool_sink sink;
     void* ctx;
-    ry::cancel_source source;
+    ry::cancel_source cancel;
   };
-  ry::task<void> list(scope of, ry_tools_list_fn fn, void* ctx);
-  ry::task<std::string> describe(scope of);
+  ry::task<void> list(scope caller, ry_tools_list_fn fn, void* ctx);
+  ry::task<std::string> describe(scope caller);
   // The enabled tools whose definition is not accepted. If changes are only logged, they are logged in the background.
   ry::task<std::vector<changed_definition>> changed_tools(configured c, server_ptr s, tool_list_ptr list);
   // Throws if the tool must not be called because its definition has changed.
   ry::task<void> check_definition(configured c, server_ptr s, std::string tool);
   // The server's instructions for the system prompt; empty: none.
   std::string shown_instructions(const tool_list& list) const;
-  ry::task<tool_list_ptr> known_tools(server_ptr s);
+  ry::task<tool_list_ptr> available_tools(server_ptr s);
   ry::task<void> refresh(server_ptr s, std::shared_ptr<ry::signal> done);
-  ry::task<void> refresh_behind(server_ptr s);
+  ry::task<void> refresh_in_background(server_ptr s);
   // Indexes of the servers whose resources the agent may read.
-  ry::task<std::vector<std::size_t>> servers_with_resources(const std::vector<configured>& servers, const scope& of);
-  // resumed: the call was made by a worker that is gone.
-  struct asked {
-    scope of;
-    std::string call, name, arguments;
+  ry::task<std::vector<std::size_t>> servers_with_resources(const std::vector<configured>& servers,
+                                                            const scope& caller);
+  // resumed: an earlier worker of the run started the call.
+  struct tool_call {
+    scope caller;
+    std::string id, name, arguments;
     bool resumed = false;
   };
-  ry_status begin(asked what, ry_exec* exec, const ry_tool_sink& sink, void* ctx, void** call);
-  ry::task<void> run(asked what, call_handle* h);
-  ry::task<std::string> invoke(asked what, call_handle* h);
+  ry_status begin(tool_call call, ry_exec* exec, const ry_tool_sink& sink, void* ctx, void** handle);
+  ry::task<void> run(tool_call call, call_handle* h);
+  ry::task<std::string> invoke(tool_call call, call_handle* h);
 
   const ry::context& ctx_;
-  mcp_service& broker_;
+  mcp_service& service_;
   const settings& settings_;
   const ry::service<ry_agents_v1>& agents_;
   tool_definitions& definitions_;

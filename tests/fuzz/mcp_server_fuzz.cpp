@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "modules/mcp/input.hpp"
+#include "modules/mcp/elicitation.hpp"
 #include "modules/mcp/progress.hpp"
 #include "modules/mcp/protocol_revision.hpp"
 #include "modules/mcp/result.hpp"
@@ -54,9 +54,9 @@ void use_result(const mcp::json::value& body) {
   const auto result = mcp::result_json(body, max_result);
   parses(result, "a result is a JSON object");
   parses(mcp::with_note(result, "A note."), "with a note too");
-  (void)mcp::answers_to(body);
+  (void)mcp::responses_to(body);
   (void)mcp::offered_revisions(body);
-  (void)mcp::judge({true, false, body, 200});
+  (void)mcp::detect_revision({true, false, body, 200});
   mcp::tool_collector tools({.tools = 16, .pages = 4, .tool_bytes = 4096, .list_bytes = 64 * 1024});
   try {
     (void)tools.add_page(body);
@@ -68,8 +68,8 @@ void use_result(const mcp::json::value& body) {
   fuzz::promise(list.tools.size() <= 16, "no more tools than allowed");
   for (const auto& t : list.tools) {
     fuzz::promise(list.find(t.name) != nullptr, "a tool is found by its name");
-    (void)mcp::held_against(t.parameters, body);
-    (void)mcp::held_against(t.output_schema, body);
+    (void)mcp::validate(t.parameters, body);
+    (void)mcp::validate(t.output_schema, body);
     if (const auto* arguments = body.if_object()) (void)mcp::mirror_arguments(t.mirrored, *arguments);
   }
 }
@@ -83,27 +83,27 @@ void use(std::string_view text) {
     return;
   }
   for (const auto& m : messages) {
-    switch (m.what) {
-      case mcp::incoming::kind::result:
+    switch (m.kind) {
+      case mcp::message_kind::result:
         use_result(m.body);
         break;
-      case mcp::incoming::kind::failure:
+      case mcp::message_kind::failure:
         (void)mcp::code_of(m.body);
         parses(mcp::error_json(mcp::message_of(m.body)), "a failure is a JSON object");
-        (void)mcp::judge({true, true, m.body, 400});
+        (void)mcp::detect_revision({true, true, m.body, 400});
         break;
-      case mcp::incoming::kind::request:
+      case mcp::message_kind::request:
         parses(mcp::failure_text(m.peer_id, -32601, "unknown method"), "an answer is a JSON object");
         break;
-      case mcp::incoming::kind::notification:
+      case mcp::message_kind::notification:
         if (const auto* params = m.body.if_object()) {
-          mcp::progress_mark mark;
-          (void)mark.grows(*params);
-          fuzz::promise(!mark.grows(*params), "progress that stands still does not grow");
+          mcp::progress_tracker mark;
+          (void)mark.advances(*params);
+          fuzz::promise(!mark.advances(*params), "progress that stands still does not grow");
           (void)mcp::progress_line(*params);
         }
         break;
-      case mcp::incoming::kind::nonsense:
+      case mcp::message_kind::invalid:
         break;
     }
   }

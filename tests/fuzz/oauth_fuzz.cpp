@@ -36,11 +36,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto kind = fuzz::take(input) % 7;
   if (kind == 0) {
     const auto c = read_challenge(input);
-    if (c) fuzz::promise(united(c->scope, "") == c->scope, "scopes are a set");
+    if (c) fuzz::promise(scope_union(c->scope, "") == c->scope, "scopes are a set");
   } else if (kind == 1) {
     throws_only_errors([&] {
       const auto m = read_resource_metadata(input, "https://h/mcp", schemes::https_only);
-      fuzz::promise(usable(m.authorization_server, schemes::https_only), "the authorization server is usable");
+      fuzz::promise(is_usable_url(m.authorization_server, schemes::https_only), "the authorization server is usable");
       fuzz::promise(origin_of(m.resource) == "https://h" || origin_of(m.resource) == "https://H" ||
                         m.resource.find("//h") != std::string::npos || m.resource.find("//H") != std::string::npos,
                     "the resource is the server's");
@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else if (kind == 2) {
     throws_only_errors([&] {
       const auto m = read_server_metadata(input, "https://as", schemes::https_only, consent::of_user);
-      fuzz::promise(usable(m.token_endpoint, schemes::https_only), "tokens are fetched by https");
+      fuzz::promise(is_usable_url(m.token_endpoint, schemes::https_only), "tokens are fetched by https");
       const auto a = authorization_request(m, {"id", "", "", "", "", "https://cb"}, "https://h", m.scopes);
       fuzz::promise(a.url.starts_with(m.authorization_endpoint) && a.url.size() <= max_user_url,
                     "users are sent to a usable address");

@@ -9,7 +9,7 @@ constexpr std::uint64_t exchange_ms = 10'000;
 constexpr std::uint64_t connect_ms = 5'000;
 constexpr std::uint64_t max_bytes = 256 * 1024;
 
-ry::client_request limited(ry::client_request r) {
+ry::client_request with_limits(ry::client_request r) {
   r.connect_timeout(connect_ms).idle_timeout(exchange_ms).total_timeout(exchange_ms);
   r.max_response(max_bytes).header("Accept", "application/json");
   // Credentials of different accounts must never share a connection.
@@ -19,20 +19,20 @@ ry::client_request limited(ry::client_request r) {
 
 }  // namespace
 
-ry::task<ry::client_response> authority::send(ry::client_request r, std::string what) const {
+ry::task<ry::client_response> authority::send(ry::client_request r, std::string url) const {
   r.account(account_);
-  auto got = co_await ctx_.http_client().fetch(limited(std::move(r)));
+  auto got = co_await ctx_.http_client().fetch(with_limits(std::move(r)));
   if (got) co_return std::move(*got);
   const auto& e = got.error();
   if (e.status() == RY_CANCELLED) throw e;
   if (e.is("http_client.address_refused")) {
-    throw ry::forbidden("mcp.oauth", what + " points to a private or local address");
+    throw ry::forbidden("mcp.oauth", url + " points to a private or local address");
   }
-  throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what + " could not be reached")
+  throw ry::error(RY_UNAVAILABLE, "mcp.oauth", url + " could not be reached")
       .with_detail("{\"cause\":" + ry::json_string(e.message()) + "}");
 }
 
-// The body of a JSON response; nullopt if there is no such page.
+// The body of a successful response; nullopt for a 4xx response.
 ry::task<std::optional<std::string>> authority::read(std::string url) const {
   ry::client_request r("GET", url);
   r.flags(RY_CLIENT_FOLLOW_REDIRECTS);
@@ -42,13 +42,12 @@ ry::task<std::optional<std::string>> authority::read(std::string url) const {
   throw ry::error(RY_UNAVAILABLE, "mcp.oauth", url + " answered with HTTP status " + std::to_string(got.status));
 }
 
-// Returns the first document found at `places`; nullopt and the reason if there is none. A place that fails does not
-// prevent the use of others, but without any document its failure is thrown, because the server may be down only
-// temporarily.
-ry::task<std::optional<std::string>> authority::first_document(std::vector<std::string> concurrency_limiter,
-                                                               document wanted, std::string& why) const {
+// Returns the first metadata document found at `urls`; nullopt, with the reason in `problem`, if there is none. If a URL
+// fails, the others are tried. Without any document that failure is thrown, because it may be temporary.
+ry::task<std::optional<std::string>> authority::first_document(std::vector<std::string> urls, document kind,
+                                                               std::string& problem) const {
   ry::error failure(RY_OK);
-  for (const auto& url : concurrency_limiter) {
+  for (const auto& url : urls) {
     std::optional<std::string> body;
     try {
       body = co_await read(url);
@@ -57,28 +56,28 @@ ry::task<std::optional<std::string>> authority::first_document(std::vector<std::
       failure = e;
     }
     if (!body) continue;
-    const auto problem = no_document(*body, wanted);
-    if (problem.empty()) co_return body;
-    why = url + " " + problem;
+    const auto mismatch = document_problem(*body, kind);
+    if (mismatch.empty()) co_return body;
+    problem = url + " " + mismatch;
   }
   if (failure.status() != RY_OK) throw failure;
   co_return std::nullopt;
 }
 
-ry::task<discovered> authority::discover(std::string server_url, challenge said, consent wanted,
+ry::task<discovered> authority::discover(std::string server_url, challenge from_server, consent required,
                                          std::string pinned) const {
-  auto concurrency_limiter = resource_metadata_urls(server_url);
-  const auto& named = said.resource_metadata;
+  auto urls = resource_metadata_urls(server_url);
+  const auto& named = from_server.resource_metadata;
   if (!named.empty()) {
-    if (!usable(named, allowed_)) {
+    if (!is_usable_url(named, allowed_)) {
       throw ry::error(RY_DATA_LOSS, "mcp.oauth", "it names an address of its metadata that is not usable");
     }
-    std::erase(concurrency_limiter, named);
-    concurrency_limiter.insert(concurrency_limiter.begin(), named);
+    std::erase(urls, named);
+    urls.insert(urls.begin(), named);
   }
   discovered d;
-  std::string why;
-  const std::optional<std::string> of_resource = co_await first_document(concurrency_limiter, document::resource, why);
+  std::string problem;
+  const std::optional<std::string> of_resource = co_await first_document(urls, document::resource, problem);
   if (of_resource) {
     d.resource = read_resource_metadata(*of_resource, server_url, allowed_);
   } else if (!named.empty()) {
@@ -90,25 +89,26 @@ ry::task<discovered> authority::discover(std::string server_url, challenge said,
   }
   const auto issuer = d.resource.authorization_server;
   const std::optional<std::string> of_server =
-      co_await first_document(server_metadata_urls(issuer), document::server, why);
+      co_await first_document(server_metadata_urls(issuer), document::server, problem);
   if (of_server) {
-    d.as = read_server_metadata(*of_server, issuer, allowed_, wanted, pinned);
+    d.as = read_server_metadata(*of_server, issuer, allowed_, required, pinned);
     co_return std::move(d);
   }
   if (of_resource) {
-    throw ry::error(RY_DATA_LOSS, "mcp.oauth",
-                    "the authorization server " + issuer + " has no metadata" + (why.empty() ? "" : ": " + why));
+    throw ry::error(
+        RY_DATA_LOSS, "mcp.oauth",
+        "the authorization server " + issuer + " has no metadata" + (problem.empty() ? "" : ": " + problem));
   }
   // Revision 2025-03-26: without metadata, the endpoints are at default paths.
   d.as = default_metadata(issuer);
   d.by_default = true;
-  if (!usable(d.as.token_endpoint, allowed_)) {
+  if (!is_usable_url(d.as.token_endpoint, allowed_)) {
     throw ry::error(RY_DATA_LOSS, "mcp.oauth", "the authorization server " + issuer + " has no metadata and no https");
   }
   co_return std::move(d);
 }
 
-ry::task<challenge> authority::provoke(std::string server_url) const {
+ry::task<challenge> authority::request_challenge(std::string server_url) const {
   // `ping` has no side effects in any revision.
   ry::client_request r("POST", server_url);
   r.body(R"({"jsonrpc":"2.0","id":1,"method":"ping"})", "application/json");
@@ -117,7 +117,7 @@ ry::task<challenge> authority::provoke(std::string server_url) const {
   co_return read_challenge(mcp_transport::fields_of(got.fields, "www-authenticate")).value_or(challenge());
 }
 
-ry::task<client> authority::enlist(server_metadata as, std::string redirect_uri) const {
+ry::task<client> authority::register_client(server_metadata as, std::string redirect_uri) const {
   if (as.registration_endpoint.empty()) {
     throw ry::precondition(
         "mcp.oauth", "the authorization server " + as.issuer + " does not register clients: a client_id is required");
@@ -149,28 +149,29 @@ ry::task<void> authority::revoke(server_metadata as, client c, std::string token
 
 ry::task<std::string> authority::identity_assertion(settings s, std::string issuer, std::string resource,
                                                     std::string scope) const {
-  if (!usable(s.idp_issuer, allowed_)) {
+  if (!is_usable_url(s.idp_issuer, allowed_)) {
     throw ry::error(RY_INVALID_ARGUMENT, "mcp.oauth", "the profile's idp_issuer is not a usable https address");
   }
-  std::string why;
+  std::string problem;
   const std::optional<std::string> text =
-      co_await first_document(server_metadata_urls(s.idp_issuer), document::server, why);
+      co_await first_document(server_metadata_urls(s.idp_issuer), document::server, problem);
   if (!text) {
-    throw ry::error(RY_DATA_LOSS, "mcp.oauth",
-                    "the identity provider " + s.idp_issuer + " has no metadata" + (why.empty() ? "" : ": " + why));
+    throw ry::error(
+        RY_DATA_LOSS, "mcp.oauth",
+        "the identity provider " + s.idp_issuer + " has no metadata" + (problem.empty() ? "" : ": " + problem));
   }
   const auto idp = read_server_metadata(*text, s.idp_issuer, allowed_, consent::none);
-  client me;
-  me.id = s.idp_client_id;
-  me.secret = s.idp_client_secret;
+  client at_idp;
+  at_idp.id = s.idp_client_id;
+  at_idp.secret = s.idp_client_secret;
   ry::client_response got = co_await send(
-      form_post(idp.token_endpoint, idp, me, exchange_parameters(s, issuer, resource, scope)), idp.token_endpoint);
+      form_post(idp.token_endpoint, idp, at_idp, exchange_parameters(s, issuer, resource, scope)), idp.token_endpoint);
   co_return read_assertion(got.status, got.body, idp.token_endpoint);
 }
 
 ry::task<tokens> authority::request(server_metadata as, client c, parameters p) const {
   ry::client_response got = co_await send(form_post(as.token_endpoint, as, c, p), as.token_endpoint);
-  if (refuses_resource(got.status, got.body)) {
+  if (rejects_resource(got.status, got.body)) {
     std::erase_if(p, [](const auto& each) { return each.first == "resource"; });
     got = co_await send(form_post(as.token_endpoint, as, c, std::move(p)), as.token_endpoint);
   }

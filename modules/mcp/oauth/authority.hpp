@@ -1,8 +1,8 @@
 // Requests to authorization servers: discovery, registration, tokens. Every request passes the host's address guard,
-// whichever party supplied the address, and has its own limits on time and size.
+// regardless of the source of the address, and has its own limits on time and size.
 //
 // Errors: ry::error "mcp.oauth" and "mcp.oauth.refused" as in client.hpp; they never contain secrets that were sent or
-// received. Runs on the executor of the chain.
+// received. Runs on the executor of the coroutine chain.
 #pragma once
 
 #include <ry/ry.hpp>
@@ -16,7 +16,7 @@ namespace mcp::oauth {
 struct discovered {
   resource_metadata resource;
   server_metadata as;
-  bool by_default = false;  // no metadata: uses the default endpoints of revision 2025-03-26
+  bool by_default = false;  // there is no metadata: the default endpoints of revision 2025-03-26 apply
 };
 
 class authority {
@@ -25,11 +25,13 @@ class authority {
   authority(const ry::context& ctx, schemes allowed, std::string account)
       : ctx_(ctx), allowed_(allowed), account_(std::move(account)) {}
 
-  // `said`: the server's own challenge, if there was one. `pinned`: as in metadata.hpp.
-  ry::task<discovered> discover(std::string server_url, challenge said, consent wanted, std::string pinned = {}) const;
+  // `from_server`: the server's challenge, if it sent one. `pinned`: as in metadata.hpp.
+  ry::task<discovered> discover(std::string server_url, challenge from_server, consent required,
+                                std::string pinned = {}) const;
   // Requests the challenge of a server that has not been contacted yet; empty if it sends none.
-  ry::task<challenge> provoke(std::string server_url) const;
-  ry::task<client> enlist(server_metadata as, std::string redirect_uri) const;
+  ry::task<challenge> request_challenge(std::string server_url) const;
+  // Registers a client dynamically (RFC 7591).
+  ry::task<client> register_client(server_metadata as, std::string redirect_uri) const;
   // Requests tokens. Retries once without `resource` if the server rejects it (invalid_target), as Entra ID does
   // together with `scope`.
   ry::task<tokens> request(server_metadata as, client c, parameters p) const;
@@ -42,10 +44,10 @@ class authority {
 
  private:
   ry::client_request form_post(const std::string& url, const server_metadata& as, const client& c, parameters p) const;
-  ry::task<ry::client_response> send(ry::client_request r, std::string what) const;
+  ry::task<ry::client_response> send(ry::client_request r, std::string url) const;
   ry::task<std::optional<std::string>> read(std::string url) const;
-  ry::task<std::optional<std::string>> first_document(std::vector<std::string> concurrency_limiter, document wanted,
-                                                      std::string& why) const;
+  ry::task<std::optional<std::string>> first_document(std::vector<std::string> urls, document kind,
+                                                      std::string& problem) const;
 
   const ry::context& ctx_;
   const schemes allowed_;

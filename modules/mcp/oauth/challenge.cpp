@@ -14,9 +14,9 @@ bool is_token_char(char c) {
          std::string_view("!#$%&'*+-.^_`|~/").find(c) != std::string_view::npos;
 }
 
-class reader {
+class header_parser {
  public:
-  explicit reader(std::string_view s) : rest_(s) {}
+  explicit header_parser(std::string_view s) : rest_(s) {}
 
   void skip(std::string_view chars) { rest_.remove_prefix(std::min(rest_.find_first_not_of(chars), rest_.size())); }
   std::string_view token() {
@@ -60,22 +60,22 @@ class reader {
 std::optional<challenge> read_challenge(std::string_view authenticate) {
   std::optional<challenge> out;
   bool bearer = false;
-  reader r(authenticate);
+  header_parser p(authenticate);
   for (;;) {
-    r.skip(" \t,");
-    const auto name = r.token();
+    p.skip(" \t,");
+    const auto name = p.token();
     if (name.empty()) return out;
-    r.skip(" \t");
-    if (!r.take('=')) {
-      // An authentication scheme. The first of several Bearer challenges counts.
+    p.skip(" \t");
+    if (!p.take('=')) {
+      // An authentication scheme. Only the first of several Bearer challenges is read.
       bearer = !out && ry::iequals(name, "bearer");
       if (bearer) out.emplace();
       continue;
     }
-    while (r.take('=')) {
+    while (p.take('=')) {
     }  // the padding of a token68
-    r.skip(" \t");
-    auto value = r.value();
+    p.skip(" \t");
+    auto value = p.value();
     if (!value) return out;
     if (!bearer) continue;
     if (ry::iequals(name, "resource_metadata")) out->resource_metadata = std::move(*value);
@@ -88,13 +88,13 @@ std::vector<std::string> scopes_of(std::string_view scope) {
   std::vector<std::string> out;
   while (!scope.empty() && out.size() < max_scopes) {
     const auto end = std::min(scope.find(' '), scope.size());
-    const auto one = scope.substr(0, end);
+    const auto scope_token = scope.substr(0, end);
     scope.remove_prefix(std::min(end + 1, scope.size()));
     // RFC 6749: printable characters except quotes and backslashes.
-    const bool proper = !one.empty() && std::all_of(one.begin(), one.end(), [](char c) {
+    const bool valid = !scope_token.empty() && std::all_of(scope_token.begin(), scope_token.end(), [](char c) {
       return c > 0x20 && c < 0x7f && c != '"' && c != '\\';
     });
-    if (proper && std::find(out.begin(), out.end(), one) == out.end()) out.emplace_back(one);
+    if (valid && std::find(out.begin(), out.end(), scope_token) == out.end()) out.emplace_back(scope_token);
   }
   return out;
 }
@@ -105,15 +105,15 @@ std::string scope_text(const std::vector<std::string>& scopes) {
   return out;
 }
 
-std::string united(std::string_view a, std::string_view b) {
+std::string scope_union(std::string_view a, std::string_view b) {
   return scope_text(scopes_of(std::string(a) + " " + std::string(b)));
 }
 
-bool contains_all(std::string_view granted, std::string_view wanted) {
-  const auto have = scopes_of(granted);
-  const auto want = scopes_of(wanted);
-  return std::all_of(want.begin(), want.end(),
-                     [&](const auto& s) { return std::find(have.begin(), have.end(), s) != have.end(); });
+bool contains_all(std::string_view granted, std::string_view required) {
+  const auto present = scopes_of(granted);
+  const auto needed = scopes_of(required);
+  return std::all_of(needed.begin(), needed.end(),
+                     [&](const auto& s) { return std::find(present.begin(), present.end(), s) != present.end(); });
 }
 
 }  // namespace mcp::oauth

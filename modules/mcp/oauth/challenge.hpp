@@ -21,7 +21,7 @@ std::optional<challenge> read_challenge(std::string_view authenticate);
 // Converts between a scope string and a list without duplicates.
 std::vector<std::string> scopes_of(std::string_view scope);
 std::string scope_text(const std::vector<std::string>& scopes);
-std::string united(std::string_view a, std::string_view b);
-bool contains_all(std::string_view granted, std::string_view wanted);
+std::string scope_union(std::string_view a, std::string_view b);
+bool contains_all(std::string_view granted, std::string_view required);
 
 }  // namespace mcp::oauth

@@ -14,13 +14,13 @@ using mcp_transport::percent_encoded;
 namespace {
 
 constexpr std::size_t max_text = 16 * 1024;
-constexpr std::int64_t max_life_s = 366LL * 24 * 3600;
-constexpr std::int64_t assertion_life_s = 60;
+constexpr std::int64_t max_lifetime_s = 366LL * 24 * 3600;
+constexpr std::int64_t assertion_lifetime_s = 60;
 
-bool printable(std::string_view s) {
+bool is_printable_ascii(std::string_view s) {
   return std::all_of(s.begin(), s.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
 }
-bool visible(std::string_view s) {
+bool is_visible_ascii(std::string_view s) {
   return !s.empty() && s.size() <= max_text &&
          std::all_of(s.begin(), s.end(), [](char c) { return c > 0x20 && c < 0x7f; });
 }
@@ -33,17 +33,17 @@ std::string form_text(const parameters& p) {
   return out;
 }
 
-// The error of an authorization server, for the log and for users.
-std::string cause_in(const json::object* o, std::uint32_t status) {
+// The error code of an authorization server, for the log and for users.
+std::string error_code_in(const json::object* o, std::uint32_t status) {
   const auto code = o != nullptr ? text_of(*o, "error") : std::string();
-  if (code.empty() || !printable(code)) return "HTTP status " + std::to_string(status);
+  if (code.empty() || !is_printable_ascii(code)) return "HTTP status " + std::to_string(status);
   return code.substr(0, 100);
 }
 
 // The error description, for the log only.
 json::object detail_in(const json::object* o) {
-  const auto more = o != nullptr ? text_of(*o, "error_description") : std::string();
-  return more.empty() ? json::object() : json::object{{"cause", more.substr(0, 1000)}};
+  const auto description = o != nullptr ? text_of(*o, "error_description") : std::string();
+  return description.empty() ? json::object() : json::object{{"cause", description.substr(0, 1000)}};
 }
 
 const std::string oauth_error = "oauth_error";
@@ -54,9 +54,9 @@ const std::string assertion_type = token_type_urn + "id-jag";
 std::int64_t seconds_of(const json::value* v) {
   if (v == nullptr) return -1;
   if (v->is_int64()) return v->get_int64();
-  if (v->is_uint64()) return max_life_s;
+  if (v->is_uint64()) return max_lifetime_s;
   if (v->is_double() && v->get_double() >= 0) {
-    return static_cast<std::int64_t>(std::min(v->get_double(), static_cast<double>(max_life_s)));
+    return static_cast<std::int64_t>(std::min(v->get_double(), static_cast<double>(max_lifetime_s)));
   }
   if (!v->is_string() || v->get_string().empty() || v->get_string().size() > 12) return -1;
   std::int64_t n = 0;
@@ -72,29 +72,29 @@ std::string assertion(const server_metadata& as, const client& c, std::int64_t n
   if (!c.key_id.empty()) header["kid"] = c.key_id;
   const auto now = now_us / 1'000'000;
   const json::object claims{{"iss", c.id},          {"sub", c.id}, {"aud", as.issuer},
-                            {"jti", random_text()}, {"iat", now},  {"exp", now + assertion_life_s}};
+                            {"jti", random_text()}, {"iat", now},  {"exp", now + assertion_lifetime_s}};
   return signed_jwt(json::serialize(header), json::serialize(claims), c.private_key);
 }
 
 }  // namespace
 
-settings read_settings(const json::object& o, const std::string& place) {
+settings read_settings(const json::object& o, const std::string& path) {
   settings s;
-  const auto refuse = [&](const std::string& field, const char* what) {
-    throw ry::bad_request("mcp.oauth", place + "." + field + " " + what);
+  const auto reject = [&](const std::string& field, const char* problem) {
+    throw ry::bad_request("mcp.oauth", path + "." + field + " " + problem);
   };
   for (const auto& member : o) {
     const std::string name(sv(member.key()));
-    if (!member.value().is_string()) refuse(name, "must be a string");
+    if (!member.value().is_string()) reject(name, "must be a string");
     const std::string value(sv(member.value().get_string()));
-    if (value.size() > max_text) refuse(name, "is too long");
-    if (name != "private_key" && !printable(value)) refuse(name, "contains characters that are not allowed");
+    if (value.size() > max_text) reject(name, "is too long");
+    if (name != "private_key" && !is_printable_ascii(value)) reject(name, "contains characters that are not allowed");
     if (name == "grant") {
       if (value != "authorization_code" && value != "client_credentials" && value != "id_jag") {
-        refuse(name, "must be authorization_code, client_credentials or id_jag");
+        reject(name, "must be authorization_code, client_credentials or id_jag");
       }
-      if (value == "client_credentials") s.by = settings::grant::client_credentials;
-      if (value == "id_jag") s.by = settings::grant::id_jag;
+      if (value == "client_credentials") s.grant_type = settings::grant::client_credentials;
+      if (value == "id_jag") s.grant_type = settings::grant::id_jag;
     } else if (name == "client_id") {
       s.client_id = value;
     } else if (name == "client_secret") {
@@ -119,39 +119,39 @@ settings read_settings(const json::object& o, const std::string& place) {
       s.subject_token = value;
     } else if (name == "subject_token_type") {
       if (value != "id_token" && value != "saml2" && value != "refresh_token") {
-        refuse(name, "must be id_token, saml2 or refresh_token");
+        reject(name, "must be id_token, saml2 or refresh_token");
       }
       s.subject_token_type = token_type_urn + value;
     } else {
-      refuse(name, "is not a known member");
+      reject(name, "is not a known member");
     }
   }
   if (!s.private_key.empty() && algorithm_of(s.private_key).empty()) {
-    refuse("private_key", "must be a PEM key for RS256 (2048 bits or more), ES256 or EdDSA");
+    reject("private_key", "must be a PEM key for RS256 (2048 bits or more), ES256 or EdDSA");
   }
-  const bool proves = !s.client_secret.empty() || !s.private_key.empty();
-  if (proves && s.client_id.empty()) refuse("client_id", "is required with a secret or a key");
-  if (s.by == settings::grant::client_credentials && !proves) {
-    refuse("client_secret", "or private_key is required for client_credentials");
+  const bool has_secret = !s.client_secret.empty() || !s.private_key.empty();
+  if (has_secret && s.client_id.empty()) reject("client_id", "is required with a secret or a key");
+  if (s.grant_type == settings::grant::client_credentials && !has_secret) {
+    reject("client_secret", "or private_key is required for client_credentials");
   }
-  const bool by_identity = s.by == settings::grant::id_jag;
+  const bool is_id_jag = s.grant_type == settings::grant::id_jag;
   for (const auto& [field, value] :
        {std::pair{"idp_issuer", &s.idp_issuer}, std::pair{"idp_client_id", &s.idp_client_id},
         std::pair{"idp_client_secret", &s.idp_client_secret}, std::pair{"subject_token", &s.subject_token},
         std::pair{"subject_token_type", &s.subject_token_type}}) {
-    if (!by_identity && !value->empty()) refuse(field, "is only allowed for the grant id_jag");
+    if (!is_id_jag && !value->empty()) reject(field, "is only allowed for the grant id_jag");
   }
-  if (by_identity && s.client_id.empty()) refuse("client_id", "is required for id_jag");
-  if (by_identity && s.idp_issuer.empty()) refuse("idp_issuer", "is required for id_jag");
-  if (by_identity && s.idp_client_id.empty()) refuse("idp_client_id", "is required for id_jag");
-  if (by_identity && s.subject_token_type.empty()) s.subject_token_type = token_type_urn + "id_token";
+  if (is_id_jag && s.client_id.empty()) reject("client_id", "is required for id_jag");
+  if (is_id_jag && s.idp_issuer.empty()) reject("idp_issuer", "is required for id_jag");
+  if (is_id_jag && s.idp_client_id.empty()) reject("idp_client_id", "is required for id_jag");
+  if (is_id_jag && s.subject_token_type.empty()) s.subject_token_type = token_type_urn + "id_token";
   const auto& m = s.auth_method;
   if (!m.empty() && m != "client_secret_basic" && m != "client_secret_post" && m != "private_key_jwt" && m != "none") {
-    refuse("token_endpoint_auth_method", "must be client_secret_basic, client_secret_post, private_key_jwt or none");
+    reject("token_endpoint_auth_method", "must be client_secret_basic, client_secret_post, private_key_jwt or none");
   }
   if ((m == "private_key_jwt" && s.private_key.empty()) ||
       (m.starts_with("client_secret") && s.client_secret.empty())) {
-    refuse("token_endpoint_auth_method", "does not match the credentials");
+    reject("token_endpoint_auth_method", "does not match the credentials");
   }
   return s;
 }
@@ -207,8 +207,8 @@ form token_request(const server_metadata& as, const client& c, parameters p, std
 
 namespace {
 
-// Parses a successful response of a token endpoint; throws for any other.
-json::object read_answer(std::uint32_t http_status, std::string_view body, const std::string& where) {
+// Parses a successful response of a token endpoint; throws for any other response.
+json::object read_token_response(std::uint32_t http_status, std::string_view body, const std::string& where) {
   json::value v;
   (void)ry::guard([&] { v = parse(body); });
   auto* o = v.if_object();
@@ -216,21 +216,22 @@ json::object read_answer(std::uint32_t http_status, std::string_view body, const
   // GitHub reports errors with status 200.
   const bool success = http_status / 100 == 2;
   if (!success || (!code.empty() && !o->contains("access_token"))) {
-    const auto what = where + " returned no token: " + cause_in(o, http_status);
-    // Any failure other than a definite refusal may be temporary.
-    const bool passes = code == "temporarily_unavailable" || code == "server_error" || code == "slow_down";
-    if (passes || (!success && http_status / 100 != 4) || http_status == 408 || http_status == 429) {
+    const auto what = where + " returned no token: " + error_code_in(o, http_status);
+    // Any failure other than an explicit rejection may be temporary.
+    const bool temporary = code == "temporarily_unavailable" || code == "server_error" || code == "slow_down";
+    if (temporary || (!success && http_status / 100 != 4) || http_status == 408 || http_status == 429) {
       throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what).with_detail(json::serialize(detail_in(o)));
     }
-    const bool stranger =
+    const bool unknown_client =
         code == "invalid_client" || code == "unauthorized_client" || code == "incorrect_client_credentials";
-    const bool invalid = code == "invalid_grant" || code == "bad_refresh_token" || code == "bad_verification_code";
+    const bool invalid_grant =
+        code == "invalid_grant" || code == "bad_refresh_token" || code == "bad_verification_code";
     auto detail = detail_in(o);
     detail[oauth_error] = code.substr(0, 100);
     throw ry::error(RY_UNAUTHENTICATED,
-                    stranger  ? "mcp.oauth.unknown_client"
-                    : invalid ? "mcp.oauth.refused"
-                              : "mcp.oauth",
+                    unknown_client  ? "mcp.oauth.unknown_client"
+                    : invalid_grant ? "mcp.oauth.refused"
+                                    : "mcp.oauth",
                     what)
         .with_detail(json::serialize(detail));
   }
@@ -243,17 +244,17 @@ json::object read_answer(std::uint32_t http_status, std::string_view body, const
 tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string_view token_endpoint,
                    std::int64_t now_us) {
   const std::string where(token_endpoint);
-  const auto o = read_answer(http_status, body, where);
+  const auto o = read_token_response(http_status, body, where);
   tokens t;
   t.access = text_of(o, "access_token");
   t.refresh = text_of(o, "refresh_token");
   t.scope = scope_text(scopes_of(text_of(o, "scope")));
-  if (!visible(t.access) || !ry::iequals(text_of(o, "token_type"), "bearer") ||
-      (!t.refresh.empty() && !visible(t.refresh))) {
+  if (!is_visible_ascii(t.access) || !ry::iequals(text_of(o, "token_type"), "bearer") ||
+      (!t.refresh.empty() && !is_visible_ascii(t.refresh))) {
     throw protocol_error(where + " returned no usable bearer token");
   }
-  if (const auto life = seconds_of(o.if_contains("expires_in")); life >= 0) {
-    t.expires_us = now_us + std::min(life, max_life_s) * 1'000'000;
+  if (const auto lifetime = seconds_of(o.if_contains("expires_in")); lifetime >= 0) {
+    t.expires_us = now_us + std::min(lifetime, max_lifetime_s) * 1'000'000;
   }
   return t;
 }
@@ -271,9 +272,9 @@ parameters exchange_parameters(const settings& s, std::string_view issuer, std::
 
 std::string read_assertion(std::uint32_t http_status, std::string_view body, std::string_view token_endpoint) {
   const std::string where(token_endpoint);
-  const auto o = read_answer(http_status, body, where);
+  const auto o = read_token_response(http_status, body, where);
   auto assertion = text_of(o, "access_token");
-  if (!visible(assertion) || text_of(o, "issued_token_type") != assertion_type) {
+  if (!is_visible_ascii(assertion) || text_of(o, "issued_token_type") != assertion_type) {
     throw protocol_error(where + " returned no identity assertion (" + assertion_type + ")");
   }
   return assertion;
@@ -283,7 +284,7 @@ parameters assertion_parameters(std::string_view assertion) {
   return {{"grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"}, {"assertion", std::string(assertion)}};
 }
 
-bool refuses_resource(std::uint32_t http_status, std::string_view body) {
+bool rejects_resource(std::uint32_t http_status, std::string_view body) {
   if (http_status / 100 != 4) return false;
   json::value v;
   (void)ry::guard([&] { v = parse(body); });
@@ -291,7 +292,7 @@ bool refuses_resource(std::uint32_t http_status, std::string_view body) {
   return o != nullptr && text_of(*o, "error") == "invalid_target";
 }
 
-bool voids_refresh(const ry::error& e) {
+bool invalidates_refresh_token(const ry::error& e) {
   if (e.is("mcp.oauth.refused") || e.is("mcp.oauth.unknown_client")) return true;
   if (e.status() != RY_UNAUTHENTICATED || !e.is("mcp.oauth") || e.detail_json().empty()) return false;
   const auto v = parse(e.detail_json());
@@ -318,7 +319,7 @@ client read_registration(std::uint32_t http_status, std::string_view body, std::
   const auto* o = v.if_object();
   const std::string where(endpoint);
   if (http_status / 100 != 2) {
-    throw ry::error(RY_UNAVAILABLE, "mcp.oauth", where + " refused the registration: " + cause_in(o, http_status))
+    throw ry::error(RY_UNAVAILABLE, "mcp.oauth", where + " refused the registration: " + error_code_in(o, http_status))
         .with_detail(json::serialize(detail_in(o)));
   }
   client c;
@@ -328,18 +329,18 @@ client read_registration(std::uint32_t http_status, std::string_view body, std::
     c.auth_method = text_of(*o, "token_endpoint_auth_method");
   }
   c.redirect_uri = redirect_uri;
-  const bool secret = c.auth_method == "client_secret_basic" || c.auth_method == "client_secret_post";
-  const bool known = c.auth_method.empty() || c.auth_method == "none" || (secret && !c.secret.empty());
-  if (!visible(c.id) || (!c.secret.empty() && !printable(c.secret)) || !known) {
+  const bool uses_secret = c.auth_method == "client_secret_basic" || c.auth_method == "client_secret_post";
+  const bool supported = c.auth_method.empty() || c.auth_method == "none" || (uses_secret && !c.secret.empty());
+  if (!is_visible_ascii(c.id) || (!c.secret.empty() && !is_printable_ascii(c.secret)) || !supported) {
     throw protocol_error(where + " returned no usable registration");
   }
   return c;
 }
 
-std::string wanted_scope(const settings& s, std::string_view challenged, std::string_view offered,
-                         std::string_view granted) {
+std::string scope_to_request(const settings& s, std::string_view challenged, std::string_view offered,
+                             std::string_view granted) {
   if (!s.scope.empty()) return s.scope;
-  return united(granted, !challenged.empty() ? challenged : offered);
+  return scope_union(granted, !challenged.empty() ? challenged : offered);
 }
 
 authorization authorization_request(const server_metadata& as, const client& c, std::string_view resource,
@@ -347,10 +348,10 @@ authorization authorization_request(const server_metadata& as, const client& c, 
   authorization a;
   a.state = random_text();
   a.verifier = random_text();
-  auto wanted = std::string(scope);
+  auto requested = std::string(scope);
   // A refresh token avoids asking the user for consent again.
   const bool offline = contains_all(as.scopes, "offline_access");
-  if (offline) wanted = united(wanted, "offline_access");
+  if (offline) requested = scope_union(requested, "offline_access");
   const auto query = form_text({{"response_type", "code"},
                                 {"client_id", c.id},
                                 {"redirect_uri", c.redirect_uri},
@@ -358,11 +359,11 @@ authorization authorization_request(const server_metadata& as, const client& c, 
                                 {"code_challenge", base64url(sha256(a.verifier))},
                                 {"code_challenge_method", "S256"},
                                 {"resource", std::string(resource)},
-                                {"scope", wanted},
+                                {"scope", requested},
                                 // OpenID Connect grants offline access only after a consent prompt.
                                 {"prompt", offline ? "consent" : ""}});
-  const bool more = as.authorization_endpoint.find('?') != std::string::npos;
-  a.url = as.authorization_endpoint + (more ? "&" : "?") + query;
+  const bool has_query = as.authorization_endpoint.find('?') != std::string::npos;
+  a.url = as.authorization_endpoint + (has_query ? "&" : "?") + query;
   if (a.url.size() > max_user_url) {
     throw protocol_error("users cannot be sent to the authorization server " + as.issuer +
                          ": the address is too long with all the scopes that are wanted");

@@ -2,7 +2,7 @@
 // parses. Without I/O.
 //
 // Errors: ry::error "mcp.oauth"; "mcp.oauth.refused" (RY_UNAUTHENTICATED) if a grant is invalid or no longer valid;
-// "mcp.oauth.unknown_client" (RY_UNAUTHENTICATED) if the client is. They contain no secrets.
+// "mcp.oauth.unknown_client" (RY_UNAUTHENTICATED) if the client is unknown. They contain no secrets.
 #pragma once
 
 #include <optional>
@@ -14,22 +14,22 @@ namespace mcp::oauth {
 // OAuth settings that an operator or an account chose for a server: the member `oauth` of an integration or a profile.
 struct settings {
   enum class grant { authorization_code, client_credentials, id_jag };
-  grant by = grant::authorization_code;
+  grant grant_type = grant::authorization_code;
   std::string client_id, client_secret;
   std::string private_key, key_id;  // PEM
   std::string auth_method;  // at the token endpoint; empty: detected from its metadata
   std::string scope;  // overrides the scope that the server requests
-  std::string issuer;  // the only authorization server that may be used; empty: the one that the server names
+  std::string issuer;  // the only authorization server that may be used; empty: the one named by the server
 
   // Only for id_jag (Identity Assertion Authorization Grant): the identity provider of the user's organization, this
   // client's registration there, and the user's identity.
   std::string idp_issuer, idp_client_id, idp_client_secret;
   std::string subject_token, subject_token_type;  // a URN
 };
-// Throws ry::error RY_INVALID_ARGUMENT that names the field under `place`.
-settings read_settings(const json::object& o, const std::string& place);
+// Throws ry::error RY_INVALID_ARGUMENT that names the field with the prefix `path`.
+settings read_settings(const json::object& o, const std::string& path);
 
-// The client as one issuer knows it.
+// The client as registered with one issuer.
 struct client {
   std::string id, secret, private_key, key_id, auth_method, redirect_uri;
 };
@@ -64,9 +64,9 @@ std::string read_assertion(std::uint32_t http_status, std::string_view body, std
 parameters assertion_parameters(std::string_view assertion);
 
 // Whether the token endpoint rejected the parameter `resource` (RFC 8707: invalid_target).
-bool refuses_resource(std::uint32_t http_status, std::string_view body);
+bool rejects_resource(std::uint32_t http_status, std::string_view body);
 // Whether this failure means that the refresh token is invalid: a permanent OAuth error.
-bool voids_refresh(const ry::error& e);
+bool invalidates_refresh_token(const ry::error& e);
 
 // The metadata for dynamic registration and for the client metadata document.
 json::object client_metadata(std::string_view redirect_uri);
@@ -75,13 +75,13 @@ client read_registration(std::uint32_t http_status, std::string_view body, std::
 
 // The scope to request: the configured one, else the one in the challenge, else all supported scopes; plus the scopes
 // granted before.
-std::string wanted_scope(const settings& s, std::string_view challenged, std::string_view offered,
-                         std::string_view granted);
+std::string scope_to_request(const settings& s, std::string_view challenged, std::string_view offered,
+                             std::string_view granted);
 
 struct authorization {
   std::string url, state, verifier;
 };
-// Every server accepts a request line of this many bytes. A longer URL for the user is refused with a ry::error.
+// Every server accepts a request line of this length in bytes. A longer URL for the user is a ry::error.
 constexpr std::size_t max_user_url = 8000;
 authorization authorization_request(const server_metadata& as, const client& c, std::string_view resource,
                                     std::string_view scope);

@@ -12,28 +12,28 @@
 namespace mcp::oauth {
 namespace {
 
-template <auto F>
-struct freer {
+template <auto Free>
+struct deleter {
   template <class T>
   void operator()(T* p) const {
-    F(p);
+    Free(p);
   }
 };
-using bio = std::unique_ptr<BIO, freer<BIO_free>>;
-using pkey = std::unique_ptr<EVP_PKEY, freer<EVP_PKEY_free>>;
-using md_ctx = std::unique_ptr<EVP_MD_CTX, freer<EVP_MD_CTX_free>>;
-using ecdsa_sig = std::unique_ptr<ECDSA_SIG, freer<ECDSA_SIG_free>>;
+using bio = std::unique_ptr<BIO, deleter<BIO_free>>;
+using pkey = std::unique_ptr<EVP_PKEY, deleter<EVP_PKEY_free>>;
+using md_ctx = std::unique_ptr<EVP_MD_CTX, deleter<EVP_MD_CTX_free>>;
+using ecdsa_sig = std::unique_ptr<ECDSA_SIG, deleter<ECDSA_SIG_free>>;
 
 constexpr int coordinate_bytes = 32;  // for P-256
-constexpr int least_rsa_bits = 2048;
+constexpr int min_rsa_bits = 2048;
 
-const unsigned char* octets(std::string_view s) {
+const unsigned char* bytes_of(std::string_view s) {
   return reinterpret_cast<const unsigned char*>(s.data());
 }
 
 std::string encoded(std::string_view bytes, int variant) {
   std::string out(sodium_base64_encoded_len(bytes.size(), variant), '\0');
-  sodium_bin2base64(out.data(), out.size(), octets(bytes), bytes.size(), variant);
+  sodium_bin2base64(out.data(), out.size(), bytes_of(bytes), bytes.size(), variant);
   out.resize(out.size() - 1);
   return out;
 }
@@ -51,7 +51,7 @@ pkey read_key(std::string_view pem) {
 std::string algorithm_of(const EVP_PKEY* key) {
   switch (key != nullptr ? EVP_PKEY_get_base_id(key) : EVP_PKEY_NONE) {
     case EVP_PKEY_RSA:
-      return EVP_PKEY_get_bits(key) >= least_rsa_bits ? "RS256" : "";
+      return EVP_PKEY_get_bits(key) >= min_rsa_bits ? "RS256" : "";
     case EVP_PKEY_ED25519:
       return "EdDSA";
     case EVP_PKEY_EC: {
@@ -67,7 +67,7 @@ std::string algorithm_of(const EVP_PKEY* key) {
 
 // JWS requires both integers of an ECDSA signature at full length; OpenSSL returns them as DER.
 std::string raw_ecdsa(const std::string& der) {
-  const unsigned char* p = octets(der);
+  const unsigned char* p = bytes_of(der);
   const ecdsa_sig sig(d2i_ECDSA_SIG(nullptr, &p, static_cast<long>(der.size())));
   std::string out(2 * coordinate_bytes, '\0');
   auto* to = reinterpret_cast<unsigned char*>(out.data());
@@ -94,7 +94,7 @@ std::string random_text() {
 
 std::string sha256(std::string_view text) {
   std::string out(crypto_hash_sha256_BYTES, '\0');
-  crypto_hash_sha256(reinterpret_cast<unsigned char*>(out.data()), octets(text), text.size());
+  crypto_hash_sha256(reinterpret_cast<unsigned char*>(out.data()), bytes_of(text), text.size());
   return out;
 }
 
@@ -110,16 +110,17 @@ std::string signed_jwt(std::string_view header_json, std::string_view claims_jso
   const md_ctx ctx(EVP_MD_CTX_new());
   std::size_t n = 0;
   std::string signature;
-  bool good = !algorithm.empty() && ctx && EVP_DigestSignInit(ctx.get(), nullptr, digest, nullptr, key.get()) == 1 &&
-              EVP_DigestSign(ctx.get(), nullptr, &n, octets(text), text.size()) == 1;
-  if (good) {
+  bool signed_ok = !algorithm.empty() && ctx &&
+                   EVP_DigestSignInit(ctx.get(), nullptr, digest, nullptr, key.get()) == 1 &&
+                   EVP_DigestSign(ctx.get(), nullptr, &n, bytes_of(text), text.size()) == 1;
+  if (signed_ok) {
     signature.resize(n);
-    good = EVP_DigestSign(ctx.get(), reinterpret_cast<unsigned char*>(signature.data()), &n, octets(text),
-                          text.size()) == 1;
+    signed_ok = EVP_DigestSign(ctx.get(), reinterpret_cast<unsigned char*>(signature.data()), &n, bytes_of(text),
+                               text.size()) == 1;
     signature.resize(n);
   }
-  if (good && algorithm == "ES256") signature = raw_ecdsa(signature);
-  if (!good || signature.empty()) {
+  if (signed_ok && algorithm == "ES256") signature = raw_ecdsa(signature);
+  if (!signed_ok || signature.empty()) {
     throw ry::bad_request("mcp.oauth", "the private key cannot sign");
   }
   return text + "." + base64url(signature);

@@ -1,4 +1,4 @@
-// Random strings, hashes and signatures in the encodings of OAuth. Any thread.
+// Random strings, hashes and signatures in the encodings that OAuth uses. Any thread.
 #pragma once
 
 #include <string>

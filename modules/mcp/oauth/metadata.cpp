@@ -36,12 +36,12 @@ json::object object_in(std::string_view body, std::string_view what) {
   return std::move(v.get_object());
 }
 
-std::vector<std::string> texts_in(const json::object& o, std::string_view key, std::size_t most) {
+std::vector<std::string> texts_in(const json::object& o, std::string_view key, std::size_t max_count) {
   std::vector<std::string> out;
   const auto* list = array_at(o, key);
   if (list == nullptr) return out;
   for (const auto& v : *list) {
-    if (v.is_string() && out.size() < most) out.emplace_back(sv(v.get_string()));
+    if (v.is_string() && out.size() < max_count) out.emplace_back(sv(v.get_string()));
   }
   return out;
 }
@@ -61,11 +61,11 @@ bool same_issuer(std::string_view a, std::string_view b) {
 bool on_host_of(std::string_view url, std::string_view issuer) {
   const auto u = parsed(url), i = parsed(issuer);
   if (!u || !i || u->https() != i->https()) return false;
-  const std::string host(u->host), above(i->host);
-  return host == above || (above.find('.') != std::string::npos && host.ends_with("." + above));
+  const std::string host(u->host), issuer_host(i->host);
+  return host == issuer_host || (issuer_host.find('.') != std::string::npos && host.ends_with("." + issuer_host));
 }
 
-std::string no_document(std::string_view body, document wanted) {
+std::string document_problem(std::string_view body, document kind) {
   json::value v;
   try {
     v = parse(body);
@@ -74,8 +74,8 @@ std::string no_document(std::string_view body, document wanted) {
   }
   const auto* o = v.if_object();
   if (o == nullptr) return "is not a JSON object";
-  const bool found = wanted == document::resource ? o->contains("resource") || o->contains("authorization_servers")
-                                                  : o->contains("issuer") || o->contains("token_endpoint");
+  const bool found = kind == document::resource ? o->contains("resource") || o->contains("authorization_servers")
+                                                : o->contains("issuer") || o->contains("token_endpoint");
   return found ? "" : "is not a metadata document";
 }
 
@@ -90,7 +90,7 @@ server_metadata default_metadata(std::string_view issuer) {
   return m;
 }
 
-bool usable(std::string_view url, schemes allowed) {
+bool is_usable_url(std::string_view url, schemes allowed) {
   const auto u = parsed(url);
   return u && !u->has_userinfo && !u->has_fragment && (u->https() || allowed == schemes::http_too);
 }
@@ -98,11 +98,11 @@ bool usable(std::string_view url, schemes allowed) {
 std::vector<std::string> resource_metadata_urls(std::string_view server_url) {
   const auto u = parsed(server_url);
   if (!u) return {};
-  const std::string place = "/.well-known/oauth-protected-resource";
+  const std::string well_known = "/.well-known/oauth-protected-resource";
   const auto path = path_of(*u);
   std::vector<std::string> out;
-  if (!path.empty()) out.push_back(u->with_path(place + path));
-  out.push_back(u->with_path(place));
+  if (!path.empty()) out.push_back(u->with_path(well_known + path));
+  out.push_back(u->with_path(well_known));
   return out;
 }
 
@@ -122,17 +122,17 @@ resource_metadata read_resource_metadata(std::string_view body, std::string_view
   m.resource = text_of(o, "resource");
   const auto server = parsed(server_url);
   const auto resource = parsed(m.resource);
-  const auto inside = [&] {
-    const auto above = path_of(*resource), here = path_of(*server);
-    return here == above || here.starts_with(above + "/");
+  const auto covers_server = [&] {
+    const auto resource_path = path_of(*resource), server_path = path_of(*server);
+    return server_path == resource_path || server_path.starts_with(resource_path + "/");
   };
-  if (!server || !resource || resource->has_fragment || !server->same_origin(*resource) || !inside()) {
+  if (!server || !resource || resource->has_fragment || !server->same_origin(*resource) || !covers_server()) {
     throw protocol_error("its metadata names another resource: " + m.resource.substr(0, 200));
   }
   const auto servers = texts_in(o, "authorization_servers", 1);
   if (servers.empty()) throw protocol_error("its metadata names no authorization server");
   m.authorization_server = servers.front();
-  if (!usable(m.authorization_server, allowed)) {
+  if (!is_usable_url(m.authorization_server, allowed)) {
     throw protocol_error("its metadata names an authorization server that is not usable: " +
                          m.authorization_server.substr(0, 200));
   }
@@ -140,7 +140,7 @@ resource_metadata read_resource_metadata(std::string_view body, std::string_view
   return m;
 }
 
-server_metadata read_server_metadata(std::string_view body, std::string_view issuer, schemes allowed, consent wanted,
+server_metadata read_server_metadata(std::string_view body, std::string_view issuer, schemes allowed, consent required,
                                      std::string_view pinned) {
   const auto o = object_in(body, "authorization server's metadata");
   server_metadata m = server_metadata_from(o);
@@ -150,17 +150,17 @@ server_metadata read_server_metadata(std::string_view body, std::string_view iss
                          " names another issuer: " + m.issuer.substr(0, 200) +
                          "; if that issuer is correct, set it as `issuer` of the profile or the integration");
   }
-  const auto need = [&](const std::string& url, const char* what) {
-    if (!usable(url, allowed)) {
-      throw protocol_error("the authorization server " + std::string(issuer) + " names no usable " + what);
+  const auto require_usable = [&](const std::string& url, const char* name) {
+    if (!is_usable_url(url, allowed)) {
+      throw protocol_error("the authorization server " + std::string(issuer) + " names no usable " + name);
     }
   };
-  need(m.token_endpoint, "token endpoint");
-  if (!m.registration_endpoint.empty()) need(m.registration_endpoint, "registration endpoint");
+  require_usable(m.token_endpoint, "token endpoint");
+  if (!m.registration_endpoint.empty()) require_usable(m.registration_endpoint, "registration endpoint");
   // Revocation is best effort, so an unusable endpoint is ignored.
-  if (!usable(m.revocation_endpoint, allowed)) m.revocation_endpoint.clear();
-  if (wanted == consent::none) return m;
-  need(m.authorization_endpoint, "authorization endpoint");
+  if (!is_usable_url(m.revocation_endpoint, allowed)) m.revocation_endpoint.clear();
+  if (required == consent::none) return m;
+  require_usable(m.authorization_endpoint, "authorization endpoint");
   const auto methods = texts_in(o, "code_challenge_methods_supported", max_methods);
   if (std::find(methods.begin(), methods.end(), "S256") == methods.end()) {
     throw protocol_error("the authorization server " + std::string(issuer) + " does not offer PKCE with S256");

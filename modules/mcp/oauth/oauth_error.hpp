@@ -1,4 +1,4 @@
-// The error of an authorization server that does not follow the protocol.
+// The error for an authorization server that violates the protocol.
 #pragma once
 #include <ry/ry.hpp>
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace mcp::oauth {
 
-inline ry::error protocol_error(std::string what) {
-  return ry::error(RY_DATA_LOSS, "mcp.oauth", std::move(what));
+inline ry::error protocol_error(std::string message) {
+  return ry::error(RY_DATA_LOSS, "mcp.oauth", std::move(message));
 }
 
 }  // namespace mcp::oauth

@@ -16,7 +16,7 @@ using testing::Not;
 
 // ---- challenge --------------------------------------------------------------------------------
 
-TEST(challenge, reads_what_a_bearer_server_says) {
+TEST(challenge, reads_the_parameters_of_a_bearer_challenge) {
   const auto c = read_challenge(
       R"(Basic realm="x, y", Bearer error="insufficient_scope", scope="files:read  files:write files:read",)"
       R"( resource_metadata="https://h/.well-known/oauth-protected-resource/m\"x")");
@@ -26,7 +26,7 @@ TEST(challenge, reads_what_a_bearer_server_says) {
   EXPECT_EQ(c->resource_metadata, "https://h/.well-known/oauth-protected-resource/m\"x");
 }
 
-TEST(challenge, other_schemes_and_second_ones_do_not_count) {
+TEST(challenge, ignores_other_schemes_and_further_bearer_challenges) {
   EXPECT_FALSE(read_challenge(""));
   EXPECT_FALSE(read_challenge("=a, ="));
   EXPECT_FALSE(read_challenge(R"(Basic realm="Bearer scope=evil")"));
@@ -36,14 +36,14 @@ TEST(challenge, other_schemes_and_second_ones_do_not_count) {
   EXPECT_EQ(read_challenge(R"(Bearer scope="a", DPoP scope="b")")->scope, "a");
 }
 
-TEST(challenge, what_is_not_well_formed_ends_it) {
+TEST(challenge, parsing_stops_at_a_syntax_error) {
   EXPECT_EQ(read_challenge(R"(Bearer scope="a", error="open)")->error, "");
   EXPECT_EQ(read_challenge("Bearer scope=\"" + std::string(100'000, 'a') + "\"")->scope, "");
   EXPECT_TRUE(read_challenge("Bearer =,=,\"\x01\xff")->scope.empty());
 }
 
-TEST(challenge, scopes_are_sets) {
-  EXPECT_EQ(united("a b", "b c"), "a b c");
+TEST(challenge, scopes_are_treated_as_sets) {
+  EXPECT_EQ(scope_union("a b", "b c"), "a b c");
   EXPECT_TRUE(contains_all("a b c", "c a"));
   EXPECT_FALSE(contains_all("a b", "a c"));
   EXPECT_TRUE(contains_all("", ""));
@@ -52,7 +52,7 @@ TEST(challenge, scopes_are_sets) {
 
 // ---- metadata ---------------------------------------------------------------------------------
 
-TEST(metadata, places_are_asked_in_the_order_of_the_specification) {
+TEST(metadata, urls_are_queried_in_the_order_of_the_specification) {
   EXPECT_THAT(resource_metadata_urls("https://h:8443/public/mcp/?x=1"),
               ElementsAre("https://h:8443/.well-known/oauth-protected-resource/public/mcp",
                           "https://h:8443/.well-known/oauth-protected-resource"));
@@ -68,7 +68,7 @@ std::string resource_text(const std::string& resource, const std::string& server
   return json::serialize(json::object{{"resource", resource}, {"authorization_servers", json::array{server}}});
 }
 
-TEST(metadata, the_resource_is_the_server_or_lies_above_it) {
+TEST(metadata, the_resource_must_be_the_server_or_a_parent_of_it) {
   for (const char* good : {"https://h/mcp", "https://h", "https://h/", "https://H:443/mcp"}) {
     EXPECT_EQ(read_resource_metadata(resource_text(good), "https://h/mcp", schemes::https_only).resource, good);
   }
@@ -78,7 +78,7 @@ TEST(metadata, the_resource_is_the_server_or_lies_above_it) {
   }
 }
 
-TEST(metadata, authorization_servers_are_https_unless_all_is_local) {
+TEST(metadata, authorization_servers_must_use_https_except_in_local_mode) {
   const auto read = [](const std::string& as, schemes s) {
     return read_resource_metadata(resource_text("https://h", as), "https://h", s).authorization_server;
   };
@@ -101,7 +101,7 @@ json::object metadata_json() {
           {"token_endpoint_auth_methods_supported", json::array{"client_secret_post"}}};
 }
 
-TEST(metadata, the_issuer_is_the_one_that_was_asked) {
+TEST(metadata, the_issuer_must_be_the_queried_one) {
   const auto read = [](const json::object& o, const char* issuer, consent c = consent::of_user) {
     return read_server_metadata(json::serialize(o), issuer, schemes::https_only, c);
   };
@@ -124,10 +124,10 @@ TEST(metadata, the_issuer_is_the_one_that_was_asked) {
   EXPECT_THROW(read(o, "https://as"), ry::error);
 }
 
-TEST(metadata, another_issuer_is_refused_with_both_names_unless_the_profile_names_it) {
+TEST(metadata, another_issuer_is_rejected_unless_the_profile_pins_it) {
   const auto text = json::serialize(metadata_json());  // issuer https://as
-  const auto read = [&](const char* asked, const char* pinned) {
-    return read_server_metadata(text, asked, schemes::https_only, consent::of_user, pinned).issuer;
+  const auto read = [&](const char* queried, const char* pinned) {
+    return read_server_metadata(text, queried, schemes::https_only, consent::of_user, pinned).issuer;
   };
   try {
     read("https://as/tenant", "");
@@ -137,11 +137,11 @@ TEST(metadata, another_issuer_is_refused_with_both_names_unless_the_profile_name
   }
   EXPECT_EQ(read("https://as/tenant", "https://as"), "https://as");
   EXPECT_EQ(read("https://as/tenant", "https://as/"), "https://as");
-  EXPECT_EQ(read("https://mcp.as/x", "https://mcp.as/x"), "https://as") << "the place itself is trusted";
+  EXPECT_EQ(read("https://mcp.as/x", "https://mcp.as/x"), "https://as") << "the queried URL itself is trusted";
   EXPECT_THROW(read("https://as/tenant", "https://other"), ry::error);
 }
 
-TEST(metadata, an_address_is_on_the_host_of_an_issuer_or_below_it) {
+TEST(metadata, a_url_is_on_the_host_of_an_issuer_or_on_a_subdomain) {
   EXPECT_TRUE(on_host_of("https://auth.example.com/t", "https://auth.example.com"));
   EXPECT_TRUE(on_host_of("https://mcp.slack.com", "https://slack.com"));
   for (const auto& [url, issuer] : {std::pair{"https://evilslack.com", "https://slack.com"},
@@ -155,19 +155,19 @@ TEST(metadata, an_address_is_on_the_host_of_an_issuer_or_below_it) {
   }
 }
 
-TEST(metadata, pages_are_no_documents) {
+TEST(metadata, web_pages_are_not_metadata_documents) {
   for (const char* page :
        {"", "<!doctype html><div></div>", "not found", "[]", "null", "{}", R"({"error":"not_found"})", "\xff"}) {
-    EXPECT_NE(no_document(page, document::resource), "") << page;
-    EXPECT_NE(no_document(page, document::server), "") << page;
+    EXPECT_NE(document_problem(page, document::resource), "") << page;
+    EXPECT_NE(document_problem(page, document::server), "") << page;
   }
-  EXPECT_EQ(no_document(R"({"resource":"https://h"})", document::resource), "");
-  EXPECT_EQ(no_document(R"({"authorization_servers":[]})", document::resource), "");
-  EXPECT_EQ(no_document(R"({"issuer":"https://as"})", document::server), "");
-  EXPECT_NE(no_document(R"({"issuer":"https://as"})", document::resource), "");
+  EXPECT_EQ(document_problem(R"({"resource":"https://h"})", document::resource), "");
+  EXPECT_EQ(document_problem(R"({"authorization_servers":[]})", document::resource), "");
+  EXPECT_EQ(document_problem(R"({"issuer":"https://as"})", document::server), "");
+  EXPECT_NE(document_problem(R"({"issuer":"https://as"})", document::resource), "");
 }
 
-TEST(metadata, without_any_the_endpoints_are_those_of_revision20250326) {
+TEST(metadata, the_default_endpoints_are_those_of_revision_2025_03_26) {
   const auto m = default_metadata("https://api.example.com/v1/mcp");
   EXPECT_EQ(m.issuer, "https://api.example.com");
   EXPECT_EQ(m.authorization_endpoint, "https://api.example.com/authorize");
@@ -175,16 +175,16 @@ TEST(metadata, without_any_the_endpoints_are_those_of_revision20250326) {
   EXPECT_EQ(m.registration_endpoint, "https://api.example.com/register");
 }
 
-TEST(metadata, comes_back_as_it_was_kept) {
+TEST(metadata, survives_a_round_trip_through_json) {
   auto o = metadata_json();
   o["client_id_metadata_document_supported"] = true;
   const auto m = server_metadata_from(server_metadata_from(o).issuer.empty() ? json::object() : o);
-  const auto again = server_metadata_from(to_json(m));
-  EXPECT_EQ(again.authorization_endpoint, m.authorization_endpoint);
-  EXPECT_THAT(again.auth_methods, ElementsAre("client_secret_post"));
-  EXPECT_EQ(again.scopes, "a offline_access");
-  EXPECT_TRUE(again.client_documents);
-  EXPECT_FALSE(again.names_issuer);
+  const auto copy = server_metadata_from(to_json(m));
+  EXPECT_EQ(copy.authorization_endpoint, m.authorization_endpoint);
+  EXPECT_THAT(copy.auth_methods, ElementsAre("client_secret_post"));
+  EXPECT_EQ(copy.scopes, "a offline_access");
+  EXPECT_TRUE(copy.client_documents);
+  EXPECT_FALSE(copy.names_issuer);
 }
 
 // ---- requests ---------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ server_metadata as_of(std::vector<std::string> methods) {
   return m;
 }
 
-TEST(requests, a_client_proves_itself_as_both_can) {
+TEST(requests, the_client_authenticates_with_a_method_that_both_sides_support) {
   client c{"id:1", "s&c rt", "", "", "", ""};
   auto f = token_request(as_of({}), c, {{"grant_type", "x y"}, {"scope", ""}}, 0);
   ASSERT_EQ(f.fields.size(), 1u);
@@ -240,7 +240,7 @@ std::string decoded(std::string_view text) {
   return out;
 }
 
-TEST(requests, assertions_are_signed_by_the_key_and_say_for_whom) {
+TEST(requests, client_assertions_are_signed_and_name_client_and_issuer) {
   for (const auto& [algorithm, pair] :
        {std::pair{"ES256", std::make_shared<key_pair>(EVP_EC_gen("P-256"))},
         std::pair{"RS256", std::make_shared<key_pair>(EVP_RSA_gen(2048))},
@@ -279,7 +279,7 @@ TEST(requests, assertions_are_signed_by_the_key_and_say_for_whom) {
   EXPECT_THROW(signed_jwt("{}", "{}", "no key"), ry::error);
 }
 
-TEST(requests, users_are_sent_with_pkce_and_the_resource) {
+TEST(requests, authorization_requests_contain_pkce_and_the_resource) {
   auto as = as_of({});
   as.scopes = "a offline_access";
   const client c{"me", "", "", "", "none", "https://run/cb?x=1"};
@@ -296,7 +296,7 @@ TEST(requests, users_are_sent_with_pkce_and_the_resource) {
   EXPECT_THAT(authorization_request(as, c, "", "").url, Not(HasSubstr("scope")));
 }
 
-TEST(requests, users_are_sent_to_no_address_without_end) {
+TEST(requests, the_length_of_the_authorization_url_is_limited) {
   const client c{"me", "", "", "", "none", "https://run/cb"};
   EXPECT_THAT(authorization_request(as_of({}), c, "https://h/mcp", std::string(2000, '/')).url, HasSubstr("scope="));
   try {
@@ -307,9 +307,9 @@ TEST(requests, users_are_sent_to_no_address_without_end) {
   }
 }
 
-// ---- answers ----------------------------------------------------------------------------------
+// ---- responses --------------------------------------------------------------------------------
 
-TEST(answers, tokens_are_bearer_tokens) {
+TEST(responses, only_bearer_tokens_are_accepted) {
   const auto t = read_tokens(200, R"({"access_token":"abc","token_type":"bearer","expires_in":3600,"scope":"b a"})",
                              "https://as/token", 5'000'000);
   EXPECT_EQ(t.access, "abc");
@@ -334,18 +334,19 @@ ry::error failure(std::uint32_t status, const char* body) {
   return ry::error(RY_OK);
 }
 
-TEST(answers, refusals_are_told_from_failures) {
+TEST(responses, rejections_and_temporary_failures_are_distinguished) {
   EXPECT_TRUE(failure(400, R"({"error":"invalid_grant","error_description":"gone"})").is("mcp.oauth.refused"));
-  const auto gone = failure(400, R"({"error":"invalid_grant","error_description":"no user 7 at db.internal"})");
-  EXPECT_TRUE(std::string(gone.message()).ends_with("invalid_grant")) << gone.message();
-  EXPECT_THAT(std::string(gone.detail_json()), HasSubstr("db.internal"));
+  const auto invalid_grant =
+      failure(400, R"({"error":"invalid_grant","error_description":"no user 7 at db.internal"})");
+  EXPECT_TRUE(std::string(invalid_grant.message()).ends_with("invalid_grant")) << invalid_grant.message();
+  EXPECT_THAT(std::string(invalid_grant.detail_json()), HasSubstr("db.internal"));
   EXPECT_TRUE(failure(400, R"({"error":"invalid_scope"})").is("mcp.oauth"));
   EXPECT_EQ(failure(503, "").status(), RY_UNAVAILABLE);
   EXPECT_EQ(failure(429, R"({"error":"invalid_grant"})").status(), RY_UNAVAILABLE);
   EXPECT_THAT(std::string(failure(400, "{\"error\":\"x\\u0007\"}").message()), HasSubstr("HTTP status 400"));
 }
 
-TEST(answers, any_success_status_gives_a_token_and_an_error_in_one_is_an_error) {
+TEST(responses, any_2xx_status_may_carry_a_token_or_an_error) {
   const char* good = R"({"access_token":"abc","token_type":"bearer","expires_in":"3600"})";
   for (const unsigned status : {200u, 201u, 202u}) {
     EXPECT_EQ(read_tokens(status, good, "https://as/token", 0).access, "abc") << status;
@@ -354,19 +355,19 @@ TEST(answers, any_success_status_gives_a_token_and_an_error_in_one_is_an_error) 
     EXPECT_THAT(std::string(e.message()), HasSubstr("bad_verification_code"));
   }
   EXPECT_EQ(read_tokens(200, good, "", 0).expires_us, 3600'000'000);
-  for (const auto& [life, seconds] :
+  for (const auto& [lifetime, seconds] :
        {std::pair{"60.5", 60}, {"\"60\"", 60}, {"-1", 0}, {"\"soon\"", 0}, {"null", 0}, {"\"\"", 0}}) {
-    const auto text = R"({"access_token":"abc","token_type":"bearer","expires_in":)" + std::string(life) + "}";
-    EXPECT_EQ(read_tokens(200, text, "", 0).expires_us, seconds * 1'000'000) << life;
+    const auto text = R"({"access_token":"abc","token_type":"bearer","expires_in":)" + std::string(lifetime) + "}";
+    EXPECT_EQ(read_tokens(200, text, "", 0).expires_us, seconds * 1'000'000) << lifetime;
   }
 }
 
-TEST(answers, a_refresh_token_is_void_after_any_refusal_that_does_not_pass) {
+TEST(responses, permanent_oauth_errors_invalidate_the_refresh_token) {
   for (const char* code : {"invalid_grant", "invalid_request", "invalid_client", "unauthorized_client", "invalid_scope",
                            "invalid_target", "bad_refresh_token", "unsupported_grant_type"}) {
     for (const unsigned status : {200u, 400u, 401u, 403u}) {
       const auto body = R"({"error":")" + std::string(code) + "\"}";
-      EXPECT_TRUE(voids_refresh(failure(status, body.c_str()))) << status << " " << code;
+      EXPECT_TRUE(invalidates_refresh_token(failure(status, body.c_str()))) << status << " " << code;
     }
   }
   for (const auto& [status, body] : {std::pair{400u, ""},
@@ -375,23 +376,23 @@ TEST(answers, a_refresh_token_is_void_after_any_refusal_that_does_not_pass) {
                                      {503u, R"({"error":"invalid_grant"})"},
                                      {400u, R"({"error":"temporarily_unavailable"})"},
                                      {400u, R"({"error":"server_error"})"}}) {
-    EXPECT_FALSE(voids_refresh(failure(status, body))) << status << " " << body;
+    EXPECT_FALSE(invalidates_refresh_token(failure(status, body))) << status << " " << body;
   }
-  EXPECT_FALSE(voids_refresh(ry::error(RY_UNAVAILABLE, "mcp.oauth", "not reached")));
+  EXPECT_FALSE(invalidates_refresh_token(ry::error(RY_UNAVAILABLE, "mcp.oauth", "not reached")));
 }
 
-TEST(answers, a_client_that_is_not_known_is_told_from_a_grant_that_is_void) {
+TEST(responses, an_unknown_client_and_an_invalid_grant_are_distinguished) {
   for (const char* code : {"invalid_client", "unauthorized_client"}) {
     const auto body = R"({"error":")" + std::string(code) + "\"}";
     EXPECT_TRUE(failure(401, body.c_str()).is("mcp.oauth.unknown_client")) << code;
   }
-  EXPECT_TRUE(refuses_resource(400, R"({"error":"invalid_target"})"));
-  EXPECT_FALSE(refuses_resource(400, R"({"error":"invalid_grant"})"));
-  EXPECT_FALSE(refuses_resource(200, R"({"error":"invalid_target"})"));
-  EXPECT_FALSE(refuses_resource(400, "<html>"));
+  EXPECT_TRUE(rejects_resource(400, R"({"error":"invalid_target"})"));
+  EXPECT_FALSE(rejects_resource(400, R"({"error":"invalid_grant"})"));
+  EXPECT_FALSE(rejects_resource(200, R"({"error":"invalid_target"})"));
+  EXPECT_FALSE(rejects_resource(400, "<html>"));
 }
 
-TEST(answers, registrations_are_usable_or_refused) {
+TEST(responses, unusable_registrations_are_rejected) {
   const auto c = read_registration(201, R"({"client_id":"x","client_secret":"y"})", "https://as/r", "https://cb");
   EXPECT_EQ(c.id, "x");
   EXPECT_EQ(auth_method(c, {"none"}), "none");
@@ -404,17 +405,17 @@ TEST(answers, registrations_are_usable_or_refused) {
   EXPECT_THROW(read_registration(403, R"({"client_id":"x"})", "https://as/r", ""), ry::error);
 }
 
-TEST(answers, scope_is_what_was_decided_else_asked_else_offered) {
+TEST(responses, the_scope_is_the_configured_else_the_challenged_else_the_supported_one) {
   settings s;
-  EXPECT_EQ(wanted_scope(s, "asked", "offered", ""), "asked");
-  EXPECT_EQ(wanted_scope(s, "", "offered too", ""), "offered too");
-  EXPECT_EQ(wanted_scope(s, "", "", ""), "");
-  EXPECT_EQ(wanted_scope(s, "more", "offered", "some"), "some more");
+  EXPECT_EQ(scope_to_request(s, "asked", "offered", ""), "asked");
+  EXPECT_EQ(scope_to_request(s, "", "offered too", ""), "offered too");
+  EXPECT_EQ(scope_to_request(s, "", "", ""), "");
+  EXPECT_EQ(scope_to_request(s, "more", "offered", "some"), "some more");
   s.scope = "only";
-  EXPECT_EQ(wanted_scope(s, "asked", "offered", "some"), "only");
+  EXPECT_EQ(scope_to_request(s, "asked", "offered", "some"), "only");
 }
 
-TEST(answers, applications_of_this_machine_are_native) {
+TEST(responses, loopback_redirect_uris_make_a_native_application) {
   for (const char* local : {"http://127.0.0.1:8080/cb", "http://localhost/cb", "http://[::1]:1/cb"}) {
     EXPECT_EQ(client_metadata(local).at("application_type"), "native") << local;
   }
@@ -425,7 +426,7 @@ TEST(answers, applications_of_this_machine_are_native) {
 
 // ---- settings ---------------------------------------------------------------------------------
 
-std::string complaint(const json::object& o) {
+std::string settings_error(const json::object& o) {
   try {
     (void)read_settings(o, "oauth");
   } catch (const ry::error& e) {
@@ -434,7 +435,7 @@ std::string complaint(const json::object& o) {
   return "";
 }
 
-json::object by_identity() {
+json::object id_jag_settings() {
   return {{"grant", "id_jag"},
           {"client_id", "a"},
           {"idp_issuer", "https://idp"},
@@ -442,37 +443,37 @@ json::object by_identity() {
           {"subject_token", "me"}};
 }
 
-TEST(settings, of_an_identity_provider_go_with_its_grant_only) {
-  EXPECT_EQ(complaint(by_identity()), "");
+TEST(settings, identity_provider_settings_require_the_grant_id_jag) {
+  EXPECT_EQ(settings_error(id_jag_settings()), "");
   for (const char* field : {"client_id", "idp_issuer", "idp_client_id"}) {
-    auto o = by_identity();
+    auto o = id_jag_settings();
     o.erase(field);
-    EXPECT_THAT(complaint(o), HasSubstr("oauth." + std::string(field))) << field;
+    EXPECT_THAT(settings_error(o), HasSubstr("oauth." + std::string(field))) << field;
   }
-  auto o = by_identity();
+  auto o = id_jag_settings();
   o["subject_token_type"] = "jwt";
-  EXPECT_THAT(complaint(o), HasSubstr("oauth.subject_token_type"));
+  EXPECT_THAT(settings_error(o), HasSubstr("oauth.subject_token_type"));
   o["subject_token_type"] = "saml2";
   EXPECT_EQ(read_settings(o, "oauth").subject_token_type, "urn:ietf:params:oauth:token-type:saml2");
   o["grant"] = "authorization_code";
-  EXPECT_THAT(complaint(o), HasSubstr("oauth.idp_issuer is only allowed for the grant id_jag"));
+  EXPECT_THAT(settings_error(o), HasSubstr("oauth.idp_issuer is only allowed for the grant id_jag"));
 }
 
-TEST(requests, an_identity_is_exchanged_for_an_assertion) {
-  const auto p = exchange_parameters(read_settings(by_identity(), "oauth"), "https://as/", "https://mcp/x", "read");
-  const parameters wanted{{"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
-                          {"requested_token_type", "urn:ietf:params:oauth:token-type:id-jag"},
-                          {"audience", "https://as/"},
-                          {"resource", "https://mcp/x"},
-                          {"scope", "read"},
-                          {"subject_token", "me"},
-                          {"subject_token_type", "urn:ietf:params:oauth:token-type:id_token"}};
-  EXPECT_EQ(p, wanted);
+TEST(requests, the_subject_token_is_exchanged_for_an_identity_assertion) {
+  const auto p = exchange_parameters(read_settings(id_jag_settings(), "oauth"), "https://as/", "https://mcp/x", "read");
+  const parameters expected{{"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
+                            {"requested_token_type", "urn:ietf:params:oauth:token-type:id-jag"},
+                            {"audience", "https://as/"},
+                            {"resource", "https://mcp/x"},
+                            {"scope", "read"},
+                            {"subject_token", "me"},
+                            {"subject_token_type", "urn:ietf:params:oauth:token-type:id_token"}};
+  EXPECT_EQ(p, expected);
   EXPECT_EQ(assertion_parameters("x.y.z"),
             (parameters{{"grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"}, {"assertion", "x.y.z"}}));
 }
 
-TEST(answers, an_assertion_is_one_by_its_type) {
+TEST(responses, only_tokens_of_the_type_id_jag_are_assertions) {
   const auto read = [](const char* body) { return read_assertion(200, body, "https://idp/token"); };
   EXPECT_EQ(
       read(
@@ -491,17 +492,18 @@ TEST(answers, an_assertion_is_one_by_its_type) {
   }
 }
 
-TEST(settings, are_read_and_refused_by_name) {
-  EXPECT_EQ(complaint({}), "");
-  EXPECT_EQ(complaint({{"grant", "client_credentials"}, {"client_id", "a"}, {"client_secret", "b"}}), "");
-  EXPECT_THAT(complaint({{"grant", "password"}}), HasSubstr("oauth.grant"));
-  EXPECT_THAT(complaint({{"client_id", 7}}), HasSubstr("oauth.client_id"));
-  EXPECT_THAT(complaint({{"client_secret", "b"}}), HasSubstr("oauth.client_id"));
-  EXPECT_THAT(complaint({{"grant", "client_credentials"}, {"client_id", "a"}}), HasSubstr("oauth.client_secret"));
-  EXPECT_THAT(complaint({{"client_id", "a"}, {"private_key", "x"}}), HasSubstr("oauth.private_key"));
-  EXPECT_THAT(complaint({{"token_endpoint_auth_method", "private_key_jwt"}}), HasSubstr("token_endpoint_auth_method"));
-  EXPECT_THAT(complaint({{"client_id", "a\r\nb"}}), HasSubstr("oauth.client_id"));
-  EXPECT_THAT(complaint({{"secret", "x"}}), HasSubstr("oauth.secret"));
+TEST(settings, invalid_settings_are_reported_by_name) {
+  EXPECT_EQ(settings_error({}), "");
+  EXPECT_EQ(settings_error({{"grant", "client_credentials"}, {"client_id", "a"}, {"client_secret", "b"}}), "");
+  EXPECT_THAT(settings_error({{"grant", "password"}}), HasSubstr("oauth.grant"));
+  EXPECT_THAT(settings_error({{"client_id", 7}}), HasSubstr("oauth.client_id"));
+  EXPECT_THAT(settings_error({{"client_secret", "b"}}), HasSubstr("oauth.client_id"));
+  EXPECT_THAT(settings_error({{"grant", "client_credentials"}, {"client_id", "a"}}), HasSubstr("oauth.client_secret"));
+  EXPECT_THAT(settings_error({{"client_id", "a"}, {"private_key", "x"}}), HasSubstr("oauth.private_key"));
+  EXPECT_THAT(settings_error({{"token_endpoint_auth_method", "private_key_jwt"}}),
+              HasSubstr("token_endpoint_auth_method"));
+  EXPECT_THAT(settings_error({{"client_id", "a\r\nb"}}), HasSubstr("oauth.client_id"));
+  EXPECT_THAT(settings_error({{"secret", "x"}}), HasSubstr("oauth.secret"));
 }
 
 }  // namespace

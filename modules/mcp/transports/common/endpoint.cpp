@@ -15,7 +15,7 @@ namespace json = boost::json;
 namespace {
 
 // Messages for the errors of the host's HTTP client.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> sentences = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> messages = {{
     {"http_client.resolve", "the host name could not be resolved"},
     {"http_client.lookup_limit", "the host name was not looked up: too many lookups are waiting"},
     {"http_client.connect", "the connection failed"},
@@ -34,16 +34,16 @@ std::string_view sv(json::string_view s) {
   return {s.data(), s.size()};
 }
 
-bool owned_by_the_protocol(std::string_view name) {
+bool is_reserved_header(std::string_view name) {
   // Responses are not decoded, so a content encoding must not be requested.
-  for (const char* n : {"accept-encoding", "content-type", "content-length", "accept", "host", "connection",
-                        "transfer-encoding", "mcp-session-id", "last-event-id"}) {
-    if (ry::iequals(name, n)) return true;
+  for (const char* reserved : {"accept-encoding", "content-type", "content-length", "accept", "host", "connection",
+                               "transfer-encoding", "mcp-session-id", "last-event-id"}) {
+    if (ry::iequals(name, reserved)) return true;
   }
   return false;
 }
 
-void join(std::string& list, std::string_view value) {
+void append_to_list(std::string& list, std::string_view value) {
   if (!list.empty()) list += ", ";
   list += value;
 }
@@ -67,7 +67,7 @@ endpoint read_endpoint(const ry::mcp::target& t) {
   if (fields == nullptr || !fields->is_object()) return e;
   for (const auto& [name, value] : fields->get_object()) {
     if (!value.is_string()) throw ry::bad_request("mcp.config", "a header is not a string");
-    if (!owned_by_the_protocol(sv(name))) {
+    if (!is_reserved_header(sv(name))) {
       e.fields.emplace_back(std::string(sv(name)), std::string(sv(value.get_string())));
     }
   }
@@ -93,7 +93,7 @@ std::string same_origin_url(std::string_view base, std::string_view reference) {
   return std::move(*resolved);
 }
 
-ry::headers merged(const ry::headers& base, const ry::headers& fields) {
+ry::headers merged_headers(const ry::headers& base, const ry::headers& fields) {
   ry::headers out;
   for (const auto& each : base) {
     const bool replaced =
@@ -119,10 +119,10 @@ ry::error error_of(ry_status st, const ry_error_view* err) {
     return ry::forbidden("mcp.address_refused", "MCP URL points to a private or local address");
   }
   const auto e = ry::error::from(st, err);
-  // The host's message contains addresses, possibly of the operator's proxy, so clients get our own sentence.
-  const auto found = std::find_if(sentences.begin(), sentences.end(), [&](const auto& s) { return e.is(s.first); });
-  auto text = found != sentences.end() ? std::string(found->second)
-                                       : std::string("the HTTP exchange failed: ") + ry::status_name(st);
+  // The host's message contains addresses, possibly of the operator's proxy, so clients get one of our own messages.
+  const auto found = std::find_if(messages.begin(), messages.end(), [&](const auto& s) { return e.is(s.first); });
+  auto text = found != messages.end() ? std::string(found->second)
+                                      : std::string("the HTTP exchange failed: ") + ry::status_name(st);
   return ry::error(st, "mcp.http", std::move(text))
       .with_http(e.http_status())
       .with_retry_after(e.retry_after_s())
@@ -139,7 +139,7 @@ std::string_view field_of(const ry_client_response& r, std::string_view name) no
 std::string fields_of(const ry_client_response& r, std::string_view name) {
   std::string out;
   for (std::size_t i = 0; i < r.n_headers; ++i) {
-    if (ry::iequals(ry::view(r.headers[i].name), name)) join(out, ry::view(r.headers[i].value));
+    if (ry::iequals(ry::view(r.headers[i].name), name)) append_to_list(out, ry::view(r.headers[i].value));
   }
   return out;
 }
@@ -147,23 +147,23 @@ std::string fields_of(const ry_client_response& r, std::string_view name) {
 std::string fields_of(const ry::headers& all, std::string_view name) {
   std::string out;
   for (const auto& [n, value] : all) {
-    if (ry::iequals(n, name)) join(out, value);
+    if (ry::iequals(n, name)) append_to_list(out, value);
   }
   return out;
 }
 
-void cancel_later(const ry::context& ctx, ry_exec* exec, ry_op_id op, std::uint64_t ms) {
-  struct late {
+void cancel_after(const ry::context& ctx, ry_exec* exec, ry_op_id op, std::uint64_t ms) {
+  struct pending_cancel {
     const ry::context& ctx;
     ry_op_id op;
   };
-  auto l = std::make_unique<late>(late{ctx, op});
+  auto pending = std::make_unique<pending_cancel>(pending_cancel{ctx, op});
   const ry_done done{[](void* p, ry_status, const ry_error_view*) noexcept {
-                       const std::unique_ptr<late> own(static_cast<late*>(p));
-                       own->ctx.core().op_cancel(own->ctx.host(), own->op);
+                       const std::unique_ptr<pending_cancel> pending(static_cast<pending_cancel*>(p));
+                       pending->ctx.core().op_cancel(pending->ctx.host(), pending->op);
                      },
-                     l.get()};
-  if (ctx.core().sleep_ms(ctx.host(), exec, ms, done, nullptr) == RY_OK) l.release();
+                     pending.get()};
+  if (ctx.core().sleep_ms(ctx.host(), exec, ms, done, nullptr) == RY_OK) pending.release();
 }
 
 ry_status http_exchange::start(const ry::context& ctx, ry_exec* exec, const ry::client_request& request) {

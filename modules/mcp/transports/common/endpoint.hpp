@@ -12,23 +12,23 @@ struct endpoint {
   std::string account;
   std::uint32_t client_flags = RY_CLIENT_FOLLOW_REDIRECTS;
   std::uint64_t connect_timeout_ms = 10'000;
-  // Idle timeout of a response or stream. It is longer than all limits of the module, which ends calls and sessions by
-  // its own timeouts.
+  // Idle timeout of a response or stream. It exceeds all limits of the module `mcp`, which ends calls and sessions by its
+  // own timeouts.
   std::uint64_t idle_ms = 25 * 3'600'000ULL;
 };
 
 // Reads {"url", "headers"}. Throws ry::error RY_INVALID_ARGUMENT.
 endpoint read_endpoint(const ry::mcp::target& t);
-// The same, and checks the URL with the host's address guard. Also throws RY_PERMISSION_DENIED.
+// Reads the configuration and checks the URL with the host's address guard. Also throws RY_PERMISSION_DENIED.
 void check_endpoint(const ry::context& ctx, const ry::mcp::target& t);
 
 // `reference` resolved against `base`; empty if it is invalid or leads to another origin.
 std::string same_origin_url(std::string_view base, std::string_view reference);
 
 // `fields` replace those with the same name in `base`.
-ry::headers merged(const ry::headers& base, const ry::headers& fields);
+ry::headers merged_headers(const ry::headers& base, const ry::headers& fields);
 
-// "application/json" of "Application/JSON; charset=utf-8".
+// Normalizes a content type: "Application/JSON; charset=utf-8" becomes "application/json".
 std::string media_type(std::string_view content_type);
 
 // Converts errors of the address guard and the sockets for on_sent and on_closed.
@@ -64,8 +64,8 @@ std::string fields_of(const ry_client_response& r, std::string_view name);
 std::string fields_of(const ry::headers& all, std::string_view name);
 
 // Cancels an exchange after `ms` if it is still running. Throws std::bad_alloc only.
-void cancel_later(const ry::context& ctx, ry_exec* exec, ry_op_id op, std::uint64_t ms);
+void cancel_after(const ry::context& ctx, ry_exec* exec, ry_op_id op, std::uint64_t ms);
 // Time limit for the last messages of a closed session.
-inline constexpr std::uint64_t farewell_ms = 3000;
+inline constexpr std::uint64_t close_timeout_ms = 3000;
 
 }  // namespace mcp_transport

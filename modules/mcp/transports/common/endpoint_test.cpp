@@ -11,7 +11,7 @@ ry::mcp::target target(const std::string& config) {
   return ry::mcp::target(t);
 }
 
-TEST(endpoint, reads_address_and_headers) {
+TEST(endpoint, reads_the_url_and_skips_reserved_headers) {
   const auto e = read_endpoint(
       target(R"({"url":"https://h/mcp","headers":{"Authorization":"Bearer x","Content-Length":"7","HOST":"evil"}})"));
   EXPECT_EQ(e.url, "https://h/mcp");
@@ -22,7 +22,7 @@ TEST(endpoint, reads_address_and_headers) {
   }
 }
 
-TEST(endpoint, messages_go_to_the_same_origin_only) {
+TEST(endpoint, message_urls_must_have_the_same_origin) {
   const std::string base = "http://Example.org/a/sse?x=1";
   EXPECT_EQ(same_origin_url(base, "/message?s=1"), "http://Example.org/message?s=1");
   EXPECT_EQ(same_origin_url(base, "message"), "http://Example.org/a/message");
@@ -55,12 +55,12 @@ TEST(endpoint, fields_of_one_name_are_joined) {
   EXPECT_EQ(fields_of(same, "z"), "");
 }
 
-TEST(endpoint, is_silent_for_longer_than_any_limit_of_calls_and_sessions) {
+TEST(endpoint, the_idle_timeout_exceeds_all_limits_of_calls_and_sessions) {
   constexpr std::uint64_t day_ms = 24 * 3'600'000;
   EXPECT_GT(read_endpoint(target(R"({"url":"https://h/mcp"})")).idle_ms, day_ms);
 }
 
-TEST(errors, of_the_network_name_no_address_and_keep_the_cause_for_the_log) {
+TEST(errors, network_errors_hide_addresses_and_keep_the_cause_for_the_log) {
   for (const char* reason : {"http_client.resolve", "http_client.connect", "http_client.connect_timeout",
                              "http_client.proxy", "http_client.tls", "http_client.reset", "http_client.truncated",
                              "http_client.idle_timeout", "http_client.new"}) {

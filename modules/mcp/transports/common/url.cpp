@@ -16,8 +16,8 @@ bool is_unreserved(char c) {
   return unreserved.find(c) != std::string_view::npos;
 }
 
-// Unreserved characters, sub-delimiters, `also`, and whole percent escapes.
-bool allowed(std::string_view text, std::string_view also) {
+// Whether the text consists of unreserved characters, sub-delimiters, `extra` characters and complete percent escapes.
+bool has_only_allowed(std::string_view text, std::string_view extra) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '%') {
@@ -27,15 +27,15 @@ bool allowed(std::string_view text, std::string_view also) {
       }
       i += 2;
     } else if (!is_unreserved(c) && sub_delimiters.find(c) == std::string_view::npos &&
-               also.find(c) == std::string_view::npos) {
+               extra.find(c) == std::string_view::npos) {
       return false;
     }
   }
   return true;
 }
 
-std::string_view take_until(std::string_view& text, std::string_view any) {
-  const auto end = std::min(text.find_first_of(any), text.size());
+std::string_view take_until(std::string_view& text, std::string_view delimiters) {
+  const auto end = std::min(text.find_first_of(delimiters), text.size());
   const auto out = text.substr(0, end);
   text.remove_prefix(end);
   return out;
@@ -69,18 +69,18 @@ reference_parts split(std::string_view text) {
 
 // RFC 3986 does not allow brackets in a query, but many servers use them (`?tags[]=a`).
 bool well_formed(const reference_parts& p) {
-  return allowed(p.path, ":@/") && allowed(p.query.value_or(""), ":@/?[]") &&
-         allowed(p.fragment.value_or(""), ":@/?[]");
+  return has_only_allowed(p.path, ":@/") && has_only_allowed(p.query.value_or(""), ":@/?[]") &&
+         has_only_allowed(p.fragment.value_or(""), ":@/?[]");
 }
 
-bool is_host(std::string_view host) {
+bool is_valid_host(std::string_view host) {
   if (host.empty()) return false;
-  if (host.front() != '[') return allowed(host, "") && host.find("%00") == std::string_view::npos;
+  if (host.front() != '[') return has_only_allowed(host, "") && host.find("%00") == std::string_view::npos;
   return host.size() >= 4 && host.back() == ']' &&
          host.substr(1, host.size() - 2).find_first_not_of("0123456789ABCDEFabcdef:.") == std::string_view::npos;
 }
 
-bool is_port(std::string_view digits) {
+bool is_valid_port(std::string_view digits) {
   std::uint16_t number = 0;
   const auto* end = digits.data() + digits.size();
   const auto read = std::from_chars(digits.data(), end, number);
@@ -148,14 +148,14 @@ std::optional<url_parts> parse_url(std::string_view text) {
     out.has_userinfo = true;
     out.userinfo = authority.substr(0, at);
     authority.remove_prefix(at + 1);
-    if (!allowed(out.userinfo, ":")) return std::nullopt;
+    if (!has_only_allowed(out.userinfo, ":")) return std::nullopt;
   }
   // A colon inside the brackets of an IPv6 address does not start a port.
   const auto after_host = authority.starts_with('[') ? std::min(authority.find(']'), authority.size()) : 0;
   const auto colon = authority.find(':', after_host);
   out.host = authority.substr(0, colon);
   if (colon != std::string_view::npos) out.port = authority.substr(colon + 1);
-  if (!is_host(out.host) || !is_port(out.port)) return std::nullopt;
+  if (!is_valid_host(out.host) || !is_valid_port(out.port)) return std::nullopt;
   out.path = split_text.path;
   out.has_query = split_text.query.has_value();
   out.query = split_text.query.value_or("");

@@ -18,12 +18,13 @@ struct url_parts {
   bool https() const noexcept { return scheme.size() == 5; }
   std::uint16_t port_number() const noexcept;  // the default port of the scheme if none is given
   std::string origin() const;  // scheme, host and port as written
-  std::string with_path(std::string_view) const;  // of that origin, with user information, without query and fragment
+  std::string with_path(
+      std::string_view path) const;  // of that origin, with user information, without query and fragment
   bool same_origin(const url_parts& other) const;  // RFC 6454
 };
 
 // An absolute http or https URL with a host. nullopt for any other text, including text with a character that RFC 3986
-// requires to be encoded, or a port that is 0 or above 65535.
+// requires to be encoded, and text with port 0 or a port above 65535.
 std::optional<url_parts> parse_url(std::string_view text);
 
 // `reference` resolved against `base` (RFC 3986, section 5.2), without its fragment; nullopt if either is malformed or

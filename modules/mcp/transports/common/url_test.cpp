@@ -5,7 +5,7 @@
 namespace mcp_transport {
 namespace {
 
-TEST(url, splits_without_changing_the_text) {
+TEST(url, parts_are_views_of_the_unchanged_text) {
   const auto v = parse_url("HTTPS://user:p%40ss@Example.org:8443/a/../b?x=1&y[]=/?#top");
   ASSERT_TRUE(v);
   EXPECT_EQ(v->scheme, "HTTPS");
@@ -20,7 +20,7 @@ TEST(url, splits_without_changing_the_text) {
   EXPECT_EQ(v->with_path("/.well-known/x"), "HTTPS://user:p%40ss@Example.org:8443/.well-known/x");
 }
 
-TEST(url, has_optional_parts) {
+TEST(url, optional_parts_may_be_missing) {
   const auto u = parse_url("http://[2001:db8::1]");
   ASSERT_TRUE(u);
   EXPECT_EQ(u->host, "[2001:db8::1]");
@@ -33,7 +33,7 @@ TEST(url, has_optional_parts) {
   EXPECT_EQ(parse_url("http://1.2.3.4.example/x")->host, "1.2.3.4.example");
 }
 
-TEST(url, other_texts_are_refused) {
+TEST(url, invalid_urls_are_rejected) {
   for (const char* bad : {"",
                           "http",
                           "http:",
@@ -88,7 +88,7 @@ TEST(url, origins_are_compared_by_scheme_host_and_port) {
 }
 
 // RFC 3986, section 5.4, with http as the scheme.
-TEST(url, references_are_resolved_as_in_the_standard) {
+TEST(url, references_are_resolved_as_in_rfc_3986) {
   const struct {
     const char *reference, *result;
   } cases[] = {{"g", "http://a/b/c/g"},
@@ -126,7 +126,7 @@ TEST(url, references_are_resolved_as_in_the_standard) {
     EXPECT_FALSE(resolve_url("http://a/b/c/d;p?q", bad)) << bad;
 }
 
-TEST(url, values_are_encoded_for_a_form) {
+TEST(url, form_values_are_percent_encoded) {
   EXPECT_EQ(percent_encoded("aZ09-._~"), "aZ09-._~");
   EXPECT_EQ(percent_encoded("a b&c=\xc3\xbc/+"), "a%20b%26c%3D%C3%BC%2F%2B");
 }

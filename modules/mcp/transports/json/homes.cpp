@@ -16,23 +16,23 @@ constexpr std::string_view prefix = "home-";
 
 // Another process may reuse this process id, e.g. as the first process of a container, but not with the same start
 // time.
-std::string process_name() {
+std::string process_id_and_start_time() {
   std::ifstream in("/proc/self/stat");
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  std::string started = "0";
+  std::string start_time = "0";
   if (const auto name_end = text.rfind(')'); name_end != std::string::npos) {
     std::istringstream fields(text.substr(name_end + 1));
     // The third field of proc_pid_stat(5) follows the name; the start time is field 22.
-    for (int field = 3; field <= 22 && fields >> started; ++field) continue;
+    for (int field = 3; field <= 22 && fields >> start_time; ++field) continue;
   }
-  return std::to_string(::getpid()) + "." + started;
+  return std::to_string(::getpid()) + "." + start_time;
 }
 
 }  // namespace
 
 homes::homes(const ry::context& ctx, disk::tree_cleaner& cleaner)
     : root_(std::string(ctx.fact("data_dir")) + "/mcp"),
-      own_prefix_(std::string(prefix) + process_name() + "-"),
+      own_prefix_(std::string(prefix) + process_id_and_start_time() + "-"),
       cleaner_(cleaner) {}
 
 void homes::start() {
@@ -43,7 +43,7 @@ void homes::start() {
   }
 }
 
-std::string homes::make(const ry::context& ctx) {
+std::string homes::create(const ry::context& ctx) {
   ::mkdir(root_.c_str(), 0700);
   std::string path = root_ + "/" + own_prefix_ + "XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) {

@@ -14,8 +14,8 @@ class homes {
   homes(const ry::context& ctx, disk::tree_cleaner& cleaner);
   // [lifecycle] Blocks for a short time.
   void start();
-  std::string make(const ry::context& ctx);  // throws ry::error
-  // Removes the directory: at once if it is empty, otherwise in the background.
+  std::string create(const ry::context& ctx);  // throws ry::error
+  // Removes the directory: immediately if it is empty, otherwise in the background.
   void remove(const std::string& path) noexcept;
 
  private:

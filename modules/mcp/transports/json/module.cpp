@@ -63,22 +63,22 @@ class driver {
     homes_.start();
     cleaner_.start();
   }
-  void check(const ry::mcp::target& t) const { (void)checked(t); }
+  void check(const ry::mcp::target& t) const { (void)validated(t); }
   ry::mcp::session* open(const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to) {
-    const auto c = checked(t);
+    const auto c = validated(t);
     // Programs that an admin starts with `runyard mcp` run without a sandbox.
-    const bool bare = settings_.sandbox.empty() || t.operators_own();
-    auto sandbox = bare ? nullptr : sandboxes_.find(settings_.sandbox);
-    if (!bare && !sandbox) {
+    const bool unsandboxed = settings_.sandbox.empty() || t.operators_own();
+    auto sandbox = unsandboxed ? nullptr : sandboxes_.find(settings_.sandbox);
+    if (!unsandboxed && !sandbox) {
       throw ry::unavailable("mcp.sandbox",
                             "there is no sandbox \"" + settings_.sandbox +
                                 "\" here to run programs in; mcp_json.sandbox = \"none\" runs them without one");
     }
-    return new session({ctx_, settings_, census_, *packages_, homes_}, t, c, std::move(sandbox), exec, to);
+    return new session({ctx_, settings_, processes_, *packages_, homes_}, t, c, std::move(sandbox), exec, to);
   }
 
  private:
-  command checked(const ry::mcp::target& t) const {
+  command validated(const ry::mcp::target& t) const {
     auto c = read_command(t.config_json);
     if (!t.operators_own() && !allowed(settings_, c)) {
       throw ry::forbidden(
@@ -100,7 +100,7 @@ class driver {
   ry::settings_faults faults_;
   const settings settings_;
   sandboxes sandboxes_;
-  census census_;
+  process_counter processes_;
   disk::tree_cleaner cleaner_;
   homes homes_;
   const std::shared_ptr<package_cache> packages_;

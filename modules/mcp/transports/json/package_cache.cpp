@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t max_bytes = std::uint64_t{1} << 60;  // sums of it do not overflow
+constexpr std::uint64_t max_bytes = std::uint64_t{1} << 60;  // small enough that sums do not overflow
 
 // The hash must be the same in every build, because directories are found by it.
 std::string name_of(const command& c) {
@@ -65,10 +65,10 @@ std::uint64_t size_of(const fs::path& directory) {
 package_cache::package_cache(const ry::context& ctx, const settings& s, disk::tree_cleaner& cleaner)
     : ctx_(ctx), settings_(s), cleaner_(cleaner), root_(std::string(ctx.fact("data_dir")) + "/packages") {}
 
-bool package_cache::fresh(const std::string& key) const {
+bool package_cache::is_fresh(const std::string& key) const {
   struct stat s {};
   return ::stat(marker(key).c_str(), &s) == 0 &&
-         s.st_mtime + static_cast<std::time_t>(settings_.cache_life_s) > std::time(nullptr);
+         s.st_mtime + static_cast<std::time_t>(settings_.cache_lifetime_s) > std::time(nullptr);
 }
 
 std::unique_ptr<package_cache::lease> package_cache::take(const std::string& account, const command& c) {
@@ -76,116 +76,118 @@ std::unique_ptr<package_cache::lease> package_cache::take(const std::string& acc
   if (settings_.cache_bytes == 0 || !ry::uuid::parse(account) || cache_variables(c, {}).empty()) return nullptr;
   const auto key = account + "/" + name_of(c);
   std::lock_guard lock(mutex_);
-  auto& e = used_[key];
-  const bool filled = e.users != 0 ? e.worked && !e.failed : fresh(key);
+  auto& e = in_use_[key];
+  const bool filled = e.users != 0 ? e.succeeded && !e.failed : is_fresh(key);
   if (e.users != 0 && !filled) return nullptr;
   if (!filled) {
-    drop(key);
+    remove(key);
     std::error_code bad;
     fs::create_directories(directory(key), bad);
     if (bad || ::chmod(root_.c_str(), 0700) != 0) {
-      used_.erase(key);
+      in_use_.erase(key);
       ctx_.warn("the package cache of a local MCP server cannot be created", {{"error", bad.message()}});
       return nullptr;
     }
   }
-  e.worked = filled;
+  e.succeeded = filled;
   ++e.users;
   return std::make_unique<lease>(shared_from_this(), key, filled);
 }
 
-void package_cache::note(const std::string& key, bool good) noexcept {
+void package_cache::record_result(const std::string& key, bool success) noexcept {
   (void)ry::guard([&] {
     std::lock_guard lock(mutex_);
-    auto& e = used_.at(key);
-    if (!good) e.failed = true;
-    if (!good || e.failed || e.worked) return;
-    e.worked = true;
+    auto& e = in_use_.at(key);
+    if (!success) e.failed = true;
+    if (!success || e.failed || e.succeeded) return;
+    e.succeeded = true;
     // The modification time of the file is the age of the packages; that of the directory is their last use.
     std::ofstream(marker(key)) << "filled\n";
   });
 }
 
-void package_cache::leave(const std::string& key) noexcept {
+void package_cache::release(const std::string& key) noexcept {
   (void)ry::guard([&] {
     {
       std::lock_guard lock(mutex_);
-      const auto at = used_.find(key);
+      const auto at = in_use_.find(key);
       if (--at->second.users != 0) return;
-      if (at->second.failed || !at->second.worked) {
-        drop(key);
+      if (at->second.failed || !at->second.succeeded) {
+        remove(key);
       } else {
         ::utimes((root_ + "/" + key).c_str(), nullptr);
       }
-      used_.erase(at);
+      in_use_.erase(at);
     }
-    tidy_soon();
+    schedule_cleanup();
   });
 }
 
-void package_cache::drop(const std::string& key) noexcept {
+void package_cache::remove(const std::string& key) noexcept {
   (void)ry::guard([&] { (void)cleaner_.dispose(root_ + "/" + key, "cache"); });
 }
 
-void package_cache::tidy_soon() noexcept {
+void package_cache::schedule_cleanup() noexcept {
   {
     std::lock_guard lock(mutex_);
-    again_ = tidying_;
-    if (std::exchange(tidying_, true)) return;
+    cleanup_requested_ = cleaning_;
+    if (std::exchange(cleaning_, true)) return;
   }
-  auto own = std::make_unique<std::shared_ptr<package_cache>>(shared_from_this());
+  auto owner = std::make_unique<std::shared_ptr<package_cache>>(shared_from_this());
   const auto work = [](void* p) noexcept {
-    (void)ry::guard([&] { (*static_cast<std::shared_ptr<package_cache>*>(p))->tidy(); });
+    (void)ry::guard([&] { (*static_cast<std::shared_ptr<package_cache>*>(p))->clean_up(); });
   };
   const ry_done done{
       [](void* p, ry_status, const ry_error_view*) noexcept {
-        const std::unique_ptr<std::shared_ptr<package_cache>> of(static_cast<std::shared_ptr<package_cache>*>(p));
-        bool again = false;
+        const std::unique_ptr<std::shared_ptr<package_cache>> cache(static_cast<std::shared_ptr<package_cache>*>(p));
+        bool repeat = false;
         {
-          std::lock_guard lock((*of)->mutex_);
-          (*of)->tidying_ = false;
-          again = std::exchange((*of)->again_, false);
+          std::lock_guard lock((*cache)->mutex_);
+          (*cache)->cleaning_ = false;
+          repeat = std::exchange((*cache)->cleanup_requested_, false);
         }
-        if (again) (*of)->tidy_soon();
+        if (repeat) (*cache)->schedule_cleanup();
       },
-      own.get()};
-  if (ctx_.core().run_blocking(ctx_.host(), ctx_.pick_exec(), work, own.get(), done) == RY_OK) {
-    own.release();
+      owner.get()};
+  if (ctx_.core().run_blocking(ctx_.host(), ctx_.pick_exec(), work, owner.get(), done) == RY_OK) {
+    owner.release();
     return;
   }
   std::lock_guard lock(mutex_);
-  tidying_ = false;
+  cleaning_ = false;
 }
 
-void package_cache::tidy() {
-  struct kept {
+void package_cache::clean_up() {
+  struct cached_directory {
     std::string key, account;
     std::uint64_t bytes = 0;
     fs::file_time_type used;
   };
   std::error_code bad;
-  std::vector<kept> all;
-  std::map<std::string, std::uint64_t> of_account;
-  std::uint64_t sum = 0;
+  std::vector<cached_directory> all;
+  std::map<std::string, std::uint64_t> bytes_of_account;
+  std::uint64_t total = 0;
   for (const auto& account : fs::directory_iterator(root_, bad)) {
     const auto name = account.path().filename().string();
     if (name.starts_with('.')) continue;
     for (const auto& one : fs::directory_iterator(account.path(), bad)) {
-      kept k{name + "/" + one.path().filename().string(), name, size_of(one.path()),
-             fs::last_write_time(one.path(), bad)};
-      of_account[name] += k.bytes;
-      sum += k.bytes;
+      cached_directory k{name + "/" + one.path().filename().string(), name, size_of(one.path()),
+                         fs::last_write_time(one.path(), bad)};
+      bytes_of_account[name] += k.bytes;
+      total += k.bytes;
       all.push_back(std::move(k));
     }
   }
-  std::sort(all.begin(), all.end(), [](const kept& a, const kept& b) { return a.used < b.used; });
+  std::sort(all.begin(), all.end(),
+            [](const cached_directory& a, const cached_directory& b) { return a.used < b.used; });
   for (const auto& k : all) {
-    if (fresh(k.key) && of_account[k.account] <= settings_.cache_bytes && sum <= settings_.all_cache_bytes) continue;
+    if (is_fresh(k.key) && bytes_of_account[k.account] <= settings_.cache_bytes && total <= settings_.total_cache_bytes)
+      continue;
     std::lock_guard lock(mutex_);
-    if (used_.contains(k.key)) continue;
-    drop(k.key);
-    of_account[k.account] -= k.bytes;
-    sum -= k.bytes;
+    if (in_use_.contains(k.key)) continue;
+    remove(k.key);
+    bytes_of_account[k.account] -= k.bytes;
+    total -= k.bytes;
   }
 }
 

@@ -1,10 +1,10 @@
 // Cache of the packages that runners (npx, uvx) download for local programs, kept between starts: one directory per
-// command of an account below <data_dir>/modules/mcp_json/packages. No other account or command uses it.
+// command of an account under <data_dir>/modules/mcp_json/packages. No other account or command uses it.
 //
-// One program fills a directory; until it has answered, other programs of the same command run without the cache,
-// afterwards all share the directory. A directory with which a program fails before its first answer is dropped.
-// Directories that are too old are removed, and the least recently used ones if those of an account, or all, are too
-// large.
+// One program fills a directory. Until its first response, other programs of the same command run without the cache;
+// afterwards all share the directory. If a program with a filled directory fails before its first response, the directory
+// is removed. Directories expire; if those of an account, or all together, are too large, the least recently used ones
+// are removed.
 //
 // Any thread. Directories are created and renamed synchronously; measuring and removing run on blocking threads.
 #pragma once
@@ -25,25 +25,25 @@ class package_cache : public std::enable_shared_from_this<package_cache> {
  public:
   package_cache(const ry::context& ctx, const settings& s, disk::tree_cleaner& cleaner);
 
-  // The directory of one command while a program uses it.
+  // Use of a command's directory by one program.
   class lease {
    public:
-    lease(std::shared_ptr<package_cache> of, std::string key, bool filled) noexcept
-        : of_(std::move(of)), key_(std::move(key)), filled_(filled) {}
+    lease(std::shared_ptr<package_cache> cache, std::string key, bool filled) noexcept
+        : cache_(std::move(cache)), key_(std::move(key)), filled_(filled) {}
     lease(const lease&) = delete;
     lease& operator=(const lease&) = delete;
-    ~lease() { of_->leave(key_); }
+    ~lease() { cache_->release(key_); }
 
-    std::string directory() const { return of_->directory(key_); }
+    std::string directory() const { return cache_->directory(key_); }
     // Whether an earlier program has filled the directory.
     bool filled() const noexcept { return filled_; }
-    // Reports that the program has answered.
-    void worked() noexcept { of_->note(key_, true); }
-    // Reports that the program ended before its first answer: the directory is no longer used.
-    void failed() noexcept { of_->note(key_, false); }
+    // Reports that the program has responded.
+    void record_success() noexcept { cache_->record_result(key_, true); }
+    // Reports that the program exited before its first response: the directory is no longer used.
+    void record_failure() noexcept { cache_->record_result(key_, false); }
 
    private:
-    const std::shared_ptr<package_cache> of_;
+    const std::shared_ptr<package_cache> cache_;
     const std::string key_;
     const bool filled_;
   };
@@ -53,25 +53,26 @@ class package_cache : public std::enable_shared_from_this<package_cache> {
  private:
   struct entry {
     std::size_t users = 0;
-    bool worked = false, failed = false;
+    bool succeeded = false, failed = false;
   };
   std::string directory(const std::string& key) const { return root_ + "/" + key + "/data"; }
   std::string marker(const std::string& key) const { return root_ + "/" + key + "/filled"; }
-  bool fresh(const std::string& key) const;
-  void note(const std::string& key, bool good) noexcept;
-  void leave(const std::string& key) noexcept;
-  // Renames the directory; it is removed in the background.
-  void drop(const std::string& key) noexcept;
-  void tidy_soon() noexcept;
-  void tidy();
+  bool is_fresh(const std::string& key) const;
+  void record_result(const std::string& key, bool success) noexcept;
+  void release(const std::string& key) noexcept;
+  // Renames the directory and deletes it in the background.
+  void remove(const std::string& key) noexcept;
+  // Removes expired directories and enforces the size limits, in the background.
+  void schedule_cleanup() noexcept;
+  void clean_up();
 
   const ry::context& ctx_;
   const settings& settings_;
   disk::tree_cleaner& cleaner_;
   const std::string root_;
   std::mutex mutex_;
-  std::unordered_map<std::string, entry> used_;
-  bool tidying_ = false, again_ = false;
+  std::unordered_map<std::string, entry> in_use_;
+  bool cleaning_ = false, cleanup_requested_ = false;
 };
 
 }  // namespace mcp_json

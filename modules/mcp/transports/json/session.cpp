@@ -8,13 +8,13 @@ namespace mcp_json {
 namespace {
 
 constexpr std::size_t max_unwritten = 64;
-constexpr std::size_t kept_errors = 4096;
+constexpr std::size_t max_kept_errors = 4096;
 constexpr std::size_t max_logged = 64 * 1024;
 constexpr std::size_t max_tail = 1000;
-constexpr std::uint64_t exit_timeout_ms = 1500;  // between closing the input, TERM and KILL
+constexpr std::uint64_t exit_timeout_ms = 1500;  // between closing the input, SIGTERM and SIGKILL
 
-struct write_note {
-  session* of;
+struct pending_write {
+  session* owner;
   std::uint64_t token;
 };
 
@@ -26,70 +26,71 @@ std::string_view trimmed(std::string_view s) {
 
 }  // namespace
 
-census::entry census::enter(const settings& s, const std::string& account) {
+process_counter::admission process_counter::add(const settings& s, const std::string& account) {
   std::lock_guard lock(mutex_);
-  auto& mine = of_[account];
-  if (all_ >= s.max_children || mine >= s.max_per_account) {
-    const auto why = mine >= s.max_per_account ? entry::account_full : entry::full;
-    if (mine == 0) of_.erase(account);
-    return why;
+  auto& of_account = by_account_[account];
+  if (total_ >= s.max_children || of_account >= s.max_per_account) {
+    const auto refusal = of_account >= s.max_per_account ? admission::account_full : admission::node_full;
+    if (of_account == 0) by_account_.erase(account);
+    return refusal;
   }
-  ++all_;
-  ++mine;
-  return entry::taken;
+  ++total_;
+  ++of_account;
+  return admission::admitted;
 }
 
-void census::leave(const std::string& account) noexcept {
+void process_counter::remove(const std::string& account) noexcept {
   std::lock_guard lock(mutex_);
-  --all_;
-  const auto at = of_.find(account);
-  if (at != of_.end() && --at->second == 0) of_.erase(at);
+  --total_;
+  const auto at = by_account_.find(account);
+  if (at != by_account_.end() && --at->second == 0) by_account_.erase(at);
 }
 
-session::session(const shared& with, const ry::mcp::target& t, const command& c, sandboxes::entry sandbox,
-                 ry_exec* exec, ry::mcp::sink to)
-    : with_(with),
-      ctx_(with.ctx),
+session::session(const shared& environment, const ry::mcp::target& t, const command& c, sandboxes::entry sandbox,
+                 ry_exec* exec, ry::mcp::sink sink)
+    : environment_(environment),
+      ctx_(environment.ctx),
       exec_(exec),
-      sink_(to),
+      sink_(sink),
       server_(t.server),
       account_(t.account_id),
-      max_message_(t.max_message_bytes),
-      how_{c, std::move(sandbox), account_, {}} {
-  const auto entered = with_.counted.enter(with_.config, account_);
-  if (entered == census::entry::account_full) {
+      max_message_bytes_(t.max_message_bytes),
+      launch_options_{c, std::move(sandbox), account_, {}} {
+  const auto admission = environment_.processes.add(environment_.config, account_);
+  if (admission == process_counter::admission::account_full) {
     throw ry::exhausted("mcp.too_many_children",
                         "too many local MCP servers of this account are running (mcp_json.max_children_per_account)");
   }
-  if (entered == census::entry::full) {
+  if (admission == process_counter::admission::node_full) {
     throw ry::error(RY_ABORTED, "mcp.too_many_children",
                     "too many local MCP servers are running (mcp_json.max_children)");
   }
   try {
     start();
   } catch (...) {
-    with_.counted.leave(account_);
+    environment_.processes.remove(account_);
     throw;
   }
 }
 
 session::~session() {
-  with_.counted.leave(account_);
+  environment_.processes.remove(account_);
 }
 
 void session::start() {
-  packages_ = with_.packages.take(account_, how_.what);
-  how_.cache = packages_ ? packages_->directory() : std::string();
-  child_ = start_program(ctx_, with_.config, with_.own_homes, how_, exec_, *this);
+  packages_ = environment_.packages.take(account_, launch_options_.command_line);
+  launch_options_.cache = packages_ ? packages_->directory() : std::string();
+  child_ = start_program(ctx_, environment_.config, environment_.home_directories, launch_options_, exec_, *this);
 }
 
-bool session::start_again(std::int32_t code) noexcept {
-  const bool damaged = packages_ && packages_->filled() && !answered_ && code != 0 && !closing_ && !end_reported_;
-  if (!damaged) return false;
+bool session::restart_without_cache(std::int32_t code) noexcept {
+  const bool cache_may_be_damaged =
+      packages_ && packages_->filled() && !responded_ && code != 0 && !closing_ && !end_reported_;
+  if (!cache_may_be_damaged) return false;
   // A server of an older revision may exit on server/discover. The next message shows whether the cache is at fault.
-  if (probed_only_) return false;
-  packages_->failed();
-  bool again = false;
+  if (only_probed_) return false;
+  packages_->record_failure();
+  bool restarted = false;
   (void)ry::guard([&] {
     ctx_.info("a local MCP server did not start from its package cache and is started without it",
               {{"server", server_}});
@@ -97,48 +98,48 @@ bool session::start_again(std::int32_t code) noexcept {
     child_.reset();
     errors_.clear();
     start();
-    again = true;
-    (void)child_->write(first_sent_, ry_done{});
+    restarted = true;
+    (void)child_->write(early_messages_, ry_done{});
   });
-  return again;
+  return restarted;
 }
 
 ry_status session::send(ry::mcp::message m) {
   if (end_reported_ || exited_ || closing_) return RY_CANCELLED;
   if (unwritten_.size() >= max_unwritten) return RY_RESOURCE_EXHAUSTED;
   m.json += '\n';
-  auto note = std::make_unique<write_note>(write_note{this, m.token});
+  auto write = std::make_unique<pending_write>(pending_write{this, m.token});
   unwritten_.push_back(m.token);
-  const auto st = child_->write(m.json, {&session::on_written, note.get()});
+  const auto st = child_->write(m.json, {&session::on_written, write.get()});
   if (st != RY_OK) {
     unwritten_.pop_back();
     // The program has closed its input; its exit status is the better error.
     return st == RY_CANCELLED ? RY_CANCELLED : st;
   }
-  ++writes_;
-  note.release();
-  if (!answered_ && packages_ && packages_->filled()) {
-    probed_only_ = probed_only_ && m.json.find("\"server/discover\"") != std::string::npos;
-    first_sent_ += m.json;
+  ++pending_writes_;
+  write.release();
+  if (!responded_ && packages_ && packages_->filled()) {
+    only_probed_ = only_probed_ && m.json.find("\"server/discover\"") != std::string::npos;
+    early_messages_ += m.json;
   }
   return RY_OK;
 }
 
 void session::on_written(void* p, ry_status st, const ry_error_view*) noexcept {
-  const std::unique_ptr<write_note> note(static_cast<write_note*>(p));
-  auto* s = note->of;
-  --s->writes_;
-  const auto at = std::find(s->unwritten_.begin(), s->unwritten_.end(), note->token);
+  const std::unique_ptr<pending_write> write(static_cast<pending_write*>(p));
+  auto* s = write->owner;
+  --s->pending_writes_;
+  const auto at = std::find(s->unwritten_.begin(), s->unwritten_.end(), write->token);
   if (at != s->unwritten_.end()) {
     s->unwritten_.erase(at);
-    if (st == RY_OK && !s->closing_ && !s->end_reported_) s->sink_.sent(note->token);
+    if (st == RY_OK && !s->closing_ && !s->end_reported_) s->sink_.sent(write->token);
   }
   s->end_if_idle();
 }
 
-void session::finish(std::uint64_t token, std::int32_t why) noexcept {
-  // The last output of a program that did not answer may show what it is waiting for.
-  if (why != 0 && !closing_ && !end_reported_) {
+void session::finish(std::uint64_t token, std::int32_t reason) noexcept {
+  // The last output of a program that did not respond may show what it is waiting for.
+  if (reason != 0 && !closing_ && !end_reported_) {
     (void)ry::guard([&] {
       if (const auto last = last_errors(); !last.empty()) {
         ctx_.warn("a request to a local MCP server ended without an answer",
@@ -154,18 +155,18 @@ void session::resume() noexcept {
   if (!paused_ || closing_) return;
   paused_ = false;
   // Deferred, so that it does not run inside this call.
-  ++posts_;
+  ++pending_posts_;
   const auto st = ctx_.core().exec_post(ctx_.host(), exec_, &session::on_resumed, this);
-  if (st != RY_OK) --posts_;
+  if (st != RY_OK) --pending_posts_;
 }
 
 void session::on_resumed(void* p) noexcept {
   auto* s = static_cast<session*>(p);
-  --s->posts_;
+  --s->pending_posts_;
   (void)ry::guard([&] {
     std::string held;
-    held.swap(s->held_);
-    s->read(held);
+    held.swap(s->held_output_);
+    s->read_output(held);
     if (!s->paused_ && s->end_) s->report_end(*s->end_);
   });
   if (!s->paused_) s->child_->resume();
@@ -173,43 +174,43 @@ void session::on_resumed(void* p) noexcept {
 }
 
 bool session::output(std::int32_t fd, std::string_view bytes) noexcept {
-  bool more = true;
+  bool reading = true;
   (void)ry::guard([&] {
     if (fd == 1) {
-      more = read(bytes);
+      reading = read_output(bytes);
     } else {
-      errors(bytes);
+      read_errors(bytes);
     }
   });
-  return more;
+  return reading;
 }
 
 // Returns false if reading pauses until resume().
-bool session::read(std::string_view bytes) {
+bool session::read_output(std::string_view bytes) {
   while (!bytes.empty() && !closing_ && !end_reported_) {
-    if (paused_ || !held_.empty()) {
-      held_.append(bytes);
+    if (paused_ || !held_output_.empty()) {
+      held_output_.append(bytes);
       break;
     }
     const auto end = bytes.find('\n');
-    const bool whole_line = end != std::string_view::npos && line_.empty();
-    if (!whole_line) line_.append(bytes.substr(0, end));
-    if ((whole_line ? end : line_.size()) > max_message_) {
+    const bool complete_line = end != std::string_view::npos && line_.empty();
+    if (!complete_line) line_.append(bytes.substr(0, end));
+    if ((complete_line ? end : line_.size()) > max_message_bytes_) {
       report_end(ry::error(RY_RESOURCE_EXHAUSTED, "mcp.too_large",
-                           "a line is longer than " + std::to_string(max_message_) + " bytes"));
+                           "a line is longer than " + std::to_string(max_message_bytes_) + " bytes"));
       child_->kill();
       break;
     }
     if (end == std::string_view::npos) break;
     std::string joined;
     joined.swap(line_);
-    const auto text = trimmed(whole_line ? bytes.substr(0, end) : std::string_view(joined));
+    const auto text = trimmed(complete_line ? bytes.substr(0, end) : std::string_view(joined));
     bytes.remove_prefix(end + 1);
-    // Some programs print a greeting on standard output.
+    // Some programs print other text to standard output.
     if (text.empty() || (text.front() != '{' && text.front() != '[')) continue;
-    if (!std::exchange(answered_, true)) {
-      if (packages_) packages_->worked();
-      first_sent_ = std::string();
+    if (!std::exchange(responded_, true)) {
+      if (packages_) packages_->record_success();
+      early_messages_ = std::string();
     }
     const auto st = sink_.message(0, text);
     paused_ = st == RY_RESOURCE_EXHAUSTED;
@@ -220,13 +221,13 @@ bool session::read(std::string_view bytes) {
   return !paused_ || closing_;
 }
 
-void session::errors(std::string_view bytes) {
+void session::read_errors(std::string_view bytes) {
   errors_.append(bytes);
-  if (errors_.size() > 2 * kept_errors) errors_.erase(0, errors_.size() - kept_errors);
-  // Only whole lines are masked, and a closed session no longer masks its secrets.
-  if (closing_ || logged_ >= max_logged) return;
-  unlogged_.append(bytes.substr(0, max_logged - logged_));
-  logged_ = std::min(max_logged, logged_ + bytes.size());
+  if (errors_.size() > 2 * max_kept_errors) errors_.erase(0, errors_.size() - max_kept_errors);
+  // Secrets are masked in complete lines only, and no longer after the session is closed.
+  if (closing_ || logged_bytes_ >= max_logged) return;
+  unlogged_.append(bytes.substr(0, max_logged - logged_bytes_));
+  logged_bytes_ = std::min(max_logged, logged_bytes_ + bytes.size());
   for (std::size_t end; (end = unlogged_.find('\n')) != std::string::npos; unlogged_.erase(0, end + 1)) {
     const auto line = trimmed(std::string_view(unlogged_).substr(0, end));
     if (!line.empty()) ctx_.info("a local MCP server says", {{"server", server_}, {"text", line}});
@@ -239,22 +240,22 @@ std::string_view session::last_errors() const noexcept {
   return last;
 }
 
-void session::ended(std::int32_t code, std::int32_t why) noexcept {
-  if (start_again(code)) return;
+void session::exited(std::int32_t code, std::int32_t reason) noexcept {
+  if (restart_without_cache(code)) return;
   exited_ = true;
   packages_.reset();
-  (void)ry::guard([&] { gone(code, why); });
-  if (waiting_) ctx_.core().op_cancel(ctx_.host(), exit_timer_);
+  (void)ry::guard([&] { handle_exit(code, reason); });
+  if (exit_timer_active_) ctx_.core().op_cancel(ctx_.host(), exit_timer_);
   end_if_idle();
 }
 
-void session::gone(std::int32_t code, std::int32_t why) {
+void session::handle_exit(std::int32_t code, std::int32_t reason) {
   if (closing_ || end_reported_) return;
   std::string text = "the program ended";
-  const bool by_server = why == RY_REASON_OVERLOAD && server_is_short(errors_);
-  if (by_server) {
+  const bool server_short = reason == RY_REASON_OVERLOAD && machine_is_short_of_resources(errors_);
+  if (server_short) {
     text += " because the server is short of disk space or memory";
-  } else if (why == RY_REASON_DEADLINE) {
+  } else if (reason == RY_REASON_DEADLINE) {
     text += " because it exceeded its time limit";
   } else if (code < 0) {
     text += " by signal " + std::to_string(-code);
@@ -262,17 +263,18 @@ void session::gone(std::int32_t code, std::int32_t why) {
     text += " with exit code " + std::to_string(code);
   }
   const auto limit =
-      by_server ? std::string() : limit_reached(with_.config, how_.sandbox != nullptr, code, why, errors_);
+      server_short ? std::string()
+                   : limit_reached(environment_.config, launch_options_.sandbox != nullptr, code, reason, errors_);
   if (!limit.empty()) text += " (the limit mcp_json." + limit + " was reached)";
   // A shell in the sandbox exits with 127 if a file is not visible there.
-  if (how_.sandbox && code == 127) text += " (the sandbox shows /usr and what mcp_json.readable names)";
+  if (launch_options_.sandbox && code == 127) text += " (the sandbox shows /usr and what mcp_json.readable names)";
   if (ry_test::without_protection("program_errors")) text += ": " + std::string(last_errors());
   end_.emplace(RY_UNAVAILABLE, "mcp.json", text);
   if (const auto last = last_errors(); !last.empty()) {
     end_ = end_->with_detail("{\"cause\":" + ry::json_string("standard error: " + std::string(last)) + "}");
   }
   // Messages that the program sent before its end are delivered first.
-  if (!paused_ && posts_ == 0) report_end(*end_);
+  if (!paused_ && pending_posts_ == 0) report_end(*end_);
 }
 
 void session::report_end(const ry::error& e) noexcept {
@@ -291,30 +293,30 @@ void session::close() noexcept {
     child_->resume();
   }
   child_->close_stdin();
-  wait_for_end();
+  start_exit_timer();
 }
 
-void session::wait_for_end() noexcept {
+void session::start_exit_timer() noexcept {
   const auto st =
       ctx_.core().sleep_ms(ctx_.host(), exec_, exit_timeout_ms, {&session::on_exit_timeout, this}, &exit_timer_);
-  waiting_ = st == RY_OK;
-  if (!waiting_) child_->kill();
+  exit_timer_active_ = st == RY_OK;
+  if (!exit_timer_active_) child_->kill();
 }
 
 void session::on_exit_timeout(void* p, ry_status st, const ry_error_view*) noexcept {
   auto* s = static_cast<session*>(p);
-  s->waiting_ = false;
+  s->exit_timer_active_ = false;
   if (!s->exited_) {
-    // If the host is stopping, kill at once.
-    const bool asked = st == RY_OK && s->asked_++ == 0 && s->child_->ask_to_end();
-    if (asked) return s->wait_for_end();
+    // If the host is stopping, kill immediately.
+    const bool terminating = st == RY_OK && s->terminate_attempts_++ == 0 && s->child_->terminate();
+    if (terminating) return s->start_exit_timer();
     s->child_->kill();
   }
   s->end_if_idle();
 }
 
 void session::end_if_idle() noexcept {
-  if (closing_ && exited_ && !waiting_ && writes_ == 0 && posts_ == 0) delete this;
+  if (closing_ && exited_ && !exit_timer_active_ && pending_writes_ == 0 && pending_posts_ == 0) delete this;
 }
 
 }  // namespace mcp_json

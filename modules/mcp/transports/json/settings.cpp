@@ -21,8 +21,8 @@ std::string text(const json::value& v) {
   return v.is_string() ? std::string(v.get_string().data(), v.get_string().size()) : std::string();
 }
 
-std::uint64_t number(const json::object& o, const char* key, std::uint64_t otherwise) {
-  return static_cast<std::uint64_t>(module_json::integer_at(o, key, static_cast<std::int64_t>(otherwise)));
+std::uint64_t number(const json::object& o, const char* key, std::uint64_t default_value) {
+  return static_cast<std::uint64_t>(module_json::integer_at(o, key, static_cast<std::int64_t>(default_value)));
 }
 
 std::vector<std::string> words(const std::string& line) {
@@ -39,8 +39,8 @@ std::vector<std::string> words(const std::string& line) {
   return out;
 }
 
-// Variables that can make a program run other code, and variables that every child is given.
-bool dangerous(std::string_view name) {
+// Variables that can make a program run other code, and variables that the module sets for every program.
+bool is_forbidden_variable(std::string_view name) {
   for (const char* prefix : {"LD_", "DYLD_", "BASH_FUNC_"}) {
     if (name.starts_with(prefix)) return true;
   }
@@ -51,7 +51,7 @@ bool dangerous(std::string_view name) {
   return false;
 }
 
-bool name_of_variable(std::string_view s) {
+bool is_variable_name(std::string_view s) {
   return !s.empty() && s.size() <= 128 && !(s[0] >= '0' && s[0] <= '9') && std::all_of(s.begin(), s.end(), [](char c) {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
   });
@@ -70,21 +70,21 @@ bool contains(const std::filesystem::path& outer, const std::filesystem::path& i
   return end == outer.end();
 }
 
-// The private path that contains `place` or lies in it; empty: none.
-std::string meets_private(std::string_view place, std::string_view private_paths) {
-  const auto shown = resolved(place);
+// The private path that contains `path` or is inside it; empty: none.
+std::string overlapping_private_path(std::string_view path, std::string_view private_paths) {
+  const auto visible = resolved(path);
   while (!private_paths.empty()) {
     const auto end = std::min(private_paths.find('\n'), private_paths.size());
     const auto each = private_paths.substr(0, end);
     private_paths.remove_prefix(std::min(end + 1, private_paths.size()));
     if (each.empty()) continue;
     const auto secret = resolved(each);
-    if (contains(shown, secret) || contains(secret, shown)) return std::string(each);
+    if (contains(visible, secret) || contains(secret, visible)) return std::string(each);
   }
   return {};
 }
 
-bool clean(const std::string& s) {
+bool has_no_nul(const std::string& s) {
   return s.find('\0') == std::string::npos;
 }
 
@@ -122,14 +122,14 @@ settings read_settings(std::string_view text_json, std::string_view mode, std::s
     if (list == nullptr || !list->is_array()) continue;
     for (const auto& each : list->get_array()) {
       auto path = text(each);
-      if (const auto secret = meets_private(path, private_paths); !secret.empty())
+      if (const auto secret = overlapping_private_path(path, private_paths); !secret.empty())
         faults.add(std::string(key) + "[" + std::to_string(to->size()) + "]",
                    "\"" + path + "\" exposes the server's own path " + secret +
                        ": name only the directories that programs need");
       to->push_back(std::move(path));
     }
   }
-  // If every command is allowed, the sandbox must show the places where programs are installed.
+  // If every command is allowed, the directories where programs are installed must be visible in the sandbox.
   if (s.any_command && !o.contains("readable")) s.readable = {"/home", "/opt", "/root", "/srv"};
   s.memory_bytes = number(o, "memory_mb", 2048) << 20;
   s.processes = number(o, "processes", 1024);
@@ -138,8 +138,8 @@ settings read_settings(std::string_view text_json, std::string_view mode, std::s
   s.scratch_bytes = number(o, "scratch_mb", 512) << 20;
   s.wall_ms = number(o, "wall_seconds", 14400) * 1000;
   s.cache_bytes = number(o, "package_cache_mb", 1024) << 20;
-  s.all_cache_bytes = number(o, "package_cache_total_mb", 8192) << 20;
-  s.cache_life_s = number(o, "package_cache_days", 7) * 24 * 3600;
+  s.total_cache_bytes = number(o, "package_cache_total_mb", 8192) << 20;
+  s.cache_lifetime_s = number(o, "package_cache_days", 7) * 24 * 3600;
   s.max_children = number(o, "max_children", 64);
   s.max_per_account = number(o, "max_children_per_account", 16);
   s.path = o.contains("path") ? text(o.at("path")) : "/usr/local/bin:/usr/bin:/bin";
@@ -165,20 +165,20 @@ command read_command(std::string_view config_json) {
   if (const auto* env = o->if_contains("env"); env != nullptr && env->is_object()) {
     for (const auto& [key, value] : env->get_object()) {
       std::string name(key.data(), key.size());
-      if (!value.is_string() || !name_of_variable(name)) {
+      if (!value.is_string() || !is_variable_name(name)) {
         throw ry::bad_request("mcp.config", "env must be texts under names of variables");
       }
-      if (dangerous(name)) {
+      if (is_forbidden_variable(name)) {
         throw ry::bad_request("mcp.config", "env." + name + " may not be set: it changes what is run");
       }
       c.env.emplace_back(std::move(name), text(value));
     }
   }
   for (const auto& each : c.argv) {
-    if (!clean(each)) throw ry::bad_request("mcp.config", "the command holds a NUL character");
+    if (!has_no_nul(each)) throw ry::bad_request("mcp.config", "the command holds a NUL character");
   }
   for (const auto& each : c.env) {
-    if (!clean(each.second)) throw ry::bad_request("mcp.config", "env holds a NUL character");
+    if (!has_no_nul(each.second)) throw ry::bad_request("mcp.config", "env holds a NUL character");
   }
   return c;
 }
@@ -186,8 +186,9 @@ command read_command(std::string_view config_json) {
 bool allowed(const settings& s, const command& c) {
   if (s.any_command) return true;
   return std::any_of(s.allowed_commands.begin(), s.allowed_commands.end(), [&](const auto& entry) {
-    const auto want = words(entry);
-    return !want.empty() && want.size() <= c.argv.size() && std::equal(want.begin(), want.end(), c.argv.begin());
+    const auto required = words(entry);
+    return !required.empty() && required.size() <= c.argv.size() &&
+           std::equal(required.begin(), required.end(), c.argv.begin());
   });
 }
 
@@ -195,7 +196,7 @@ std::vector<std::pair<std::string, std::string>> cache_variables(const command& 
   const auto& path = c.argv.front();
   const auto name = path.substr(path.rfind('/') + 1);
   if (name == "npx" || name == "npm") {
-    // Cached packages are used without asking the registry for newer versions; expiry of the cache limits their age.
+    // Cached packages are used without checking the registry for newer versions; the expiry of the cache limits their age.
     return {{"npm_config_cache", directory + "/npm"},
             {"npm_config_prefer_offline", "true"},
             {"npm_config_update_notifier", "false"}};
@@ -208,41 +209,43 @@ std::vector<std::pair<std::string, std::string>> cache_variables(const command& 
   return {};
 }
 
-std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, std::int32_t why,
+std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, std::int32_t reason,
                           std::string_view errors) {
-  const auto says = [&](std::initializer_list<std::string_view> signs) {
-    return std::any_of(signs.begin(), signs.end(),
-                       [&](auto sign) { return errors.find(sign) != std::string_view::npos; });
+  const auto contains_any = [&](std::initializer_list<std::string_view> phrases) {
+    return std::any_of(phrases.begin(), phrases.end(),
+                       [&](auto phrase) { return errors.find(phrase) != std::string_view::npos; });
   };
   const auto mb = [](const char* key, std::uint64_t bytes) {
     return std::string(key) + " = " + std::to_string(bytes >> 20);
   };
-  if (why == RY_REASON_DEADLINE) return "wall_seconds = " + std::to_string(s.wall_ms / 1000);
-  if (why == RY_REASON_OVERLOAD && says({"sandbox: ended, its cache"})) return mb("package_cache_mb", s.cache_bytes);
-  if (why == RY_REASON_OVERLOAD) return mb("memory_mb", s.memory_bytes);
-  if (code == -SIGXFSZ || code == 128 + SIGXFSZ || says({"EFBIG", "File too large"}))
+  if (reason == RY_REASON_DEADLINE) return "wall_seconds = " + std::to_string(s.wall_ms / 1000);
+  if (reason == RY_REASON_OVERLOAD && contains_any({"sandbox: ended, its cache"}))
+    return mb("package_cache_mb", s.cache_bytes);
+  if (reason == RY_REASON_OVERLOAD) return mb("memory_mb", s.memory_bytes);
+  if (code == -SIGXFSZ || code == 128 + SIGXFSZ || contains_any({"EFBIG", "File too large"}))
     return mb("file_mb", s.file_bytes);
-  if (says({"EMFILE", "Too many open files", "too many open files"}))
+  if (contains_any({"EMFILE", "Too many open files", "too many open files"}))
     return "open_files = " + std::to_string(s.open_files);
   if (!sandboxed) return {};
-  if (says({"EAGAIN", "Resource temporarily unavailable", "resource temporarily unavailable", "uv_thread_create",
-            "pthread_create", "can't start new thread", "Cannot fork", "newosproc"})) {
+  if (contains_any({"EAGAIN", "Resource temporarily unavailable", "resource temporarily unavailable",
+                    "uv_thread_create", "pthread_create", "can't start new thread", "Cannot fork", "newosproc"})) {
     return "processes = " + std::to_string(s.processes);
   }
-  if (says({"ENOSPC", "No space left on device", "no space left on device"})) return mb("scratch_mb", s.scratch_bytes);
-  if (says({"ENOMEM", "Cannot allocate memory", "cannot allocate memory", "heap out of memory", "std::bad_alloc",
-            "MemoryError", "out of memory", "Out of memory"})) {
+  if (contains_any({"ENOSPC", "No space left on device", "no space left on device"}))
+    return mb("scratch_mb", s.scratch_bytes);
+  if (contains_any({"ENOMEM", "Cannot allocate memory", "cannot allocate memory", "heap out of memory",
+                    "std::bad_alloc", "MemoryError", "out of memory", "Out of memory"})) {
     return mb("memory_mb", s.memory_bytes);
   }
   return {};
 }
 
-bool server_is_short(std::string_view errors) {
+bool machine_is_short_of_resources(std::string_view errors) {
   return errors.find("sandbox: ended, the disk of the server") != std::string_view::npos ||
          errors.find("sandbox: ended, the memory of the server") != std::string_view::npos;
 }
 
-std::string refused_variable(const settings& s, const command& c) {
+std::string disallowed_variable(const settings& s, const command& c) {
   if (s.any_command) return {};
   for (const auto& [name, value] : c.env) {
     if (std::find(s.allowed_env.begin(), s.allowed_env.end(), name) == s.allowed_env.end()) return name;

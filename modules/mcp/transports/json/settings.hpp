@@ -1,4 +1,4 @@
-// Settings that decide which programs a configuration may start, and how. No I/O except for resolving links in paths.
+// Settings that determine which programs a configuration may start, and how. No I/O except for resolving links in paths.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct settings {
   std::vector<std::string> readable, writable;  // host paths that are visible in the sandbox
   std::uint64_t memory_bytes = 0, processes = 0, open_files = 0, file_bytes = 0, scratch_bytes = 0, wall_ms = 0;
   // Limits of the package cache: per account, in total; lifetime.
-  std::uint64_t cache_bytes = 0, all_cache_bytes = 0, cache_life_s = 0;
+  std::uint64_t cache_bytes = 0, total_cache_bytes = 0, cache_lifetime_s = 0;
   std::size_t max_children = 0, max_per_account = 0;
   std::string path, directory;
 };
@@ -42,16 +42,16 @@ bool allowed(const settings& s, const command& c);
 // Variables that make a package runner store its downloads in that directory; empty: not a known package runner.
 std::vector<std::pair<std::string, std::string>> cache_variables(const command& c, const std::string& directory);
 
-// The setting whose limit ended a program, as far as its exit shows; empty: none. why: as in ry.process/1 and
+// The setting whose limit terminated a program, as far as its exit shows; empty: none. reason: as in ry.process/1 and
 // sandbox.driver/1; errors: the end of its standard error.
-std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, std::int32_t why,
+std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, std::int32_t reason,
                           std::string_view errors);
-// True if the sandbox ended the program because the whole machine is short of disk space or memory.
-bool server_is_short(std::string_view errors);
+// Whether the sandbox terminated the program because the machine is short of disk space or memory.
+bool machine_is_short_of_resources(std::string_view errors);
 
 // The first environment variable that the operator does not allow; empty: none. If every command is allowed, so is
 // every variable that read_command() accepts. If commands are listed, variables must be listed too, because the
 // environment can make a package runner or an interpreter run something else.
-std::string refused_variable(const settings& s, const command& c);
+std::string disallowed_variable(const settings& s, const command& c);
 
 }  // namespace mcp_json

@@ -3,12 +3,12 @@
 namespace mcp_prebuilt {
 namespace {
 
-json::object part(const json::object& o, std::string_view key) {
+json::object object_in(const json::object& o, std::string_view key) {
   const auto* p = mcp::object_at(o, key);
   return p != nullptr ? *p : json::object();
 }
 
-json::object read(std::string_view text) {
+json::object parse_object(std::string_view text) {
   auto v = mcp::parse(text);
   return v.is_object() ? std::move(v.get_object()) : json::object();
 }
@@ -20,22 +20,22 @@ std::string to_text(const connection& c) {
       json::object{{"id", c.id},
                    {"resource", c.resource},
                    {"as", to_json(c.as)},
-                   {"who", to_json(c.who)},
+                   {"who", to_json(c.client)},
                    {"tokens", to_json(c.tokens)},
-                   {"wanted", {{"resource_metadata", c.wanted.resource_metadata}, {"scope", c.wanted.scope}}}});
+                   {"wanted", {{"resource_metadata", c.pending.resource_metadata}, {"scope", c.pending.scope}}}});
 }
 
 connection connection_from(std::string_view text) {
-  const auto o = read(text);
-  const auto wanted = part(o, "wanted");
+  const auto o = parse_object(text);
+  const auto pending = object_in(o, "wanted");
   connection c;
   c.id = mcp::text_of(o, "id");
   c.resource = mcp::text_of(o, "resource");
-  c.as = oauth::server_metadata_from(part(o, "as"));
-  c.who = oauth::client_from(part(o, "who"));
-  c.tokens = oauth::tokens_from(part(o, "tokens"));
-  c.wanted.resource_metadata = mcp::text_of(wanted, "resource_metadata");
-  c.wanted.scope = mcp::text_of(wanted, "scope");
+  c.as = oauth::server_metadata_from(object_in(o, "as"));
+  c.client = oauth::client_from(object_in(o, "who"));
+  c.tokens = oauth::tokens_from(object_in(o, "tokens"));
+  c.pending.resource_metadata = mcp::text_of(pending, "resource_metadata");
+  c.pending.scope = mcp::text_of(pending, "scope");
   return c;
 }
 
@@ -45,17 +45,17 @@ std::string to_text(const consent_flow& f) {
                                       {"scope", f.scope},
                                       {"url", f.url},
                                       {"as", to_json(f.as)},
-                                      {"who", to_json(f.who)}});
+                                      {"who", to_json(f.client)}});
 }
 
 consent_flow consent_flow_from(std::string_view text) {
-  const auto o = read(text);
+  const auto o = parse_object(text);
   return {mcp::text_of(o, "verifier"),
           mcp::text_of(o, "resource"),
           mcp::text_of(o, "scope"),
           mcp::text_of(o, "url"),
-          oauth::server_metadata_from(part(o, "as")),
-          oauth::client_from(part(o, "who"))};
+          oauth::server_metadata_from(object_in(o, "as")),
+          oauth::client_from(object_in(o, "who"))};
 }
 
 }  // namespace mcp_prebuilt

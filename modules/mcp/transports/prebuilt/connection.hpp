@@ -11,12 +11,12 @@ namespace json = boost::json;
 namespace oauth = mcp::oauth;
 
 struct connection {
-  std::string id;  // new with each consent, because another user may have consented
-  std::string resource;  // as named to the authorization server
+  std::string id;  // new for each consent, because another user may have consented
+  std::string resource;  // as sent to the authorization server
   oauth::server_metadata as;
-  oauth::client who;
+  oauth::client client;
   oauth::tokens tokens;
-  oauth::challenge wanted;  // requested by the server and not consented to yet
+  oauth::challenge pending;  // requested by the server, without the user's consent so far
 
   bool has_token() const noexcept { return !tokens.access.empty(); }
 };
@@ -27,7 +27,7 @@ struct consent_flow {
   std::string verifier, resource, scope;
   std::string url;  // the authorization request
   oauth::server_metadata as;
-  oauth::client who;
+  oauth::client client;
 };
 std::string to_text(const consent_flow& f);
 consent_flow consent_flow_from(std::string_view text);

@@ -12,14 +12,14 @@
 namespace mcp_prebuilt {
 namespace {
 
-constexpr std::string_view seconds = "600";
+constexpr std::string_view max_age_seconds = "600";
 constexpr std::size_t value_length = 43;  // 256 bits, base64url
 
 std::string attributes(std::string_view age, bool secure) {
   return "; Path=/; Max-Age=" + std::string(age) + "; HttpOnly; SameSite=Lax" + (secure ? "; Secure" : "");
 }
 
-bool of_our_form(std::string_view value) {
+bool is_valid_value(std::string_view value) {
   return value.size() == value_length && std::all_of(value.begin(), value.end(), [](unsigned char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
          });
@@ -44,7 +44,7 @@ button { width: 100%; padding: .65rem; border: 0; border-radius: 8px; background
 button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 )";
 
-// Allows only this style sheet: no script runs, and no other page may embed this one.
+// Allows only this style sheet: no script runs, and no other page may embed this page.
 const std::string& policy() {
   // No form-action, because browsers also apply it to the redirects after the form, such as that to the authorization
   // server.
@@ -72,7 +72,7 @@ std::string cookie_name(std::string_view state_hash, bool secure) {
 }
 
 std::string cookie_header(const std::string& name, const std::string& value, bool secure) {
-  return name + "=" + value + attributes(seconds, secure);
+  return name + "=" + value + attributes(max_age_seconds, secure);
 }
 
 std::string expired_cookie_header(const std::string& name, bool secure) {
@@ -83,13 +83,13 @@ std::string cookie_value(std::string_view header, std::string_view name) {
   if (ry_test::without_protection("consent_browser")) return std::string(value_length, 'a');
   while (!header.empty()) {
     const auto end = std::min(header.find(';'), header.size());
-    auto one = header.substr(0, end);
+    auto cookie = header.substr(0, end);
     header.remove_prefix(std::min(end + 1, header.size()));
-    while (!one.empty() && one.front() == ' ') one.remove_prefix(1);
-    if (one.size() <= name.size() || !one.starts_with(name) || one[name.size()] != '=') continue;
-    const auto value = one.substr(name.size() + 1);
+    while (!cookie.empty() && cookie.front() == ' ') cookie.remove_prefix(1);
+    if (cookie.size() <= name.size() || !cookie.starts_with(name) || cookie[name.size()] != '=') continue;
+    const auto value = cookie.substr(name.size() + 1);
     // A second cookie with this name was set by another host, so neither is trusted.
-    return of_our_form(value) && header.find(std::string(name) + "=") == header.npos ? std::string(value) : "";
+    return is_valid_value(value) && header.find(std::string(name) + "=") == header.npos ? std::string(value) : "";
   }
   return {};
 }

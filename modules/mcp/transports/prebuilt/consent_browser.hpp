@@ -19,12 +19,12 @@ struct consent_summary {
   std::string account;  // e-mail address, or the id of an account without one
 };
 
-// The cookie of one consent (`state_hash`), so that several consents can be open at once. `secure`: the server is
-// reached by https; the prefix __Host- then prevents other hosts of the same domain from setting the cookie.
+// The cookie of one consent (`state_hash`), so that several consents can be open concurrently. `secure`: the server is
+// reached over https; the prefix __Host- then prevents other hosts of the same domain from setting the cookie.
 std::string cookie_name(std::string_view state_hash, bool secure);
 std::string cookie_header(const std::string& name, const std::string& value, bool secure);
 std::string expired_cookie_header(const std::string& name, bool secure);
-// Empty if the request has no such cookie, or its value does not have our format.
+// Empty if the request has no such cookie, or its value does not have the expected format.
 std::string cookie_value(std::string_view header, std::string_view name);
 
 // Anti-forgery token in the form of the confirmation page: only a page that this server sent to the browser contains

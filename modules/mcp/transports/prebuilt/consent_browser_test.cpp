@@ -7,7 +7,7 @@ namespace {
 
 const std::string value(43, 'a');
 
-TEST(consent_browser, reads_its_cookie_among_others) {
+TEST(consent_browser, finds_its_cookie_among_others) {
   EXPECT_EQ(cookie_value("x=1; ry_mcp_00=" + value + "; y=2", "ry_mcp_00"), value);
   EXPECT_EQ(cookie_value("ry_mcp_000=" + value, "ry_mcp_00"), "");
   EXPECT_EQ(cookie_value("xry_mcp_00=" + value, "ry_mcp_00"), "");
@@ -15,7 +15,7 @@ TEST(consent_browser, reads_its_cookie_among_others) {
   EXPECT_EQ(cookie_value("", "ry_mcp_00"), "");
 }
 
-TEST(consent_browser, refuses_duplicate_cookies) {
+TEST(consent_browser, rejects_duplicate_cookies) {
   EXPECT_EQ(cookie_value("ry_mcp_00=" + value + "; ry_mcp_00=" + std::string(43, 'b'), "ry_mcp_00"), "");
 }
 

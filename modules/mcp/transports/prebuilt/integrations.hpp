@@ -14,7 +14,7 @@ namespace mcp_prebuilt {
 struct integration {
   std::string url;
   std::string type = "http";  // the transport: http or sse
-  // Values may contain {field}, which is replaced by the profile's credential of that name.
+  // Values may contain {field}, which is replaced with the profile's credential of that name.
   std::vector<std::pair<std::string, std::string>> headers;
   std::optional<mcp::oauth::settings> oauth;  // set if the server requires OAuth
 
@@ -24,14 +24,14 @@ struct integration {
 inline constexpr std::string_view subject_field = "subject_token";
 using integrations = std::map<std::string, integration, std::less<>>;
 
-// Throws std::invalid_argument with a sentence.
+// Throws std::invalid_argument with an error message.
 integrations read_integrations(std::string_view settings_json);
 
-// The credentials of a profile: exactly the integration's fields, as texts that are valid in a header. Throws ry::error
+// The credentials of a profile: exactly the integration's fields, as strings that are valid in a header. Throws ry::error
 // RY_INVALID_ARGUMENT that names the field.
-boost::json::object read_credentials(const integration& of, const boost::json::value* given);
+boost::json::object read_credentials(const integration& i, const boost::json::value* given);
 
 // The headers with the credentials inserted.
-boost::json::object filled_headers(const integration& of, const boost::json::object& credentials);
+boost::json::object filled_headers(const integration& i, const boost::json::object& credentials);
 
 }  // namespace mcp_prebuilt

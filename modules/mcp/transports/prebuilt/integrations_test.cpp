@@ -23,7 +23,7 @@ TEST(integrations, credentials_fill_the_headers) {
   EXPECT_NO_THROW(read_credentials(all.at("open"), nullptr));
 }
 
-TEST(integrations, wrong_credentials_are_refused) {
+TEST(integrations, invalid_credentials_are_rejected) {
   const auto all = read_integrations(settings);
   for (const char* text : {"{}", "7", R"({"token":"x"})", R"({"token":"x","team":7})", R"({"token":"","team":"a"})",
                            R"({"token":"x\r\nX: y","team":"a"})", R"({"token":"x","team":"a","more":"b"})"}) {
@@ -34,12 +34,12 @@ TEST(integrations, wrong_credentials_are_refused) {
   EXPECT_TRUE(read_integrations("{}").empty());
 }
 
-// `how`: additional OAuth settings.
-std::string with_oauth(const std::string& how) {
-  return R"({"integrations":{"tracker":{"url":"https://t.example/mcp","oauth":{"client_id":"me")" + how + "}}}}";
+// `more`: additional OAuth settings.
+std::string with_oauth(const std::string& more) {
+  return R"({"integrations":{"tracker":{"url":"https://t.example/mcp","oauth":{"client_id":"me")" + more + "}}}}";
 }
 
-TEST(integrations, a_secret_is_for_one_authorization_server) {
+TEST(integrations, a_secret_requires_an_issuer) {
   const std::string secret = R"(,"client_secret":"s3cret")", issuer = R"(,"issuer":"https://as.example")";
   EXPECT_NO_THROW(read_integrations(with_oauth("")));
   EXPECT_EQ(read_integrations(with_oauth(secret + issuer)).at("tracker").oauth->issuer, "https://as.example");

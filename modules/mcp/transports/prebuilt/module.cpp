@@ -37,7 +37,7 @@ settings read(const ry::context& ctx) {
     s.offered = read_integrations(ctx.settings());
     const auto v = json::parse(ctx.settings().empty() ? "{}" : std::string(ctx.settings()));
     const auto& o = v.as_object();
-    if (const auto* most = o.if_contains("max_profiles")) s.max_profiles = most->as_int64();
+    if (const auto* max_profiles = o.if_contains("max_profiles")) s.max_profiles = max_profiles->as_int64();
     s.redirect_url = mcp::text_of(o, "redirect_url");
     s.client_metadata_url = mcp::text_of(o, "client_metadata_url");
   } catch (const std::exception& e) {
@@ -46,11 +46,11 @@ settings read(const ry::context& ctx) {
   return s;
 }
 
-presence presence_of(const ry::context& ctx, const settings& s) {
+client_identity identity_of(const ry::context& ctx, const settings& s) {
   std::string base(ctx.fact("http.public_url"));
   while (base.ends_with('/')) base.pop_back();
   if (!base.empty()) base += ctx.fact("http.base_path");
-  presence p{s.redirect_url, s.client_metadata_url, ""};
+  client_identity p{s.redirect_url, s.client_metadata_url, ""};
   if (p.redirect_uri.empty() && !base.empty()) {
     p.redirect_uri = base + "/mcp/oauth/callback";
     p.confirmation_url = base + "/mcp/oauth/connect";
@@ -73,9 +73,9 @@ class driver {
       : ctx_(ctx),
         settings_(read(ctx)),
         profiles_(ctx, settings_.offered),
-        authorizer_(ctx, profiles_, schemes_of(ctx), presence_of(ctx, settings_)),
+        authorizer_(ctx, profiles_, schemes_of(ctx), identity_of(ctx, settings_)),
         routes_(ctx, settings_.offered, profiles_, authorizer_, accounts_, mcp_, settings_.max_profiles,
-                settings_.redirect_url.empty() ? answers_come::here : answers_come::to_the_operators_page) {
+                settings_.redirect_url.empty() ? redirect_target::callback : redirect_target::operator_page) {
     static constexpr auto table = ry::mcp::transport_table<driver>();
     (void)ry::account_limit(ctx, "profiles");  // the series starts at 0
     reg.migrations(ry_migrations::all);
@@ -95,11 +95,11 @@ class driver {
   ry::task<ry::mcp::resolved> resolve(ry::mcp::target t) {
     const auto [id, account] = owner_of(t);
     const profile p = co_await profiles_.find(id, account);
-    co_return authorizer_.named(p);
+    co_return authorizer_.resolve(p);
   }
   ry::task<ry::mcp::resolved> authorize(ry::mcp::target t, ry::mcp::refusal r) {
     const auto [id, account] = owner_of(t);
-    co_return co_await authorizer_.renewed(id, account, std::move(r));
+    co_return co_await authorizer_.renew(id, account, std::move(r));
   }
 
  private:

@@ -7,13 +7,13 @@
 namespace mcp_prebuilt {
 namespace {
 
-std::string credentials_place(const ry::uuid& id) {
+std::string credentials_context(const ry::uuid& id) {
   return "mcp.profile:" + id.to_string();
 }
-std::string connection_place(const ry::uuid& id) {
+std::string connection_context(const ry::uuid& id) {
   return "mcp.connection:" + id.to_string();
 }
-std::string consent_place(const ry::uuid& id) {
+std::string consent_context(const ry::uuid& id) {
   return "mcp.consent:" + id.to_string();
 }
 
@@ -27,17 +27,18 @@ ry::error no_such_profile() {
   return ry::not_found("mcp.profile", "Integration profile not found");
 }
 
-std::string profile_store::open(std::string place, std::string_view sealed) const {
-  auto opened = ctx_.secrets().open(place, sealed);
+std::string profile_store::open(std::string context, std::string_view sealed) const {
+  auto opened = ctx_.secrets().open(context, sealed);
   if (!opened) throw ry::error(RY_DATA_LOSS, "mcp.profile", "the profile's secrets cannot be read");
   return std::move(*opened);
 }
 
-std::string profile_store::seal(std::string place, std::string plain) const {
-  return ctx_.secrets().seal(place, plain).value();
+std::string profile_store::seal(std::string context, std::string plain) const {
+  return ctx_.secrets().seal(context, plain).value();
 }
 
-void profile_store::fill(profile& p, const std::string& integration, const json::object& credentials) const {
+void profile_store::apply_integration(profile& p, const std::string& integration,
+                                      const json::object& credentials) const {
   if (integration.empty()) {
     const auto* o = mcp::object_at(credentials, "oauth");
     if (o != nullptr) p.oauth = oauth::read_settings(*o, "oauth");
@@ -51,7 +52,7 @@ void profile_store::fill(profile& p, const std::string& integration, const json:
   p.type = at->second.type;
   p.headers = filled_headers(at->second, credentials);
   p.oauth = at->second.oauth;
-  if (p.oauth && p.oauth->by == oauth::settings::grant::id_jag && p.oauth->subject_token.empty()) {
+  if (p.oauth && p.oauth->grant_type == oauth::settings::grant::id_jag && p.oauth->subject_token.empty()) {
     p.oauth->subject_token = mcp::text_of(credentials, subject_field);
   }
 }
@@ -71,10 +72,10 @@ ry::task<profile> profile_store::find(ry::uuid id, ry::uuid account) const {
   p.display_name = row.text("display_name");
   p.url = row.text("url");
   p.type = row.text("type");
-  const auto credentials = mcp::parse(open(credentials_place(id), row.text("credentials")));
-  fill(p, std::string(row.text("integration")), credentials.as_object());
+  const auto credentials = mcp::parse(open(credentials_context(id), row.text("credentials")));
+  apply_integration(p, std::string(row.text("integration")), credentials.as_object());
   if (const auto sealed = row.opt_text("connection")) {
-    p.agreed = connection_from(open(connection_place(id), *sealed));
+    p.agreed = connection_from(open(connection_context(id), *sealed));
   }
   co_return p;
 }
@@ -93,9 +94,9 @@ ry::task<std::vector<listed_profile>> profile_store::list(ry::uuid account) cons
   co_return out;
 }
 
-ry::task<ry::uuid> profile_store::add(new_profile p, std::int64_t most) const {
+ry::task<ry::uuid> profile_store::add(new_profile p, std::int64_t max_profiles) const {
   const auto id = ctx_.new_uuid();
-  const auto sealed = seal(credentials_place(id), json::serialize(p.credentials));
+  const auto sealed = seal(credentials_context(id), json::serialize(p.credentials));
   ry::batch b;
   // The advisory lock makes the count reliable when profiles are created concurrently.
   b.add("select pg_advisory_xact_lock(hashtextextended('mcp_prebuilt:' || $1::uuid::text, 0))", p.account);
@@ -103,12 +104,12 @@ ry::task<ry::uuid> profile_store::add(new_profile p, std::int64_t most) const {
       "insert into mcp_prebuilt.profile (id, account_id, integration, url, type, display_name, credentials)"
       " select $1, $2, $3, $4, $5, $6, $7 where (select count(*) from mcp_prebuilt.profile"
       " where account_id = $2) < $8 returning 1",
-      id, p.account, p.integration, p.url, p.type, p.display_name, ry::bytes_view(sealed), most);
+      id, p.account, p.integration, p.url, p.type, p.display_name, ry::bytes_view(sealed), max_profiles);
   const auto done = (co_await ctx_.db().run(b)).value();
   if (done.at(1).empty()) {
     ry::account_limit(ctx_, "profiles").add();
     const json::object detail{{"message", "The account has the maximum number of profiles"},
-                              {"limit", most},
+                              {"limit", max_profiles},
                               {"error_code", "PROFILE_LIMIT_EXCEEDED"}};
     throw ry::http_error(409, RY_FAILED_PRECONDITION, "mcp.profile", "The account has the maximum number of profiles",
                          json::serialize(detail));
@@ -121,51 +122,52 @@ ry::task<void> profile_store::remove_all(ry::uuid account) const {
 }
 
 ry::task<void> profile_store::remove(ry::uuid id, ry::uuid account) const {
-  const auto gone = (co_await ctx_.db().query(
-                         "delete from mcp_prebuilt.profile where id = $1 and account_id = $2 returning 1", id, account))
-                        .value();
-  if (gone.empty()) throw no_such_profile();
+  const auto deleted =
+      (co_await ctx_.db().query("delete from mcp_prebuilt.profile where id = $1 and account_id = $2 returning 1", id,
+                                account))
+          .value();
+  if (deleted.empty()) throw no_such_profile();
 }
 
-ry::task<bool> profile_store::take(ry::uuid id, std::int64_t seconds) const {
-  const auto taken =
+ry::task<bool> profile_store::try_lease(ry::uuid id, std::int64_t seconds) const {
+  const auto leased =
       (co_await ctx_.db().query("update mcp_prebuilt.profile set busy_until = now() + make_interval(secs => $2)"
                                 " where id = $1 and (busy_until is null or busy_until < now()) returning 1",
                                 id, static_cast<double>(seconds)))
           .value();
-  co_return !taken.empty();
+  co_return !leased.empty();
 }
 
 ry::task<void> profile_store::release(ry::uuid id) const {
   (co_await ctx_.db().query("update mcp_prebuilt.profile set busy_until = null where id = $1", id)).value();
 }
 
-ry::task<void> profile_store::keep(ry::uuid id, connection c) const {
-  const auto sealed = seal(connection_place(id), to_text(c));
+ry::task<void> profile_store::store(ry::uuid id, connection c) const {
+  const auto sealed = seal(connection_context(id), to_text(c));
   (co_await ctx_.db().query(
        "update mcp_prebuilt.profile set connection = $2, connected = $3, busy_until = null where id = $1", id,
        ry::bytes_view(sealed), c.has_token()))
       .value();
 }
 
-ry::task<void> profile_store::expect(ry::uuid id, std::string state, std::optional<std::string> ticket, consent_flow f,
-                                     std::int64_t seconds) const {
+ry::task<void> profile_store::store_consent(ry::uuid id, std::string state, std::optional<std::string> ticket,
+                                            consent_flow f, std::int64_t seconds) const {
   const auto hash = oauth::sha256(state);
   std::optional<std::string> ticket_hash;
   if (ticket) ticket_hash = oauth::sha256(*ticket);
-  std::optional<ry::bytes_view> of_ticket;
-  if (ticket_hash) of_ticket = ry::bytes_view(*ticket_hash);
-  const auto sealed = seal(consent_place(id), to_text(f));
+  std::optional<ry::bytes_view> ticket_bytes;
+  if (ticket_hash) ticket_bytes = ry::bytes_view(*ticket_hash);
+  const auto sealed = seal(consent_context(id), to_text(f));
   (co_await ctx_.db().query(
        "insert into mcp_prebuilt.consent (profile_id, state, ticket, flow, expires_at)"
        " values ($1, $2, $3, $4, now() + make_interval(secs => $5))"
        " on conflict (profile_id) do update set state = excluded.state, ticket = excluded.ticket, browser = null,"
        " flow = excluded.flow, expires_at = excluded.expires_at",
-       id, ry::bytes_view(hash), of_ticket, ry::bytes_view(sealed), static_cast<double>(seconds)))
+       id, ry::bytes_view(hash), ticket_bytes, ry::bytes_view(sealed), static_cast<double>(seconds)))
       .value();
 }
 
-ry::task<bool> profile_store::expects(ry::uuid id) const {
+ry::task<bool> profile_store::has_pending_consent(ry::uuid id) const {
   const auto rows = (co_await ctx_.db().query("select 1 from mcp_prebuilt.consent where profile_id = $1", id)).value();
   co_return !rows.empty();
 }
@@ -183,7 +185,7 @@ ry::task<profile_store::confirmable> profile_store::find_consent(std::string tic
   confirmable c;
   c.consent.profile = row.uuid("id");
   c.consent.account = row.uuid("account_id");
-  c.consent.flow = consent_flow_from(open(consent_place(c.consent.profile), row.text("flow")));
+  c.consent.flow = consent_flow_from(open(consent_context(c.consent.profile), row.text("flow")));
   c.state_hash = row.text("state");
   c.display_name = row.text("display_name");
   c.url = row.text("url");
@@ -202,7 +204,7 @@ ry::task<void> profile_store::confirm(std::string ticket, std::string cookie) co
   if (rows.empty()) throw no_such_consent();
 }
 
-ry::task<profile_store::expected> profile_store::consume(std::string state, conclusion by) const {
+ry::task<profile_store::pending_consent> profile_store::consume(std::string state, completed_by by) const {
   const auto hash = oauth::sha256(state);
   const auto browser = oauth::sha256(by.cookie);
   const auto rows =
@@ -214,11 +216,11 @@ ry::task<profile_store::expected> profile_store::consume(std::string state, conc
           .value();
   if (rows.empty()) throw no_such_consent();
   const auto row = rows.front();
-  expected e;
-  e.profile = row.uuid("id");
-  e.account = row.uuid("account_id");
-  e.flow = consent_flow_from(open(consent_place(e.profile), row.text("flow")));
-  co_return e;
+  pending_consent consent;
+  consent.profile = row.uuid("id");
+  consent.account = row.uuid("account_id");
+  consent.flow = consent_flow_from(open(consent_context(consent.profile), row.text("flow")));
+  co_return consent;
 }
 
 }  // namespace mcp_prebuilt

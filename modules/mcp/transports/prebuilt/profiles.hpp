@@ -1,4 +1,4 @@
-// Storage of profiles. Secrets are sealed for the profile's id. All tasks throw ry::error; RY_NOT_FOUND "mcp.profile"
+// Storage of profiles. Secrets are sealed with the profile's id as their context. All tasks throw ry::error; RY_NOT_FOUND "mcp.profile"
 // if the account has no such profile.
 #pragma once
 
@@ -15,7 +15,7 @@ struct profile {
   std::string display_name, url, type;
   json::object headers;
   std::optional<oauth::settings> oauth;  // nullopt: the headers are the only credentials
-  connection agreed;  // empty before the first agreement
+  connection agreed;  // empty until a token is requested
 };
 
 struct listed_profile {
@@ -37,48 +37,48 @@ class profile_store {
 
   ry::task<profile> find(ry::uuid id, ry::uuid account) const;
   ry::task<std::vector<listed_profile>> list(ry::uuid account) const;
-  // Throws a 409 if the account has `most` profiles.
-  ry::task<ry::uuid> add(new_profile p, std::int64_t most) const;
+  // Throws a 409 if the account has `max_profiles` profiles.
+  ry::task<ry::uuid> add(new_profile p, std::int64_t max_profiles) const;
   ry::task<void> remove(ry::uuid id, ry::uuid account) const;
   // Removes all profiles of a deleted account.
   ry::task<void> remove_all(ry::uuid account) const;
 
-  // Takes a lease on the profile, which ends with keep(), release() or after `seconds`. Returns false if another caller
-  // holds it.
-  ry::task<bool> take(ry::uuid id, std::int64_t seconds) const;
+  // Leases the profile until store(), release() or the end of `seconds`. Returns false if another caller holds the
+  // lease.
+  ry::task<bool> try_lease(ry::uuid id, std::int64_t seconds) const;
   ry::task<void> release(ry::uuid id) const;
-  ry::task<void> keep(ry::uuid id, connection c) const;
+  ry::task<void> store(ry::uuid id, connection c) const;
 
   // Stores a pending consent and invalidates the link of an earlier one. `ticket`: part of the link to the confirmation
   // page; nullopt if the operator has set a page to which users return.
-  ry::task<void> expect(ry::uuid id, std::string state, std::optional<std::string> ticket, consent_flow f,
-                        std::int64_t seconds) const;
+  ry::task<void> store_consent(ry::uuid id, std::string state, std::optional<std::string> ticket, consent_flow f,
+                               std::int64_t seconds) const;
   // Whether a consent was started and never completed.
-  ry::task<bool> expects(ry::uuid id) const;
-  struct expected {
+  ry::task<bool> has_pending_consent(ry::uuid id) const;
+  struct pending_consent {
     ry::uuid profile, account;
     consent_flow flow;
   };
   struct confirmable {
-    expected consent;
+    pending_consent consent;
     std::string state_hash, display_name, url;
   };
-  // The consent of a confirmation page. Throws RY_NOT_FOUND "mcp.consent".
+  // The pending consent of a confirmation page. Throws RY_NOT_FOUND "mcp.consent".
   ry::task<confirmable> find_consent(std::string ticket) const;
-  // From now on only the browser with this cookie can complete the consent. Throws RY_NOT_FOUND "mcp.consent".
+  // After this call, only the browser with this cookie can complete the consent. Throws RY_NOT_FOUND "mcp.consent".
   ry::task<void> confirm(std::string ticket, std::string cookie) const;
   // The party that may complete a consent: the account that requested the link, or the browser that confirmed it.
-  struct conclusion {
+  struct completed_by {
     std::optional<ry::uuid> account;
     std::string cookie;
   };
   // Consumes the consent; works once. Throws RY_NOT_FOUND "mcp.consent"; the consent of another party is kept.
-  ry::task<expected> consume(std::string state, conclusion by) const;
+  ry::task<pending_consent> consume(std::string state, completed_by by) const;
 
  private:
-  std::string open(std::string place, std::string_view sealed) const;
-  std::string seal(std::string place, std::string plain) const;
-  void fill(profile& p, const std::string& integration, const json::object& credentials) const;
+  std::string open(std::string context, std::string_view sealed) const;
+  std::string seal(std::string context, std::string plain) const;
+  void apply_integration(profile& p, const std::string& integration, const json::object& credentials) const;
 
   const ry::context& ctx_;
   const integrations& offered_;

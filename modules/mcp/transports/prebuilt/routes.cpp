@@ -13,12 +13,12 @@
 namespace mcp_prebuilt {
 namespace {
 
-constexpr std::uint64_t remote_ms = 28'000;
+constexpr std::uint64_t remote_timeout_ms = 28'000;
 constexpr std::size_t max_text = 8192;
 constexpr std::size_t max_name = 200;
 
-ry::error invalid(std::string sentence) {
-  return ry::bad_request("mcp.profile", std::move(sentence));
+ry::error invalid(std::string message) {
+  return ry::bad_request("mcp.profile", std::move(message));
 }
 
 // The display name in a body; nullopt: none. Throws a 422.
@@ -40,7 +40,7 @@ json::object body_of(const ry::request& r) {
   return std::move(v.get_object());
 }
 
-json::object shown(const listed_profile& p, const integrations& offered) {
+json::object profile_json(const listed_profile& p, const integrations& offered) {
   json::object o{{"profile_id", p.id}, {"integration", nullptr}, {"display_name", p.display_name}};
   if (!p.integration.empty()) o["integration"] = p.integration;
   if (!p.url.empty()) o["url"] = p.url;
@@ -59,9 +59,9 @@ ry::uuid id_of(const ry::request& r) {
   return *id;
 }
 
-// A failure of an authorization server is a 502: neither our error nor the caller's. Its description goes to the log
-// only.
-ry::error as_answer(const ry::context& ctx, const ry::error& e, std::string_view request_id) {
+// A failure of an authorization server becomes a 502, because neither this server nor the caller is at fault. Its
+// description goes to the log only.
+ry::error as_http_error(const ry::context& ctx, const ry::error& e, std::string_view request_id) {
   if (!e.reason().starts_with("mcp.oauth") || e.status() == RY_FAILED_PRECONDITION) return e;
   ctx.warn("an authorization server failed",
            {{"request_id", request_id}, {"error", e.message()}, {"detail", e.detail_json()}});
@@ -72,26 +72,26 @@ ry::error as_answer(const ry::context& ctx, const ry::error& e, std::string_view
 }  // namespace
 
 void routes::add_to(ry::registrar& reg) {
-  ry::route_options slow;
-  slow.timeout_ms = 45'000;
+  ry::route_options remote;
+  remote.timeout_ms = 45'000;
   reg.route("GET", "/mcp/profiles", 0, this, &routes::list);
   reg.route("POST", "/mcp/profiles", 0, this, &routes::create);
   reg.route("DELETE", "/mcp/profiles/{id}", 0, this, &routes::remove);
-  reg.route("POST", "/mcp/profiles/{id}/connect", 0, this, &routes::connect, slow);
-  if (where_ == answers_come::here) {
-    reg.route("GET", "/mcp/oauth/connect", RY_ROUTE_PUBLIC, this, &routes::ask_to_confirm);
+  reg.route("POST", "/mcp/profiles/{id}/connect", 0, this, &routes::connect, remote);
+  if (redirect_target_ == redirect_target::callback) {
+    reg.route("GET", "/mcp/oauth/connect", RY_ROUTE_PUBLIC, this, &routes::confirmation);
     reg.route("POST", "/mcp/oauth/connect", RY_ROUTE_PUBLIC, this, &routes::confirm);
-    reg.route("GET", "/mcp/oauth/callback", RY_ROUTE_PUBLIC, this, &routes::callback, slow);
+    reg.route("GET", "/mcp/oauth/callback", RY_ROUTE_PUBLIC, this, &routes::callback, remote);
     reg.describe(ry_openapi::callback);
   } else {
-    reg.route("POST", "/mcp/oauth/callback", 0, this, &routes::finish, slow);
+    reg.route("POST", "/mcp/oauth/callback", 0, this, &routes::callback_by_app, remote);
     reg.describe(ry_openapi::callback_by_app);
   }
-  reg.route("GET", "/mcp/oauth/client", RY_ROUTE_PUBLIC, this, &routes::document);
+  reg.route("GET", "/mcp/oauth/client", RY_ROUTE_PUBLIC, this, &routes::client_document);
   reg.describe(ry_openapi::api);
 }
 
-ry::task<ry::uuid> routes::caller(ry::request r) const {
+ry::task<ry::uuid> routes::enabled_account(ry::request r) const {
   if (mcp_->enabled(mcp_.self()) == 0) {
     throw ry::forbidden("mcp.disabled", "MCP integrations are not enabled");
   }
@@ -104,10 +104,10 @@ ry::task<ry::uuid> routes::caller(ry::request r) const {
 }
 
 ry::task<ry::response> routes::list(ry::request r) const {
-  const auto account = co_await caller(r);
+  const auto account = co_await enabled_account(r);
   const auto all = co_await profiles_.list(account);
   json::array profiles;
-  for (const auto& p : all) profiles.push_back(shown(p, offered_));
+  for (const auto& p : all) profiles.push_back(profile_json(p, offered_));
   json::array names;
   for (const auto& [name, each] : offered_) names.emplace_back(name);
   json::object out;
@@ -117,7 +117,7 @@ ry::task<ry::response> routes::list(ry::request r) const {
 }
 
 ry::task<ry::response> routes::create(ry::request r) const {
-  const auto account = co_await caller(r);
+  const auto account = co_await enabled_account(r);
   const auto body = body_of(r);
   module_json::require_known_members(body, {"integration", "url", "type", "display_name", "credentials", "oauth"});
   for (const char* field : {"integration", "url", "type", "display_name"}) {
@@ -136,8 +136,8 @@ ry::task<ry::response> routes::create(ry::request r) const {
   if (!type.empty() && type != "http" && type != "sse") throw invalid("type must be http or sse");
   for (const char* field : {"credentials", "oauth"}) {
     const auto* v = body.if_contains(field);
-    const bool left_out = v == nullptr || (v->is_null() && std::string_view(field) == "credentials");
-    if (!left_out && !v->is_object()) throw invalid(std::string(field) + " must be an object");
+    const bool omitted = v == nullptr || (v->is_null() && std::string_view(field) == "credentials");
+    if (!omitted && !v->is_object()) throw invalid(std::string(field) + " must be an object");
   }
   new_profile p;
   p.account = account;
@@ -159,7 +159,7 @@ ry::task<ry::response> routes::create(ry::request r) const {
     p.type = type.empty() ? "http" : type;
     const auto settings = oauth != nullptr ? oauth->get_object() : json::object();
     const auto read = oauth::read_settings(settings, "oauth");
-    if (read.by == oauth::settings::grant::id_jag && read.subject_token.empty()) {
+    if (read.grant_type == oauth::settings::grant::id_jag && read.subject_token.empty()) {
       throw invalid("oauth.subject_token is required for id_jag");
     }
     p.credentials["oauth"] = settings;
@@ -167,32 +167,33 @@ ry::task<ry::response> routes::create(ry::request r) const {
   }
   if (name) p.display_name = *name;
   if (p.display_name.size() > max_name) p.display_name.resize(max_name);
-  listed_profile made{"", p.integration, p.url, p.display_name};
-  const auto id = co_await profiles_.add(std::move(p), most_);
-  made.id = id.to_string();
-  co_return ry::response::json(201, json::serialize(shown(made, offered_)));
+  listed_profile created{"", p.integration, p.url, p.display_name};
+  const auto id = co_await profiles_.add(std::move(p), max_profiles_);
+  created.id = id.to_string();
+  co_return ry::response::json(201, json::serialize(profile_json(created, offered_)));
 }
 
 ry::task<ry::response> routes::remove(ry::request r) const {
-  const auto account = co_await caller(r);
-  co_await oauth_.retire(id_of(r), account);
+  const auto account = co_await enabled_account(r);
+  co_await oauth_.remove(id_of(r), account);
   co_return ry::response::empty();
 }
 
 ry::task<ry::response> routes::connect(ry::request r) const {
-  const auto account = co_await caller(r);
-  const ry::error late(RY_DEADLINE_EXCEEDED, "mcp.oauth", "the authorization server took too long");
-  ry::error why(RY_OK);
+  const auto account = co_await enabled_account(r);
+  const ry::error timeout(RY_DEADLINE_EXCEEDED, "mcp.oauth", "the authorization server took too long");
+  ry::error error(RY_OK);
   try {
-    const auto url = co_await mcp::within(ctx_, remote_ms, late, oauth_.link(id_of(r), account));
+    const auto url =
+        co_await mcp::within(ctx_, remote_timeout_ms, timeout, oauth_.create_consent_link(id_of(r), account));
     co_return ry::response::json(json::serialize(json::object{{"connect_url", url}, {"expires_in", 600}}));
   } catch (const ry::error& e) {
-    why = e;
+    error = e;
   }
-  throw as_answer(ctx_, why, r.id());
+  throw as_http_error(ctx_, error, r.id());
 }
 
-ry::task<std::string> routes::name_of(ry::uuid account) const {
+ry::task<std::string> routes::account_name(ry::uuid account) const {
   ry::result<std::string> got = co_await ry::call<std::string, const ry_account_view*>(
       [&](ry_exec* exec, ry_account_fn fn, void* ctx) {
         const ry_uuid id = account;
@@ -204,7 +205,7 @@ ry::task<std::string> routes::name_of(ry::uuid account) const {
   co_return std::move(got).value();
 }
 
-ry::task<ry::response> routes::ask_to_confirm(ry::request r) const {
+ry::task<ry::response> routes::confirmation(ry::request r) const {
   const auto ticket = r.query("ticket").value_or("");
   std::optional<profile_store::confirmable> c;
   try {
@@ -213,15 +214,15 @@ ry::task<ry::response> routes::ask_to_confirm(ry::request r) const {
     if (!e.is("mcp.consent")) throw;
   }
   if (!c) co_return invalid_link();
-  const auto account = co_await name_of(c->consent.account);
+  const auto account = co_await account_name(c->consent.account);
   const auto name = cookie_name(c->state_hash, secure());
   // The page may be open twice in the same browser.
   auto cookie = cookie_value(r.header("Cookie"), name);
   if (cookie.empty()) cookie = oauth::random_text();
   const consent_summary summary{c->display_name, c->url, c->consent.flow.as.issuer, account};
-  auto answer = confirmation_page(summary, ticket, form_token(cookie, ticket));
-  answer.header("Set-Cookie", cookie_header(name, cookie, secure()));
-  co_return answer;
+  auto reply = confirmation_page(summary, ticket, form_token(cookie, ticket));
+  reply.header("Set-Cookie", cookie_header(name, cookie, secure()));
+  co_return reply;
 }
 
 ry::task<ry::response> routes::confirm(ry::request r) const {
@@ -245,82 +246,85 @@ ry::task<ry::response> routes::confirm(ry::request r) const {
     co_return message_page(403, "Not connected",
                            "The connection was not confirmed in this browser. Open the link again, and allow cookies.");
   }
-  auto answer = message_page(303, "Connecting", "Redirecting to the log-in page.");
-  answer.header("Location", c->consent.flow.url);
-  co_return answer;
+  auto reply = message_page(303, "Connecting", "Redirecting to the log-in page.");
+  reply.header("Location", c->consent.flow.url);
+  co_return reply;
 }
 
-void routes::warn_of_callback(std::string_view request_id, std::string_view why) const {
-  const auto n = callbacks_.due();
-  if (n != 0) ctx_.warn("OAuth callbacks were refused", {{"request_id", request_id}, {"why", why}, {"refused", n}});
+void routes::log_rejected_callback(std::string_view request_id, std::string_view reason) const {
+  const auto n = callback_warnings_.due();
+  if (n != 0) ctx_.warn("OAuth callbacks were refused", {{"request_id", request_id}, {"why", reason}, {"refused", n}});
 }
 
 ry::task<ry::response> routes::callback(ry::request r) const {
   const auto text = [&](const char* name) { return r.query(name).value_or(""); };
-  authorizer::answer a{text("state"), text("code"), text("iss"), text("error")};
-  const auto name = cookie_name(oauth::sha256(a.state), secure());
+  authorizer::authorization_response response{text("state"), text("code"), text("iss"), text("error")};
+  const auto name = cookie_name(oauth::sha256(response.state), secure());
   auto cookie = cookie_value(r.header("Cookie"), name);
   if (cookie.empty()) {
-    warn_of_callback(r.id(), "its browser did not confirm the connection");
+    log_rejected_callback(r.id(), "its browser did not confirm the connection");
     co_return message_page(400, "Not connected",
                            "You did not start this connection in this browser, or the link has expired."
                            " Start again, and allow cookies for this site.");
   }
-  profile_store::conclusion by;
+  profile_store::completed_by by;
   by.cookie = std::move(cookie);
-  const ry::error late(RY_DEADLINE_EXCEEDED, "mcp.oauth", "the authorization server took too long");
-  ry::error why(RY_OK);
+  const ry::error timeout(RY_DEADLINE_EXCEEDED, "mcp.oauth", "the authorization server took too long");
+  ry::error error(RY_OK);
   try {
-    const auto connected = co_await mcp::within(ctx_, remote_ms, late, oauth_.conclude(std::move(a), std::move(by)));
+    const auto connected = co_await mcp::within(ctx_, remote_timeout_ms, timeout,
+                                                oauth_.complete_consent(std::move(response), std::move(by)));
     auto done = message_page(200, "Connected", connected + " is connected. You may close this page.");
     done.header("Set-Cookie", expired_cookie_header(name, secure()));
     co_return done;
   } catch (const ry::error& e) {
-    why = e;
+    error = e;
   }
-  if (why.status() == RY_CANCELLED) throw why;
-  if (why.is("mcp.consent")) {
-    warn_of_callback(r.id(), why.message());
+  if (error.status() == RY_CANCELLED) throw error;
+  if (error.is("mcp.consent")) {
+    log_rejected_callback(r.id(), error.message());
   } else {
-    ctx_.warn(
-        "a profile could not be connected",
-        {{"request_id", r.id()}, {"reason", why.reason()}, {"error", why.message()}, {"detail", why.detail_json()}});
+    ctx_.warn("a profile could not be connected", {{"request_id", r.id()},
+                                                   {"reason", error.reason()},
+                                                   {"error", error.message()},
+                                                   {"detail", error.detail_json()}});
   }
-  const bool meant_for_users = why.reason().starts_with("mcp.");
-  co_return message_page(meant_for_users ? 400 : 500, "Not connected",
-                         meant_for_users ? std::string(why.message())
-                                         : "The connection could not be completed because of an error of this server.");
+  const bool for_users = error.reason().starts_with("mcp.");
+  co_return message_page(for_users ? 400 : 500, "Not connected",
+                         for_users ? std::string(error.message())
+                                   : "The connection could not be completed because of an error of this server.");
 }
 
-ry::task<ry::response> routes::finish(ry::request r) const {
-  const auto account = co_await caller(r);
+ry::task<ry::response> routes::callback_by_app(ry::request r) const {
+  const auto account = co_await enabled_account(r);
   const auto body = body_of(r);
   const auto text = [&](const char* name) { return mcp::text_of(body, name); };
-  authorizer::answer a{text("state"), text("code"), text("iss"), text("error")};
-  profile_store::conclusion by;
+  authorizer::authorization_response response{text("state"), text("code"), text("iss"), text("error")};
+  profile_store::completed_by by;
   by.account = account;
-  const ry::error late(RY_DEADLINE_EXCEEDED, "mcp.oauth", "the authorization server took too long");
-  ry::error why(RY_OK);
+  const ry::error timeout(RY_DEADLINE_EXCEEDED, "mcp.oauth", "the authorization server took too long");
+  ry::error error(RY_OK);
   try {
-    const auto name = co_await mcp::within(ctx_, remote_ms, late, oauth_.conclude(std::move(a), std::move(by)));
+    const auto name = co_await mcp::within(ctx_, remote_timeout_ms, timeout,
+                                           oauth_.complete_consent(std::move(response), std::move(by)));
     co_return ry::response::json(json::serialize(json::object{{"connected", true}, {"display_name", name}}));
   } catch (const ry::error& e) {
-    why = e;
+    error = e;
   }
-  throw as_answer(ctx_, why, r.id());
+  throw as_http_error(ctx_, error, r.id());
 }
 
-ry::task<ry::response> routes::document(ry::request) const {
-  const auto& p = oauth_.shown();
+ry::task<ry::response> routes::client_document(ry::request) const {
+  const auto& p = oauth_.identity();
   if (p.redirect_uri.empty() || p.client_document_url.empty()) {
     throw ry::not_found("mcp.oauth", "This server has no client metadata document");
   }
   auto o = oauth::client_metadata(p.redirect_uri);
   o["client_id"] = p.client_document_url;
   o["token_endpoint_auth_method"] = "none";
-  auto answer = ry::response::json(json::serialize(o));
-  answer.header("Cache-Control", "max-age=3600");
-  co_return answer;
+  auto reply = ry::response::json(json::serialize(o));
+  reply.header("Cache-Control", "max-age=3600");
+  co_return reply;
 }
 
 }  // namespace mcp_prebuilt
