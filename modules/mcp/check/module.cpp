@@ -1,6 +1,6 @@
-// Stands in for `mcp` to test a transport: defines mcp.transport/1 and runs one test case, which its settings name,
-// when its health is first requested. Health then reports the result: "under way", RY_OK if the case passed, or a
-// sentence for the author of the transport.
+// Replaces `mcp` to test a transport: defines mcp.transport/1 and runs the test case named in its settings when its
+// health is first requested. Health reports "under way" until the case has ended, then RY_OK if it passed, or else a
+// message for the author of the transport.
 #include <atomic>
 #include <boost/json/parse.hpp>
 #include <mutex>
@@ -14,8 +14,8 @@ constexpr char schema[] = R"json({
   "type": "object",
   "properties": {
     "driver": {"type": "string", "default": "", "description": "Name of the driver"},
-    "config": {"type": "string", "default": "", "description": "Configuration of a server that answers, JSON; empty: none"},
-    "case": {"type": "string", "default": "", "description": "What is tried; empty: nothing",
+    "config": {"type": "string", "default": "", "description": "Configuration of a working server, as JSON; empty: none"},
+    "case": {"type": "string", "default": "", "description": "Test case to run; empty: none",
              "enum": ["", "table", "nonsense", "exchange", "burst", "cancel", "close", "back_pressure", "refused_message", "too_large", "many"]}
   }
 })json";
@@ -27,14 +27,14 @@ class module {
   }
 
   ry::result<void> health() const {
-    if (!begun_.exchange(true)) {
+    if (!started_.exchange(true)) {
       if (settings_.test.empty()) {
-        over_ = true;
+        finished_ = true;
       } else if (!ctx_.spawn(run())) {
         return ry::unavailable("check", "the check could not be started");
       }
     }
-    if (!over_) return ry::unavailable("check", "under way");
+    if (!finished_) return ry::unavailable("check", "under way");
     std::lock_guard lock(mutex_);
     if (!failure_.empty()) return ry::unavailable("check", failure_);
     return {};
@@ -57,7 +57,7 @@ class module {
     std::string failure;
     try {
       const auto found = transports_.find(settings_.driver);
-      if (!found) wrong("there is no driver named " + settings_.driver);
+      if (!found) fail("there is no driver named " + settings_.driver);
       const subject s{ctx_, found->table, found->self, settings_.config};
       ry_exec* exec = co_await ry::this_exec();
       for (const auto& c : cases()) {
@@ -65,17 +65,17 @@ class module {
       }
     } catch (...) {
       failure = std::string(ry::current_error().message());
-      if (failure.empty()) failure = "failed without a word";
+      if (failure.empty()) failure = "failed without a message";
     }
     std::lock_guard lock(mutex_);
     failure_ = std::move(failure);
-    over_ = true;
+    finished_ = true;
   }
 
   ry::context& ctx_;
   const settings settings_;
   ry::drivers<ry_mcp_transport_v1> transports_;
-  mutable std::atomic<bool> begun_{false}, over_{false};
+  mutable std::atomic<bool> started_{false}, finished_{false};
   mutable std::mutex mutex_;
   mutable std::string failure_;
 };

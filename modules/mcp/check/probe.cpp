@@ -5,8 +5,8 @@
 
 namespace mcp_check {
 
-void wrong(std::string sentence) {
-  throw ry::error(RY_FAILED_PRECONDITION, "check", std::move(sentence));
+void fail(std::string message) {
+  throw ry::error(RY_FAILED_PRECONDITION, "check", std::move(message));
 }
 
 ry_mcp_target target_of(const subject&, std::string_view config_json) {
@@ -29,20 +29,20 @@ probe::probe(const subject& s, ry_exec* exec, std::uint64_t max_message_bytes)
   ry_errbuf err{text, sizeof text, 0};
   ry_status st = RY_OK;
   {
-    calling c(*sink_);
+    driver_call call(*sink_);
     st = s.table->open(s.self, &t, exec, &sink, sink_, &session_, &err);
   }
-  if (!sink_->fault.empty()) wrong(sink_->fault);
+  if (!sink_->violation.empty()) fail(sink_->violation);
   if (st != RY_OK) {
-    wrong("open() refused the server given (status " + std::string(ry::status_name(st)) +
-          "): " + std::string(text, err.len));
+    fail("open() refused the given server (status " + std::string(ry::status_name(st)) +
+         "): " + std::string(text, err.len));
   }
-  if (session_ == nullptr) wrong("open() returned RY_OK and gave no session");
+  if (session_ == nullptr) fail("open() returned RY_OK and gave no session");
 }
 
 probe::~probe() {
   close();
-  sink_->of = nullptr;
+  sink_->owner = nullptr;
 }
 
 ry_status probe::send(std::uint32_t kind, std::uint64_t token, const std::string& json) {
@@ -52,16 +52,16 @@ ry_status probe::send(std::uint32_t kind, std::uint64_t token, const std::string
   m.kind = kind;
   m.token = token;
   // The text is sent from memory that is wiped right after the call, because the driver must have copied it.
-  std::string mine = json;
-  m.json = ry::str(mine);
+  std::string buffer = json;
+  m.json = ry::str(buffer);
   m.headers = &revision;
   m.n_headers = token == 1 ? 0 : 1;
   ry_status st = RY_OK;
   {
-    calling c(*sink_);
+    driver_call call(*sink_);
     st = subject_.table->send(subject_.self, session_, &m);
   }
-  std::fill(mine.begin(), mine.end(), '#');
+  std::fill(buffer.begin(), buffer.end(), '#');
   return st;
 }
 
@@ -77,83 +77,86 @@ ry_status probe::request(std::uint64_t id, std::string_view method) {
 ry_status probe::notify(std::uint64_t token, std::string_view method) {
   return send(RY_MCP_NOTIFICATION, token, "{\"jsonrpc\":\"2.0\",\"method\":" + ry::json_string(method) + "}");
 }
-void probe::finish(std::uint64_t token, std::int32_t why) {
+void probe::finish(std::uint64_t token, std::int32_t reason) {
   finished_.push_back(token);
-  calling c(*sink_);
-  subject_.table->finish(subject_.self, session_, token, why);
+  driver_call call(*sink_);
+  subject_.table->finish(subject_.self, session_, token, reason);
 }
 void probe::resume() {
-  calling c(*sink_);
+  driver_call call(*sink_);
   subject_.table->resume(subject_.self, session_);
 }
 void probe::close() {
   if (session_ == nullptr) return;
   {
-    calling c(*sink_);
+    driver_call call(*sink_);
     subject_.table->close(subject_.self, std::exchange(session_, nullptr));
   }
   sink_->ended = true;
 }
 
-void probe::note(callback h) {
-  auto& e = *sink_;
-  const char* name = h.is == callback::what::message ? "on_message"
-                     : h.is == callback::what::sent  ? "on_sent"
-                                                     : "on_closed";
-  const auto broken = [&](const std::string& what) {
-    if (fault_.empty()) fault_ = std::string(name) + "() " + what;
+void probe::record(callback c) {
+  auto& state = *sink_;
+  const char* name = c.type == callback::kind::message ? "on_message"
+                     : c.type == callback::kind::sent  ? "on_sent"
+                                                       : "on_closed";
+  const auto report = [&](const std::string& violation) {
+    if (violation_.empty()) violation_ = std::string(name) + "() " + violation;
   };
-  if (!e.ctx->on_exec(e.exec)) broken("came on a thread other than the session's executor: post it there");
-  if (e.inside) broken("came inside a call of the driver: post it, so that it comes later");
-  if (e.ended) {
-    broken(session_ == nullptr ? "came after close() had returned: keep a flag that close() sets"
+  if (!state.ctx->on_exec(state.exec)) report("came on a thread other than the session's executor: post it there");
+  if (state.in_driver) report("came inside a call of the driver: post it, so that it comes later");
+  if (state.ended) {
+    report(session_ == nullptr ? "came after close() had returned: keep a flag that close() sets"
                                : "came after on_closed(), which must be the last call");
   }
-  if (h.is == callback::what::sent) {
-    if (find(h.is, h.token) != nullptr) broken("came twice for one message: each message has one completion");
-    if (std::find(finished_.begin(), finished_.end(), h.token) != finished_.end()) {
-      broken("came for a message after finish(): forget its token there");
+  if (c.type == callback::kind::sent) {
+    if (find(c.type, c.token) != nullptr) report("came twice for one message: each message has one completion");
+    if (std::find(finished_.begin(), finished_.end(), c.token) != finished_.end()) {
+      report("came for a message after finish(): forget its token there");
     }
   }
-  if (h.is == callback::what::closed) e.ended = true;
-  log.push_back(std::move(h));
+  if (c.type == callback::kind::closed) state.ended = true;
+  log.push_back(std::move(c));
 }
 
 ry_status probe::on_message(void* p, std::uint64_t token, ry_str json) noexcept {
   auto* e = static_cast<sink_state*>(p);
-  if (e->of == nullptr) return RY_CANCELLED;
-  (void)ry::guard([&] { e->of->note({callback::what::message, token, RY_OK, ry::text(json)}); });
-  return e->of->answer_to_messages;
+  if (e->owner == nullptr) return RY_CANCELLED;
+  (void)ry::guard([&] { e->owner->record({callback::kind::message, token, RY_OK, ry::text(json)}); });
+  return e->owner->on_message_result;
 }
 void probe::on_sent(void* p, std::uint64_t token, ry_status st, const ry_mcp_outcome* o,
                     const ry_error_view* err) noexcept {
   auto* e = static_cast<sink_state*>(p);
-  if (e->of == nullptr) return;
+  if (e->owner == nullptr) return;
   (void)ry::guard([&] {
-    e->of->note({callback::what::sent, token, st, err != nullptr ? ry::text(err->message) : ""});
-    if (o == nullptr) e->of->fault_ = "on_sent() came without an outcome, which is never NULL";
+    e->owner->record({callback::kind::sent, token, st, err != nullptr ? ry::text(err->message) : ""});
+    if (o == nullptr) e->owner->violation_ = "on_sent() came without an outcome, which is never NULL";
   });
 }
 void probe::on_closed(void* p, ry_status st, const ry_error_view* err) noexcept {
   auto* e = static_cast<sink_state*>(p);
-  if (e->of == nullptr) return;
-  (void)ry::guard([&] { e->of->note({callback::what::closed, 0, st, err != nullptr ? ry::text(err->message) : ""}); });
+  if (e->owner == nullptr) return;
+  (void)ry::guard([&] {
+    e->owner->record({callback::kind::closed, 0, st, err != nullptr ? ry::text(err->message) : ""});
+  });
 }
 
-std::size_t probe::count(callback::what w) const noexcept {
-  return static_cast<std::size_t>(std::count_if(log.begin(), log.end(), [w](const callback& h) { return h.is == w; }));
+std::size_t probe::count(callback::kind type) const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(log.begin(), log.end(), [type](const callback& c) { return c.type == type; }));
 }
-const callback* probe::find(callback::what w, std::uint64_t token) const noexcept {
-  for (const auto& h : log) {
-    if (h.is == w && h.token == token) return &h;
+const callback* probe::find(callback::kind type, std::uint64_t token) const noexcept {
+  for (const auto& c : log) {
+    if (c.type == type && c.token == token) return &c;
   }
   return nullptr;
 }
 bool probe::answered(std::uint64_t id) const {
-  for (const auto& h : log) {
-    if (h.is != callback::what::message) continue;
+  for (const auto& c : log) {
+    if (c.type != callback::kind::message) continue;
     boost::json::error_code ec;
-    const auto v = boost::json::parse(boost::json::string_view(h.text.data(), h.text.size()), ec);
+    const auto v = boost::json::parse(boost::json::string_view(c.text.data(), c.text.size()), ec);
     const auto* o = v.if_object();
     const auto* found = o != nullptr ? o->if_contains("id") : nullptr;
     if (found != nullptr && found->is_number() && found->to_number<std::uint64_t>(ec) == id) return true;
@@ -161,18 +164,18 @@ bool probe::answered(std::uint64_t id) const {
   return false;
 }
 
-ry::task<void> probe::greet() {
+ry::task<void> probe::initialize() {
   constexpr std::uint64_t time_limit_ms = 10'000;
-  if (request(1, "initialize") != RY_OK) wrong("send() refused the first message of a new session");
-  bool came =
-      co_await until([](probe& p) { return p.answered(1) || p.count(callback::what::closed) != 0; }, time_limit_ms);
-  if (!came) wrong("initialize was not answered within 10 seconds");
-  if (!answered(1)) wrong("the session ended instead of answering initialize: " + log.back().text);
-  came = co_await until([](probe& p) { return p.find(callback::what::sent, 1) != nullptr; }, time_limit_ms);
-  if (!came) wrong("on_sent() did not come for a message that was answered");
-  if (notify(2, "notifications/initialized") != RY_OK) wrong("send() refused a notification");
-  came = co_await until([](probe& p) { return p.find(callback::what::sent, 2) != nullptr; }, time_limit_ms);
-  if (!came) wrong("on_sent() did not come for a notification within 10 seconds");
+  if (request(1, "initialize") != RY_OK) fail("send() refused the first message of a new session");
+  bool arrived = co_await wait_until([](probe& p) { return p.answered(1) || p.count(callback::kind::closed) != 0; },
+                                     time_limit_ms);
+  if (!arrived) fail("initialize was not answered within 10 seconds");
+  if (!answered(1)) fail("the session ended instead of answering initialize: " + log.back().text);
+  arrived = co_await wait_until([](probe& p) { return p.find(callback::kind::sent, 1) != nullptr; }, time_limit_ms);
+  if (!arrived) fail("on_sent() did not come for a message that was answered");
+  if (notify(2, "notifications/initialized") != RY_OK) fail("send() refused a notification");
+  arrived = co_await wait_until([](probe& p) { return p.find(callback::kind::sent, 2) != nullptr; }, time_limit_ms);
+  if (!arrived) fail("on_sent() did not come for a notification within 10 seconds");
 }
 
 }  // namespace mcp_check

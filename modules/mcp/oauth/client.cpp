@@ -366,7 +366,7 @@ authorization authorization_request(const server_metadata& as, const client& c, 
   a.url = as.authorization_endpoint + (has_query ? "&" : "?") + query;
   if (a.url.size() > max_user_url) {
     throw protocol_error("users cannot be sent to the authorization server " + as.issuer +
-                         ": the address is too long with all the scopes that are wanted");
+                         ": the address is too long with all the requested scopes");
   }
   return a;
 }

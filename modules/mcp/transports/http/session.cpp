@@ -180,8 +180,8 @@ bool exchange::handle_end(ry_status st, const ry_error_view* err) {
     if (deliver(body_) != RY_OK && error_) return complete(*error_), true;
   } else if (body_kind_ == body::none && !body_.empty() && message_.kind == RY_MCP_REQUEST) {
     return complete(ry::error(RY_DATA_LOSS, "mcp.http",
-                              "the response is neither JSON nor an event stream but " +
-                                  (content_type_.empty() ? "of no kind" : content_type_.substr(0, 80)))),
+                              "the response is neither JSON nor an event stream, but " +
+                                  (content_type_.empty() ? "has no content type" : content_type_.substr(0, 80)))),
            true;
   }
   if (!finished_) complete(ry::error(RY_OK));

@@ -88,7 +88,7 @@ class driver {
                 "can add commands to mcp_json.allowed_commands"
               : "The command is not on the list of allowed commands");
     }
-    const auto variable = t.operators_own() ? std::string() : refused_variable(settings_, c);
+    const auto variable = t.operators_own() ? std::string() : disallowed_variable(settings_, c);
     if (!variable.empty()) {
       throw ry::forbidden("mcp.variable_refused",
                           "env." + variable + " is not on the list of allowed variables (allowed_env)");

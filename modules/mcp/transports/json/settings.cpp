@@ -158,7 +158,7 @@ command read_command(std::string_view config_json) {
   c.argv.push_back(text(o->at("command")));
   if (const auto* args = o->if_contains("args"); args != nullptr && args->is_array()) {
     for (const auto& each : args->get_array()) {
-      if (!each.is_string()) throw ry::bad_request("mcp.config", "args must be texts");
+      if (!each.is_string()) throw ry::bad_request("mcp.config", "args must be strings");
       c.argv.push_back(text(each));
     }
   }
@@ -166,7 +166,7 @@ command read_command(std::string_view config_json) {
     for (const auto& [key, value] : env->get_object()) {
       std::string name(key.data(), key.size());
       if (!value.is_string() || !is_variable_name(name)) {
-        throw ry::bad_request("mcp.config", "env must be texts under names of variables");
+        throw ry::bad_request("mcp.config", "env must be an object with variable names as keys and strings as values");
       }
       if (is_forbidden_variable(name)) {
         throw ry::bad_request("mcp.config", "env." + name + " may not be set: it changes what is run");
@@ -175,10 +175,10 @@ command read_command(std::string_view config_json) {
     }
   }
   for (const auto& each : c.argv) {
-    if (!has_no_nul(each)) throw ry::bad_request("mcp.config", "the command holds a NUL character");
+    if (!has_no_nul(each)) throw ry::bad_request("mcp.config", "the command contains a NUL character");
   }
   for (const auto& each : c.env) {
-    if (!has_no_nul(each.second)) throw ry::bad_request("mcp.config", "env holds a NUL character");
+    if (!has_no_nul(each.second)) throw ry::bad_request("mcp.config", "env contains a NUL character");
   }
   return c;
 }
