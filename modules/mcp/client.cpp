@@ -96,10 +96,10 @@ void client::record_revision(protocol_revision kind) {
 
 void client::fail(const reply& r, std::string_view operation, bool for_model) const {
   if (r.error.status() != RY_OK) throw r.error;
-  const std::string what(operation);
+  const std::string name(operation);
   if (r.http_status / 100 != 2 && !r.http_body.empty()) {
     context_.ctx.warn("an MCP server refused a request", {{"server", target_->name},
-                                                          {"request", what},
+                                                          {"request", name},
                                                           {"http_status", static_cast<std::int64_t>(r.http_status)},
                                                           {"body", valid_utf8(r.http_body, max_logged_body)}});
   }
@@ -110,14 +110,14 @@ void client::fail(const reply& r, std::string_view operation, bool for_model) co
   if (r.answered && r.failed) {
     const auto text = for_model ? " was refused: " + text_of_error(r.body)
                                 : " was refused by the server (JSON-RPC error " + std::to_string(code_of(r.body)) + ")";
-    throw server_error(*target_, RY_FAILED_PRECONDITION, "mcp.rpc", what + text).with_detail(json::serialize(r.body));
+    throw server_error(*target_, RY_FAILED_PRECONDITION, "mcp.rpc", name + text).with_detail(json::serialize(r.body));
   }
   auto status = "HTTP status " + std::to_string(r.http_status);
   if (r.retry_after_s != 0) status += ", to be tried again after " + std::to_string(r.retry_after_s) + " s";
   if (r.http_status == 429 || r.http_status >= 500) {
-    throw server_error(*target_, RY_UNAVAILABLE, "mcp.connect_failed", what + " failed: " + status);
+    throw server_error(*target_, RY_UNAVAILABLE, "mcp.connect_failed", name + " failed: " + status);
   }
-  throw server_error(*target_, RY_DATA_LOSS, "mcp.protocol_error", what + " failed: " + status);
+  throw server_error(*target_, RY_DATA_LOSS, "mcp.protocol_error", name + " failed: " + status);
 }
 
 json::value client::result_of(reply r, std::string_view operation, bool for_model) const {
@@ -156,17 +156,17 @@ ry::task<void> client::connect() {
             ? "config.revision: the transport " + target_->driver + " does not carry " + target_->revision
             : "config.revision must be one of " + revision_settings());
   }
-  protocol_revision known = protocol_revision::legacy;
+  protocol_revision expected = protocol_revision::legacy;
   if (pinned()) {
-    known = target_->revision == modern_revision ? protocol_revision::modern : protocol_revision::legacy;
+    expected = target_->revision == modern_revision ? protocol_revision::modern : protocol_revision::legacy;
   } else if (supports_modern) {
-    known = context_.revisions.look_up(target_->key, context_.ctx.now_unix_us());
-    revision_from_cache_ = known != protocol_revision::unknown;
+    expected = context_.revisions.look_up(target_->key, context_.ctx.now_unix_us());
+    revision_from_cache_ = expected != protocol_revision::unknown;
   }
-  if (known == protocol_revision::modern) {
-    revision_kind_ = known;
+  if (expected == protocol_revision::modern) {
+    revision_kind_ = expected;
     record_session_state(false);
-  } else if (known == protocol_revision::legacy) {
+  } else if (expected == protocol_revision::legacy) {
     co_await initialize();
   } else {
     co_await probe_revision();
@@ -379,8 +379,9 @@ ry::task<reply> client::request(std::string method, json::object params, std::st
   open(target_->driver);
   co_await initialize();
   ready_ = true;
-  reply again = co_await request_once(std::move(method), std::move(params), std::move(name), std::move(fields), flags);
-  co_return again;
+  reply repeated =
+      co_await request_once(std::move(method), std::move(params), std::move(name), std::move(fields), flags);
+  co_return repeated;
 }
 
 ry::task<tool_list> client::list_tools() {

@@ -5,7 +5,7 @@
 namespace mcp {
 namespace {
 
-// Duration of one sleep. The wait may take several sleeps, because calls in a session may take up to a day.
+// Duration of one sleep. A waiter sleeps repeatedly, because a preceding call in its session may take up to a day.
 constexpr std::uint64_t sleep_ms = 3'600'000;
 
 }  // namespace

@@ -38,8 +38,8 @@ struct alarm {
     }
     if (st == RY_OK && a->clock) {
       const auto remaining = a->clock->remaining_us(a->ctx->mono_us());
-      const ry_done again{&alarm::on_timer, a};
-      if (remaining > 0 && a->ctx->core().sleep_ms(a->ctx->host(), a->exec, ms_of(remaining), again, &a->op) == RY_OK)
+      const ry_done done{&alarm::on_timer, a};
+      if (remaining > 0 && a->ctx->core().sleep_ms(a->ctx->host(), a->exec, ms_of(remaining), done, &a->op) == RY_OK)
         return;
     }
     a->finished = true;

@@ -1,4 +1,4 @@
-// Elicitation: results with which a server asks for input before it continues (2026-07-28, `input_required`). Without
+// Elicitation: results with which a server requests input before it continues (2026-07-28, `input_required`). Without
 // I/O.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace mcp {
 
-// How often a server may ask for input during one call.
+// How often a server may request input during one call.
 inline constexpr int max_elicitation_rounds = 8;
 
 // The params to add to the next request; nullopt if the result requests no input, or input that this client does

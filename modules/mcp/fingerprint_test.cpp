@@ -26,9 +26,9 @@ TEST(fingerprint_test, the_order_of_members_does_not_matter) {
 }
 
 TEST(fingerprint_test, members_that_models_do_not_see_are_ignored) {
-  const auto plain = fingerprint(R"({"name":"a","description":"d","inputSchema":{}})");
+  const auto expected = fingerprint(R"({"name":"a","description":"d","inputSchema":{}})");
   EXPECT_EQ(
-      plain,
+      expected,
       fingerprint(R"({"name":"a","description":"d","inputSchema":{},"icons":[{"src":"x"}],"_meta":{"version":7}})"));
 }
 

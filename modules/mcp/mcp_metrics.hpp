@@ -27,7 +27,7 @@ class mcp_metrics {
   // Counters of retries, by reason:
   ry::metric unsent;  // a pooled connection had been closed
   ry::metric revision;  // the server changed its protocol revision
-  ry::metric credentials;  // the credentials were refused, and others are available
+  ry::metric credentials;  // the credentials were rejected, and others are available
   ry::metric session;  // the server no longer knows the session
 
  private:

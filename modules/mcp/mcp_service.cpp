@@ -85,9 +85,8 @@ ry::error queue_timeout(const server& s, std::uint64_t ms) {
 ry::task<tool_list> mcp_service::list_with_retries(server_ptr s) {
   ry_exec* exec = co_await ry::this_exec();
   attempts so_far;
-  // A modern server sends its name, instructions and capabilities only in answer to server/discover, which the client
-  // skips if the revision is cached. Without a cached list, drop the cached revision so that the client asks. Legacy
-  // servers send them in every session.
+  // A modern server sends its name and instructions only in response to server/discover, which the client skips if the
+  // revision is cached. Without a cached list, the cached revision is dropped so that the client sends server/discover.
   const auto now = context_.ctx.now_unix_us();
   if (context_.revisions.look_up(s->key, now) == protocol_revision::modern && !cache_.look_up(s->key, now).tools)
     context_.revisions.forget(s->key);

@@ -129,7 +129,8 @@ TEST(protocol_revision, is_detected_from_the_first_response) {
   EXPECT_EQ(verdict_for(true, false, R"({"supportedVersions":["2025-11-25"]})", 200).outcome, k::legacy);
   EXPECT_EQ(verdict_for(true, false, R"({"supportedVersions":["2099-01-01"]})", 200).outcome, k::incompatible);
   EXPECT_EQ(verdict_for(true, true, R"({"code":-32022,"data":{"supported":["2026-07-28"]}})", 400).outcome, k::modern);
-  EXPECT_EQ(verdict_for(true, true, R"({"code":-32022,"data":{"supported":["2027-01-01"]}})", 400).outcome, k::incompatible);
+  EXPECT_EQ(verdict_for(true, true, R"({"code":-32022,"data":{"supported":["2027-01-01"]}})", 400).outcome,
+            k::incompatible);
   EXPECT_EQ(verdict_for(true, true, R"({"code":-32020})", 400).outcome, k::modern);
   EXPECT_EQ(verdict_for(true, true, R"({"code":-32021})", 400).outcome, k::modern);
   EXPECT_EQ(verdict_for(true, true, R"({"code":-32601})", 200).outcome, k::legacy);
@@ -144,13 +145,14 @@ TEST(protocol_revision, is_detected_from_the_first_response) {
   EXPECT_FALSE(is_legacy_revision("2099-01-01"));
 }
 
-// Compatibility matrix of revision 2026-07-28: any response other than a DiscoverResult or a modern error identifies a legacy
-// server.
+// Compatibility matrix of revision 2026-07-28: any response other than a DiscoverResult or a modern error identifies a
+// legacy server.
 TEST(protocol_revision, responses_without_a_modern_error_identify_a_legacy_server) {
   for (const unsigned status : {200u, 400u, 404u, 405u, 406u, 415u, 422u, 500u, 501u, 503u}) {
     for (const char* error : {R"({"code":-32601})", R"({"code":-32602})", R"({"code":-32600})", R"({"code":-32000})",
                               R"({"code":-32002})", R"({"code":-32603})", R"({"message":"no code"})"}) {
-      EXPECT_EQ(verdict_for(true, true, error, status).outcome, revision_verdict::kind::legacy) << status << " " << error;
+      EXPECT_EQ(verdict_for(true, true, error, status).outcome, revision_verdict::kind::legacy)
+          << status << " " << error;
     }
   }
   for (const unsigned status : {202u, 204u, 302u, 400u, 404u, 405u, 406u, 410u, 415u, 422u, 500u, 501u}) {
@@ -463,7 +465,7 @@ TEST(results, the_model_gets_either_text_or_structured_content) {
       {R"({"content":[{"type":"resource_link","uri":"file:///a"}],"structuredContent":{"n":42}})",
        "[resource file:///a]\n{\"n\":42}"},
   };
-  for (const auto& [result, shown] : table) EXPECT_EQ(content_of(result), shown) << result;
+  for (const auto& [result, content] : table) EXPECT_EQ(content_of(result), content) << result;
   EXPECT_EQ(content_of(R"({"structuredContent":{"a":"0123456789"}})", 10),
             "{\"a\":\"0123\n[cut: the result has 18 bytes, of which 10 are shown]");
 }
@@ -476,45 +478,47 @@ TEST(results, a_note_is_appended_to_the_content) {
 TEST(results, binary_data_is_replaced_by_its_size) {
   const std::string data(8000, 'A');
   const auto picture = json::object{{"type", "image"}, {"mimeType", "image/png"}, {"data", data}};
-  const auto shown = [](json::object result) { return content_of(json::serialize(result), 100'000); };
+  const auto content_text = [](json::object result) { return content_of(json::serialize(result), 100'000); };
   const json::array content{picture};
   const std::string line = "[image, image/png, 6000 bytes]";
   // server-filesystem repeats the content as structured content.
-  EXPECT_EQ(shown({{"content", content}, {"structuredContent", json::object{{"content", content}}}}), line);
-  EXPECT_EQ(shown({{"content", content}, {"structuredContent", json::object{{"n", 1}, {"bytes", data}}}}),
+  EXPECT_EQ(content_text({{"content", content}, {"structuredContent", json::object{{"content", content}}}}), line);
+  EXPECT_EQ(content_text({{"content", content}, {"structuredContent", json::object{{"n", 1}, {"bytes", data}}}}),
             line + "\n{\"n\":1,\"bytes\":\"[6000 bytes]\"}");
-  EXPECT_EQ(shown({{"structuredContent", json::object{{"url", "data:image/png;base64," + data}}}}),
+  EXPECT_EQ(content_text({{"structuredContent", json::object{{"url", "data:image/png;base64," + data}}}}),
             "{\"url\":\"[6015 bytes]\"}");
-  EXPECT_EQ(shown({{"structuredContent", json::object{{"data", data.substr(0, 200)}}}}), "{\"data\":\"[150 bytes]\"}");
-  EXPECT_EQ(shown({{"structuredContent", json::object{{"id", data.substr(0, 200)}}}}),
+  EXPECT_EQ(content_text({{"structuredContent", json::object{{"data", data.substr(0, 200)}}}}),
+            "{\"data\":\"[150 bytes]\"}");
+  EXPECT_EQ(content_text({{"structuredContent", json::object{{"id", data.substr(0, 200)}}}}),
             "{\"id\":\"" + data.substr(0, 200) + "\"}");
-  EXPECT_EQ(shown({{"content",
-                    json::array{picture, json::object{{"type", "text"}, {"text", "{\"data\":\"" + data + "\"}"}}}}}),
-            line + "\n{\"data\":\"[6000 bytes]\"}");
-  EXPECT_EQ(shown({{"content", json::array{json::object{{"type", "text"},
-                                                        {"text", "![x](data:image/png;base64," + data + ")"}}}}}),
+  EXPECT_EQ(
+      content_text(
+          {{"content", json::array{picture, json::object{{"type", "text"}, {"text", "{\"data\":\"" + data + "\"}"}}}}}),
+      line + "\n{\"data\":\"[6000 bytes]\"}");
+  EXPECT_EQ(content_text({{"content", json::array{json::object{
+                                          {"type", "text"}, {"text", "![x](data:image/png;base64," + data + ")"}}}}}),
             "![x](data:image/png;base64,[6000 bytes])");
-  EXPECT_THAT(shown({{"content", json::array{json::object{{"type", "video"}, {"data", data}}}}}),
+  EXPECT_THAT(content_text({{"content", json::array{json::object{{"type", "video"}, {"data", data}}}}}),
               HasSubstr("[6000 bytes]"));
 }
 
 TEST(results, a_blob_of_a_text_type_is_shown_as_text) {
-  const auto shown = [](std::string_view type, std::string_view blob) {
+  const auto content_text = [](std::string_view type, std::string_view blob) {
     return content_of(json::serialize(json::object{
         {"content", json::array{json::object{
                         {"type", "resource"},
                         {"resource", json::object{{"uri", "x:y"}, {"mimeType", jv(type)}, {"blob", jv(blob)}}}}}}}));
   };
-  EXPECT_EQ(shown("text/csv", "YSxi"), "[resource x:y, text/csv]\na,b");
-  EXPECT_EQ(shown("Text/CSV; charset=utf-8", "YQ"), "[resource x:y, Text/CSV; charset=utf-8]\na");
-  EXPECT_EQ(shown("application/json", "e30=\r\n"), "[resource x:y, application/json]\n{}");
+  EXPECT_EQ(content_text("text/csv", "YSxi"), "[resource x:y, text/csv]\na,b");
+  EXPECT_EQ(content_text("Text/CSV; charset=utf-8", "YQ"), "[resource x:y, Text/CSV; charset=utf-8]\na");
+  EXPECT_EQ(content_text("application/json", "e30=\r\n"), "[resource x:y, application/json]\n{}");
   for (const char* type : {"application/xml", "text/xml", "application/ld+json", "application/atom+xml"}) {
-    EXPECT_THAT(shown(type, "w6k="), HasSubstr("]\n\xc3\xa9")) << type;
+    EXPECT_THAT(content_text(type, "w6k="), HasSubstr("]\n\xc3\xa9")) << type;
   }
-  EXPECT_EQ(shown("text/csv", "6Q=="), "[resource x:y, text/csv, 3 bytes]") << "not UTF-8";
-  EXPECT_EQ(shown("text/csv", "a,b"), "[resource x:y, text/csv, 0 bytes]") << "not base64";
-  EXPECT_EQ(shown("application/pdf", "YSxi"), "[resource x:y, application/pdf, 3 bytes]");
-  EXPECT_EQ(shown("", "YSxi"), "[resource x:y, , 3 bytes]");
+  EXPECT_EQ(content_text("text/csv", "6Q=="), "[resource x:y, text/csv, 3 bytes]") << "not UTF-8";
+  EXPECT_EQ(content_text("text/csv", "a,b"), "[resource x:y, text/csv, 0 bytes]") << "not base64";
+  EXPECT_EQ(content_text("application/pdf", "YSxi"), "[resource x:y, application/pdf, 3 bytes]");
+  EXPECT_EQ(content_text("", "YSxi"), "[resource x:y, , 3 bytes]");
 }
 
 }  // namespace

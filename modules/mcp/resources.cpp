@@ -92,25 +92,25 @@ void resource_collector::add(const json::value& v, list which) {
 std::string resources_text(const std::vector<resource_entry>& all, const resource_query& query, bool incomplete) {
   const auto filter = ry::lower_ascii(query.filter);
   std::string lines;
-  std::size_t matching = 0, shown = 0;
+  std::size_t matching = 0, listed = 0;
   bool full = false;
   for (const auto& each : all) {
     if (!matches(each, filter) || matching++ < query.offset || full) continue;
     const auto line = line_of(each);
-    full = shown == max_listed || lines.size() + line.size() > max_listed_bytes;
+    full = listed == max_listed || lines.size() + line.size() > max_listed_bytes;
     if (full) continue;
     lines += line;
-    ++shown;
+    ++listed;
   }
   std::string out;
   if (matching == 0) {
     out = filter.empty() ? "The server has no resources.\n" : "No resource matches the filter.\n";
-  } else if (shown == 0) {
+  } else if (listed == 0) {
     out = "There are " + std::to_string(matching) + " resources; the offset is beyond the last.\n";
-  } else if (shown == matching) {
+  } else if (listed == matching) {
     out = std::to_string(matching) + (matching == 1 ? " resource:\n" : " resources:\n") + lines;
   } else {
-    const auto end = query.offset + shown;
+    const auto end = query.offset + listed;
     out = "Resources " + std::to_string(query.offset + 1) + " to " + std::to_string(end) + " of " +
           std::to_string(matching) + ":\n" + lines;
     if (end < matching) out += "[to list more: offset " + std::to_string(end) + ", or a filter]\n";

@@ -85,8 +85,8 @@ TEST(resources_test, long_lists_are_shown_page_by_page) {
 }
 
 TEST(resources_test, contents_of_a_resource_become_the_content_of_a_result) {
-  const auto got = contents_as_result(parse(R"({"contents":[{"uri":"a:b","text":"hello"}]})"));
-  EXPECT_EQ(json::serialize(got), R"({"content":[{"type":"resource","resource":{"uri":"a:b","text":"hello"}}]})");
+  const auto result = contents_as_result(parse(R"({"contents":[{"uri":"a:b","text":"hello"}]})"));
+  EXPECT_EQ(json::serialize(result), R"({"content":[{"type":"resource","resource":{"uri":"a:b","text":"hello"}}]})");
   EXPECT_THAT(json::serialize(contents_as_result(parse(R"({"contents":[]})"))), HasSubstr("the resource is empty"));
   EXPECT_THROW(contents_as_result(parse(R"({"content":[]})")), ry::error);
 }

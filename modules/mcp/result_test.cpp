@@ -16,38 +16,38 @@ json::object converted(const char* content, std::size_t max_bytes = 1000, std::s
 }
 
 TEST(result_test, audio_and_binary_resources_are_passed_on_as_files) {
-  const auto got = converted(R"([{"type":"audio","mimeType":"audio/wav","data":"QUJD"},
+  const auto out = converted(R"([{"type":"audio","mimeType":"audio/wav","data":"QUJD"},
       {"type":"resource","resource":{"uri":"file:///a/b/report.pdf?x#y","mimeType":"application/pdf","blob":"QUJD"}},
       {"type":"resource","resource":{"uri":"urn:uuid:7","blob":"/+8="}},
       {"type":"resource","resource":{"uri":"x:a.csv","mimeType":"text/csv","blob":"YSxi"}}])");
   EXPECT_EQ(
-      json::serialize(got.at("files")),
+      json::serialize(out.at("files")),
       R"([{"name":"audio","media_type":"audio/wav","data":"QUJD"},)"
       R"({"name":"report.pdf","media_type":"application/pdf","data":"QUJD"},{"name":"7","media_type":"","data":"/+8="}])");
-  EXPECT_THAT(text_of(got, "content"), HasSubstr("[audio, audio/wav, 3 bytes]"));
-  EXPECT_THAT(text_of(got, "content"), HasSubstr("a,b"));
-  EXPECT_THAT(text_of(got, "content"), Not(HasSubstr("QUJD")));
+  EXPECT_THAT(text_of(out, "content"), HasSubstr("[audio, audio/wav, 3 bytes]"));
+  EXPECT_THAT(text_of(out, "content"), HasSubstr("a,b"));
+  EXPECT_THAT(text_of(out, "content"), Not(HasSubstr("QUJD")));
 }
 
 TEST(result_test, images_become_files_only_beyond_the_limit) {
   const std::string large(2000, 'A');
-  const auto got = converted(
+  const auto out = converted(
       (R"([{"type":"image","mimeType":"image/png","data":"QUJD"},{"type":"image","mimeType":"image/png","data":")" +
        large + R"("}])")
           .c_str(),
       1000, 3000);
-  EXPECT_EQ(got.at("images").as_array().size(), 1u);
-  ASSERT_EQ(got.at("files").as_array().size(), 1u);
-  EXPECT_EQ(text_of(got.at("files").at(0).as_object(), "data"), large);
+  EXPECT_EQ(out.at("images").as_array().size(), 1u);
+  ASSERT_EQ(out.at("files").as_array().size(), 1u);
+  EXPECT_EQ(text_of(out.at("files").at(0).as_object(), "data"), large);
   EXPECT_FALSE(converted(R"([{"type":"image","mimeType":"image/png","data":"QUJD"}])").contains("files"));
 }
 
 TEST(result_test, the_limits_apply_to_all_files_of_a_result_together) {
   const char* two =
       R"([{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"},{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"}])";
-  const auto got = converted(two, 1000, 15);
-  EXPECT_EQ(got.at("files").as_array().size(), 1u);
-  EXPECT_THAT(text_of(got, "content"), HasSubstr("[left out: too large]"));
+  const auto out = converted(two, 1000, 15);
+  EXPECT_EQ(out.at("files").as_array().size(), 1u);
+  EXPECT_THAT(text_of(out, "content"), HasSubstr("[left out: too large]"));
   EXPECT_FALSE(converted(two, 1000, 0).contains("files"));
   EXPECT_FALSE(converted(R"([{"type":"audio","mimeType":"audio/wav","data":""}])").contains("files"));
   std::string many = "[";
@@ -60,15 +60,15 @@ TEST(result_test, the_number_of_images_is_limited) {
   std::string many = "[";
   for (int i = 0; i < 150; ++i)
     many += std::string(i == 0 ? "" : ",") + R"({"type":"image","mimeType":"image/png","data":"QUJD"})";
-  const auto got = converted((many + "]").c_str(), 100'000, 100'000);
-  EXPECT_EQ(got.at("images").as_array().size(), 100u);
-  EXPECT_FALSE(got.contains("files"));
-  EXPECT_THAT(text_of(got, "content"), HasSubstr("[further images were left out]"));
+  const auto out = converted((many + "]").c_str(), 100'000, 100'000);
+  EXPECT_EQ(out.at("images").as_array().size(), 100u);
+  EXPECT_FALSE(out.contains("files"));
+  EXPECT_THAT(text_of(out, "content"), HasSubstr("[further images were left out]"));
 }
 
 TEST(result_test, data_of_blocks_is_replaced_wherever_it_occurs_in_a_text) {
   const std::string a(200, 'A'), b = std::string(150, 'A') + "B", c(100, 'C');
-  const auto got = [&](const std::string& text) {
+  const auto content_with_text = [&](const std::string& text) {
     const json::object audio{{"type", "audio"}, {"mimeType", "audio/wav"}, {"data", jv(a)}};
     json::object other = audio, small = audio;
     other["data"] = b;
@@ -77,17 +77,17 @@ TEST(result_test, data_of_blocks_is_replaced_wherever_it_occurs_in_a_text) {
     const auto content = text_of(converted(json::serialize(all).c_str(), 100'000), "content");
     return content.substr(content.find_last_of('|') + 1);
   };
-  EXPECT_EQ(got("|" + a), "[150 bytes]");
-  EXPECT_EQ(got("|x=" + a + "\nrest"), "x=[150 bytes]\nrest");
-  EXPECT_EQ(got("|" + a + b + "," + a), "[150 bytes][111 bytes],[150 bytes]");
-  EXPECT_EQ(got("|" + a + "AA"), "[150 bytes]AA");
-  EXPECT_EQ(got("|" + a.substr(1)), a.substr(1)) << "a part of the data is not replaced";
-  EXPECT_EQ(got("|" + c), c) << "short data may be a word";
-  EXPECT_EQ(got("|data:image/png;base64," + a.substr(1) + "; data:audio/wav;x=y;base64," + a +
-                ";data:text/plain;base64," + c),
+  EXPECT_EQ(content_with_text("|" + a), "[150 bytes]");
+  EXPECT_EQ(content_with_text("|x=" + a + "\nrest"), "x=[150 bytes]\nrest");
+  EXPECT_EQ(content_with_text("|" + a + b + "," + a), "[150 bytes][111 bytes],[150 bytes]");
+  EXPECT_EQ(content_with_text("|" + a + "AA"), "[150 bytes]AA");
+  EXPECT_EQ(content_with_text("|" + a.substr(1)), a.substr(1)) << "a part of the data is not replaced";
+  EXPECT_EQ(content_with_text("|" + c), c) << "short data may be a word";
+  EXPECT_EQ(content_with_text("|data:image/png;base64," + a.substr(1) + "; data:audio/wav;x=y;base64," + a +
+                              ";data:text/plain;base64," + c),
             "data:image/png;base64,[147 bytes]; data:audio/wav;x=y;base64,[150 bytes];data:text/plain;base64," + c);
   const std::string other(130, 'Z');
-  EXPECT_EQ(got("|data:video/mp4;base64," + other + "data:image/gif;base64," + other),
+  EXPECT_EQ(content_with_text("|data:video/mp4;base64," + other + "data:image/gif;base64," + other),
             "data:video/mp4;base64,[99 bytes]:image/gif;base64,[96 bytes]")
       << "the scheme of the next data URL looks like base64";
 }
@@ -116,8 +116,8 @@ TEST(result_test, filtering_binary_data_takes_linear_time) {
   blocks.push_back(text(std::string(8u << 20, 'B')));
   const json::object result{{"content", std::move(blocks)},
                             {"structuredContent", json::object{{"strings", std::move(strings)}}}};
-  const auto got = result_json(result, 1u << 20, {}, 12u << 20);
-  EXPECT_THAT(got.substr(got.size() - 500), HasSubstr("[cut: the result has "));
+  const auto out = result_json(result, 1u << 20, {}, 12u << 20);
+  EXPECT_THAT(out.substr(out.size() - 500), HasSubstr("[cut: the result has "));
 }
 
 }  // namespace

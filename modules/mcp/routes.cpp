@@ -132,12 +132,12 @@ json::object config_for(std::string_view type, std::string_view address, json::o
 // A display name that no other server of the agent uses.
 std::string name_for(std::string_view address, const std::vector<configured>& others) {
   const auto name = name_of_address(address);
-  const auto taken = [&](const std::string& n) {
+  const auto is_used = [&](const std::string& n) {
     return std::any_of(others.begin(), others.end(), [&](const auto& c) { return c.name == n; });
   };
-  std::string free = name;
-  for (int n = 2; taken(free); ++n) free = name + " " + std::to_string(n);
-  return free;
+  std::string candidate = name;
+  for (int n = 2; is_used(candidate); ++n) candidate = name + " " + std::to_string(n);
+  return candidate;
 }
 
 json::object tool_json(const tool& t, const std::vector<std::string>* enabled) {
@@ -206,12 +206,12 @@ ry::task<std::string> routes::enabled_account(ry::request r) {
 }
 
 ry::task<std::string> routes::account_of(ry::request r) {
-  ry::result<std::string> got = co_await ry::call<std::string, const ry_account_view*>(
+  ry::result<std::string> account_id = co_await ry::call<std::string, const ry_account_view*>(
       [&](ry_exec* exec, ry_account_fn fn, void* ctx) {
         return accounts_->ensure(accounts_.self(), r.principal(), exec, fn, ctx);
       },
       [](const ry_account_view* v) { return ry::text(v->account_id_text); });
-  co_return std::move(got).value();
+  co_return std::move(account_id).value();
 }
 
 ry::task<ry::response> routes::discover(ry::request r) {
@@ -258,14 +258,14 @@ ry::task<ry::response> routes::discover(ry::request r) {
 }
 
 ry::task<std::string> routes::store(std::string account, std::string agent, std::int32_t expected, std::string list) {
-  ry::result<std::string> got = co_await ry::call<std::string, const ry_agent_view*>(
+  ry::result<std::string> stored = co_await ry::call<std::string, const ry_agent_view*>(
       [&](ry_exec* exec, ry_agent_fn fn, void* ctx) {
         return agents_->put_custom_mcps(agents_.self(), ry::str(account), ry::str(agent), expected, ry::str(list), exec,
                                         fn, ctx);
       },
       [](const ry_agent_view* v) { return ry::text(v->custom_mcps_json); });
-  if (got) co_return std::move(*got);
-  const auto& e = got.error();
+  if (stored) co_return std::move(*stored);
+  const auto& e = stored.error();
   // On these routes an invalid configuration is a 400.
   if (e.status() == RY_INVALID_ARGUMENT) throw invalid(std::string(e.message()));
   if (e.status() == RY_INTERNAL || e.status() == RY_UNKNOWN) {
@@ -469,14 +469,14 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
         409, RY_ABORTED, "mcp.tool_changed",
         "fingerprint does not match the current definition of the tool; request the list of changes again");
   }
-  bool known = true;
+  bool was_used = true;
   try {
     co_await definitions_.accept(*c, account, tool, fingerprint);
   } catch (const ry::error& e) {
     if (!e.is("mcp.definition")) throw;
-    known = false;
+    was_used = false;
   }
-  if (!known) throw invalid("tool: no run of the agent has used this tool yet");
+  if (!was_used) throw invalid("tool: no run of the agent has used this tool yet");
   co_return ry::response::json(json::serialize(json::object{{"success", true}}));
 }
 

@@ -39,10 +39,10 @@ struct driver_result {
   static std::shared_ptr<driver_result> start(transport driver, Call&& call) {
     auto n = std::make_shared<driver_result>();
     n->driver = std::move(driver);
-    auto own = std::make_unique<std::shared_ptr<driver_result>>(n);
-    const ry_status st = call(&on_result, own.get());
+    auto handle = std::make_unique<std::shared_ptr<driver_result>>(n);
+    const ry_status st = call(&on_result, handle.get());
     if (st == RY_OK) {
-      own.release();
+      handle.release();
     } else {
       n->error = ry::error(st);
       n->completed = true;
@@ -50,8 +50,8 @@ struct driver_result {
     return n;
   }
   static void on_result(void* ctx, ry_status st, ry_str type, ry_str config_json, const ry_error_view* err) noexcept {
-    const std::unique_ptr<std::shared_ptr<driver_result>> own(static_cast<std::shared_ptr<driver_result>*>(ctx));
-    auto& n = **own;
+    const std::unique_ptr<std::shared_ptr<driver_result>> handle(static_cast<std::shared_ptr<driver_result>*>(ctx));
+    auto& n = **handle;
     const auto copied = ry::guard([&] {
       n.type = ry::text(type);
       n.config_json = ry::text(config_json);
@@ -117,14 +117,14 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
     // For a local program, an unknown member would be ignored silently and change what is run.
     if (type != "json") break;
     const auto key = sv(member.key());
-    bool known = false;
+    bool is_known = false;
     for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "tasks", "timeout_seconds",
                              "instructions", "resources", "on_tool_change"}) {
-      known |= key == each;
+      is_known |= key == each;
     }
-    if (!known) return "config." + valid_utf8(key, 100) + " is not known";
+    if (!is_known) return "config." + valid_utf8(key, 100) + " is not known";
   }
-  // A value of another type would be ignored silently: a request would lack its credentials, or a program its variables.
+  // A value of another type would be ignored silently; requests would lack credentials, or programs their variables.
   for (const char* key : {"url", "command", "profile_id"}) {
     const auto* value = o->if_contains(key);
     if (value != nullptr && !value->is_string()) return std::string("config.") + key + " must be a string";

@@ -1,5 +1,5 @@
-// MCP tasks on which calls of runs wait. They are stored in the database, so that a worker that claims the run continues
-// with the same task, and held in memory for this worker's runs, to cancel them if the run ends first. Any thread.
+// MCP tasks on which calls of runs wait. The database stores them, so that a worker that claims the run continues with
+// the same task. Memory holds those of this worker's runs, to cancel them if the run ends first. Any thread.
 #pragma once
 
 #include <mutex>

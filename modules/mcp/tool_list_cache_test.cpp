@@ -50,7 +50,7 @@ TEST(tool_list_cache, an_account_above_a_quarter_of_the_cache_evicts_its_own_ent
     EXPECT_NE(cache.look_up("theirs", 0).tools, nullptr) << by_bytes;
     EXPECT_NE(cache.look_up("199", 0).tools, nullptr);
     EXPECT_NE(cache.look_up("180", 0).tools, nullptr)
-        << "while the cache has free space, one account may use nearly all of it";
+        << "while the cache has space, one account may use nearly all of it";
     EXPECT_EQ(cache.look_up("100", 0).tools, nullptr);
     // Entries of many small accounts are evicted by least recent use.
     for (int i = 0; i < 100; ++i) cache.store("k" + std::to_string(i), std::to_string(i), list, 1000, 0);

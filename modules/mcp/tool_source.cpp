@@ -25,7 +25,7 @@ std::string parts_of(const changed_definition& change) {
 
 ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std::string account_id,
                                    std::string agent_id, std::int32_t version) {
-  ry::result<agent_servers> got = co_await ry::call<agent_servers, const ry_agent_view*>(
+  ry::result<agent_servers> loaded = co_await ry::call<agent_servers, const ry_agent_view*>(
       [&](ry_exec* exec, ry_agent_fn fn, void* ctx) {
         return agents->get(agents.self(), ry::str(account_id), ry::str(agent_id), version, exec, fn, ctx);
       },
@@ -35,7 +35,7 @@ ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std:
         a.custom_mcps_json = ry::text(v->custom_mcps_json);
         return a;
       });
-  auto out = std::move(got).value();
+  auto out = std::move(loaded).value();
   out.servers = read_configured(out.custom_mcps_json);
   std::vector<enabled_tools> enabled;
   for (const auto& s : out.servers) enabled.push_back({s.name, s.enabled});
@@ -93,10 +93,10 @@ ry::task<tool_list_ptr> tool_source::available_tools(server_ptr s) {
 }
 
 std::string tool_source::shown_instructions(const tool_list& list) const {
-  const auto shown = truncated(list.instructions, settings_.max_instructions_bytes);
-  const auto omitted = list.instructions.size() - shown.size();
-  return std::string(shown) +
-         (omitted == 0 || shown.empty() ? "" : "\n[cut: " + std::to_string(omitted) + " more bytes]");
+  const auto included = truncated(list.instructions, settings_.max_instructions_bytes);
+  const auto omitted = list.instructions.size() - included.size();
+  return std::string(included) +
+         (omitted == 0 || included.empty() ? "" : "\n[cut: " + std::to_string(omitted) + " more bytes]");
 }
 
 ry::task<std::vector<changed_definition>> tool_source::changed_tools(configured c, server_ptr s, tool_list_ptr list) {
@@ -147,18 +147,18 @@ ry::task<std::string> tool_source::describe(scope caller) {
   std::vector<std::vector<changed_definition>> changed(agent.servers.size());
   for (std::size_t i = 0; i < agent.servers.size(); ++i) {
     if (lookup_of[i] == SIZE_MAX) continue;
-    const auto& got = results[lookup_of[i]];
-    if (got.ok() && *got) changed[i] = co_await changed_tools(agent.servers[i], servers[i], *got);
+    const auto& result = results[lookup_of[i]];
+    if (result.ok() && *result) changed[i] = co_await changed_tools(agent.servers[i], servers[i], *result);
   }
   std::vector<bool> introduced(agent.servers.size());  // by server: its instructions have been added
   for (const auto& t : agent.tools) {
     if (lookup_of[t.server] == SIZE_MAX) continue;
-    const auto& got = results[lookup_of[t.server]];
+    const auto& result = results[lookup_of[t.server]];
     const auto& configuration = agent.servers[t.server];
     json::object o;
     o["name"] = t.name;
     o["source"] = "mcp:" + configuration.name;
-    const tool_list_ptr list = got.ok() ? *got : nullptr;
+    const tool_list_ptr list = result.ok() ? *result : nullptr;
     const tool* described = list ? list->find(t.tool) : nullptr;
     if (list && described == nullptr) continue;  // the server no longer has it
     const auto* change = change_of(changed[t.server], t.tool);
@@ -186,8 +186,8 @@ ry::task<std::string> tool_source::describe(scope caller) {
   std::vector<std::string> with_resources;
   for (std::size_t i = 0; i < agent.servers.size(); ++i) {
     if (lookup_of[i] == SIZE_MAX || !agent.servers[i].reads_resources()) continue;
-    const auto& got = results[lookup_of[i]];
-    if (got.ok() && *got && (*got)->has_resources) with_resources.push_back(agent.servers[i].name);
+    const auto& result = results[lookup_of[i]];
+    if (result.ok() && *result && (*result)->has_resources) with_resources.push_back(agent.servers[i].name);
   }
   for (auto& tool : resource_tools(with_resources)) out.push_back(std::move(tool));
   // Servers may be configured to take hours per call (timeout_seconds, max_call_timeout_seconds).

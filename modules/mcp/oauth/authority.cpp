@@ -21,9 +21,9 @@ ry::client_request with_limits(ry::client_request r) {
 
 ry::task<ry::client_response> authority::send(ry::client_request r, std::string url) const {
   r.account(account_);
-  auto got = co_await ctx_.http_client().fetch(with_limits(std::move(r)));
-  if (got) co_return std::move(*got);
-  const auto& e = got.error();
+  auto response = co_await ctx_.http_client().fetch(with_limits(std::move(r)));
+  if (response) co_return std::move(*response);
+  const auto& e = response.error();
   if (e.status() == RY_CANCELLED) throw e;
   if (e.is("http_client.address_refused")) {
     throw ry::forbidden("mcp.oauth", url + " points to a private or local address");
@@ -36,14 +36,14 @@ ry::task<ry::client_response> authority::send(ry::client_request r, std::string 
 ry::task<std::optional<std::string>> authority::read(std::string url) const {
   ry::client_request r("GET", url);
   r.flags(RY_CLIENT_FOLLOW_REDIRECTS);
-  ry::client_response got = co_await send(std::move(r), url);
-  if (got.status == 200) co_return std::move(got.body);
-  if (got.status / 100 == 4 && got.status != 429) co_return std::nullopt;
-  throw ry::error(RY_UNAVAILABLE, "mcp.oauth", url + " answered with HTTP status " + std::to_string(got.status));
+  ry::client_response response = co_await send(std::move(r), url);
+  if (response.status == 200) co_return std::move(response.body);
+  if (response.status / 100 == 4 && response.status != 429) co_return std::nullopt;
+  throw ry::error(RY_UNAVAILABLE, "mcp.oauth", url + " answered with HTTP status " + std::to_string(response.status));
 }
 
-// Returns the first metadata document found at `urls`; nullopt, with the reason in `problem`, if there is none. If a URL
-// fails, the others are tried. Without any document that failure is thrown, because it may be temporary.
+// Returns the first metadata document found at `urls`; nullopt, with the reason in `problem`, if there is none. After a
+// failed request the next URL is tried. Without any document the failure is thrown, because it may be temporary.
 ry::task<std::optional<std::string>> authority::first_document(std::vector<std::string> urls, document kind,
                                                                std::string& problem) const {
   ry::error failure(RY_OK);
@@ -112,9 +112,9 @@ ry::task<challenge> authority::request_challenge(std::string server_url) const {
   // `ping` has no side effects in any revision.
   ry::client_request r("POST", server_url);
   r.body(R"({"jsonrpc":"2.0","id":1,"method":"ping"})", "application/json");
-  ry::client_response got = co_await send(std::move(r), server_url);
-  if (got.status != 401) co_return challenge();
-  co_return read_challenge(mcp_transport::fields_of(got.fields, "www-authenticate")).value_or(challenge());
+  ry::client_response response = co_await send(std::move(r), server_url);
+  if (response.status != 401) co_return challenge();
+  co_return read_challenge(mcp_transport::fields_of(response.fields, "www-authenticate")).value_or(challenge());
 }
 
 ry::task<client> authority::register_client(server_metadata as, std::string redirect_uri) const {
@@ -128,8 +128,8 @@ ry::task<client> authority::register_client(server_metadata as, std::string redi
   metadata["token_endpoint_auth_method"] = auth_method(offered, as.auth_methods);
   ry::client_request r("POST", as.registration_endpoint);
   r.body(json::serialize(metadata), "application/json");
-  ry::client_response got = co_await send(std::move(r), as.registration_endpoint);
-  co_return read_registration(got.status, got.body, as.registration_endpoint, redirect_uri);
+  ry::client_response response = co_await send(std::move(r), as.registration_endpoint);
+  co_return read_registration(response.status, response.body, as.registration_endpoint, redirect_uri);
 }
 
 ry::client_request authority::form_post(const std::string& url, const server_metadata& as, const client& c,
@@ -164,18 +164,18 @@ ry::task<std::string> authority::identity_assertion(settings s, std::string issu
   client at_idp;
   at_idp.id = s.idp_client_id;
   at_idp.secret = s.idp_client_secret;
-  ry::client_response got = co_await send(
+  ry::client_response response = co_await send(
       form_post(idp.token_endpoint, idp, at_idp, exchange_parameters(s, issuer, resource, scope)), idp.token_endpoint);
-  co_return read_assertion(got.status, got.body, idp.token_endpoint);
+  co_return read_assertion(response.status, response.body, idp.token_endpoint);
 }
 
 ry::task<tokens> authority::request(server_metadata as, client c, parameters p) const {
-  ry::client_response got = co_await send(form_post(as.token_endpoint, as, c, p), as.token_endpoint);
-  if (rejects_resource(got.status, got.body)) {
+  ry::client_response response = co_await send(form_post(as.token_endpoint, as, c, p), as.token_endpoint);
+  if (rejects_resource(response.status, response.body)) {
     std::erase_if(p, [](const auto& each) { return each.first == "resource"; });
-    got = co_await send(form_post(as.token_endpoint, as, c, std::move(p)), as.token_endpoint);
+    response = co_await send(form_post(as.token_endpoint, as, c, std::move(p)), as.token_endpoint);
   }
-  co_return read_tokens(got.status, got.body, as.token_endpoint, ctx_.now_unix_us());
+  co_return read_tokens(response.status, response.body, as.token_endpoint, ctx_.now_unix_us());
 }
 
 }  // namespace mcp::oauth

@@ -216,11 +216,11 @@ json::object read_token_response(std::uint32_t http_status, std::string_view bod
   // GitHub reports errors with status 200.
   const bool success = http_status / 100 == 2;
   if (!success || (!code.empty() && !o->contains("access_token"))) {
-    const auto what = where + " returned no token: " + error_code_in(o, http_status);
+    const auto message = where + " returned no token: " + error_code_in(o, http_status);
     // Any failure other than an explicit rejection may be temporary.
     const bool temporary = code == "temporarily_unavailable" || code == "server_error" || code == "slow_down";
     if (temporary || (!success && http_status / 100 != 4) || http_status == 408 || http_status == 429) {
-      throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what).with_detail(json::serialize(detail_in(o)));
+      throw ry::error(RY_UNAVAILABLE, "mcp.oauth", message).with_detail(json::serialize(detail_in(o)));
     }
     const bool unknown_client =
         code == "invalid_client" || code == "unauthorized_client" || code == "incorrect_client_credentials";
@@ -232,7 +232,7 @@ json::object read_token_response(std::uint32_t http_status, std::string_view bod
                     unknown_client  ? "mcp.oauth.unknown_client"
                     : invalid_grant ? "mcp.oauth.refused"
                                     : "mcp.oauth",
-                    what)
+                    message)
         .with_detail(json::serialize(detail));
   }
   if (o == nullptr) throw protocol_error(where + " did not respond with a JSON object");

@@ -57,8 +57,8 @@ std::string algorithm_of(const EVP_PKEY* key) {
     case EVP_PKEY_EC: {
       char name[64];
       std::size_t n = 0;
-      const bool known = EVP_PKEY_get_group_name(key, name, sizeof name, &n) == 1;
-      return known && std::string_view(name, n) == "prime256v1" ? "ES256" : "";
+      const bool has_name = EVP_PKEY_get_group_name(key, name, sizeof name, &n) == 1;
+      return has_name && std::string_view(name, n) == "prime256v1" ? "ES256" : "";
     }
     default:
       return "";

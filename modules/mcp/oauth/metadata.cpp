@@ -25,14 +25,14 @@ std::string path_of(const url_parts& u) {
   return path;
 }
 
-json::object object_in(std::string_view body, std::string_view what) {
+json::object object_in(std::string_view body, std::string_view name) {
   json::value v;
   try {
     v = parse(body);
   } catch (const ry::error&) {
-    throw protocol_error("its " + std::string(what) + " is not valid JSON");
+    throw protocol_error("its " + std::string(name) + " is not valid JSON");
   }
-  if (!v.is_object()) throw protocol_error("its " + std::string(what) + " is not a JSON object");
+  if (!v.is_object()) throw protocol_error("its " + std::string(name) + " is not a JSON object");
   return std::move(v.get_object());
 }
 

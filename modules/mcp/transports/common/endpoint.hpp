@@ -12,8 +12,8 @@ struct endpoint {
   std::string account;
   std::uint32_t client_flags = RY_CLIENT_FOLLOW_REDIRECTS;
   std::uint64_t connect_timeout_ms = 10'000;
-  // Idle timeout of a response or stream. It exceeds all limits of the module `mcp`, which ends calls and sessions by its
-  // own timeouts.
+  // Idle timeout of a response or stream. It exceeds all limits of the module `mcp`, which applies its own timeouts to
+  // calls and sessions.
   std::uint64_t idle_ms = 25 * 3'600'000ULL;
 };
 

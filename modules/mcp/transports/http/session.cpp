@@ -147,10 +147,10 @@ ry_status exchange::data(std::string_view bytes) {
 }
 
 void exchange::done(ry_status st, const ry_error_view* err) noexcept {
-  bool over = true;
-  const auto handled = ry::guard([&] { over = handle_end(st, err); });
+  bool finished = true;
+  const auto handled = ry::guard([&] { finished = handle_end(st, err); });
   if (handled != RY_OK) complete(ry::error(handled));
-  if (!over && handled == RY_OK) return;
+  if (!finished && handled == RY_OK) return;
   const auto token = message_.token;
   auto& owner = session_;
   delete this;
@@ -188,8 +188,8 @@ bool exchange::handle_end(ry_status st, const ry_error_view* err) {
   return true;
 }
 
-// Resumes a stream that sent event ids. Servers may answer in many short streams, so only streams without a message or
-// a new id count towards the limit; the others are subject to the caller's time limit.
+// Resumes a stream that sent event ids. A server may respond with many short streams, so only streams without a message
+// or a new id count towards the limit; the others are subject to the caller's time limit.
 bool exchange::resume_stream() {
   if (message_.kind != RY_MCP_REQUEST || !message_.is(RY_MCP_RESUMABLE) || events_.last_id().empty()) return false;
   const bool has_progress = std::exchange(delivered_, false) || events_.last_id() != resumed_after_;

@@ -1,4 +1,4 @@
-// One session over Streamable HTTP: a POST per message, answered by one JSON text or an event stream. Keeps the
+// One session over Streamable HTTP: a POST per message, whose response is a JSON text or an event stream. Keeps the
 // server's session id, resumes broken streams if the message allows it, and sends a DELETE in the background when the
 // session ends.
 #pragma once

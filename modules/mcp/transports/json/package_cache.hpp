@@ -1,10 +1,9 @@
-// Cache of the packages that runners (npx, uvx) download for local programs, kept between starts: one directory per
-// command of an account under <data_dir>/modules/mcp_json/packages. No other account or command uses it.
+// Persistent cache of the packages that runners (npx, uvx) download for local programs: one directory per command of an
+// account under <data_dir>/modules/mcp_json/packages. No other account or command uses it.
 //
 // One program fills a directory. Until its first response, other programs of the same command run without the cache;
-// afterwards all share the directory. If a program with a filled directory fails before its first response, the directory
-// is removed. Directories expire; if those of an account, or all together, are too large, the least recently used ones
-// are removed.
+// afterwards all share the directory. If a program fails before its first response, the directory is removed.
+// Directories expire; if those of an account, or all together, are too large, the least recently used ones are removed.
 //
 // Any thread. Directories are created and renamed synchronously; measuring and removing run on blocking threads.
 #pragma once

@@ -1,4 +1,4 @@
-// Settings that determine which programs a configuration may start, and how. No I/O except for resolving links in paths.
+// Settings that determine which programs a configuration may start, and how. No I/O except to resolve links in paths.
 #pragma once
 
 #include <cstdint>

@@ -27,8 +27,8 @@ using integrations = std::map<std::string, integration, std::less<>>;
 // Throws std::invalid_argument with an error message.
 integrations read_integrations(std::string_view settings_json);
 
-// The credentials of a profile: exactly the integration's fields, as strings that are valid in a header. Throws ry::error
-// RY_INVALID_ARGUMENT that names the field.
+// The credentials of a profile: exactly the integration's fields, as strings that are valid in a header. Throws
+// ry::error RY_INVALID_ARGUMENT that names the field.
 boost::json::object read_credentials(const integration& i, const boost::json::value* given);
 
 // The headers with the credentials inserted.

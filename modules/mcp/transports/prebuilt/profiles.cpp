@@ -33,8 +33,8 @@ std::string profile_store::open(std::string context, std::string_view sealed) co
   return std::move(*opened);
 }
 
-std::string profile_store::seal(std::string context, std::string plain) const {
-  return ctx_.secrets().seal(context, plain).value();
+std::string profile_store::seal(std::string context, std::string plaintext) const {
+  return ctx_.secrets().seal(context, plaintext).value();
 }
 
 void profile_store::apply_integration(profile& p, const std::string& integration,

@@ -1,5 +1,5 @@
-// Storage of profiles. Secrets are sealed with the profile's id as their context. All tasks throw ry::error; RY_NOT_FOUND "mcp.profile"
-// if the account has no such profile.
+// Storage of profiles. Secrets are sealed with the profile's id as their context. All tasks throw ry::error; RY_NOT_FOUND
+// "mcp.profile" if the account has no such profile.
 #pragma once
 
 #include <ry/ry.hpp>
@@ -77,7 +77,7 @@ class profile_store {
 
  private:
   std::string open(std::string context, std::string_view sealed) const;
-  std::string seal(std::string context, std::string plain) const;
+  std::string seal(std::string context, std::string plaintext) const;
   void apply_integration(profile& p, const std::string& integration, const json::object& credentials) const;
 
   const ry::context& ctx_;

@@ -95,12 +95,12 @@ ry::task<ry::uuid> routes::enabled_account(ry::request r) const {
   if (mcp_->enabled(mcp_.self()) == 0) {
     throw ry::forbidden("mcp.disabled", "MCP integrations are not enabled");
   }
-  ry::result<ry::uuid> got = co_await ry::call<ry::uuid, const ry_account_view*>(
+  ry::result<ry::uuid> found = co_await ry::call<ry::uuid, const ry_account_view*>(
       [&](ry_exec* exec, ry_account_fn fn, void* ctx) {
         return accounts_->ensure(accounts_.self(), r.principal(), exec, fn, ctx);
       },
       [](const ry_account_view* v) { return ry::uuid(v->account_id); });
-  co_return std::move(got).value();
+  co_return std::move(found).value();
 }
 
 ry::task<ry::response> routes::list(ry::request r) const {
@@ -194,7 +194,7 @@ ry::task<ry::response> routes::connect(ry::request r) const {
 }
 
 ry::task<std::string> routes::account_name(ry::uuid account) const {
-  ry::result<std::string> got = co_await ry::call<std::string, const ry_account_view*>(
+  ry::result<std::string> found = co_await ry::call<std::string, const ry_account_view*>(
       [&](ry_exec* exec, ry_account_fn fn, void* ctx) {
         const ry_uuid id = account;
         return accounts_->find(accounts_.self(), &id, exec, fn, ctx);
@@ -202,7 +202,7 @@ ry::task<std::string> routes::account_name(ry::uuid account) const {
       [](const ry_account_view* v) {
         return std::string(ry::view(v->email.len != 0 ? v->email : v->account_id_text));
       });
-  co_return std::move(got).value();
+  co_return std::move(found).value();
 }
 
 ry::task<ry::response> routes::confirmation(ry::request r) const {
