@@ -2,8 +2,8 @@
 // serves one operation at a time, only on the executor where it was created, and only for the same configuration with
 // the same credentials.
 //
-// A client that is idle for too long is closed; take() does not return a client whose connection has ended. If a limit is
-// exceeded, the client that has been idle longest is evicted. A limit of 0 clients disables the pool. Any thread.
+// Clients that are idle for too long are closed. take() does not return a client whose connection has ended. If a limit
+// is exceeded, the client that has been idle longest is evicted. A limit of 0 clients disables the pool. Any thread.
 #pragma once
 
 #include <list>

@@ -1,4 +1,4 @@
-// Fingerprints of tool definitions: equal for definitions with the same content, whatever the order of their members.
+// Fingerprints of tool definitions: equal for definitions with the same content, regardless of member order.
 // Without I/O.
 #pragma once
 

@@ -1,8 +1,8 @@
 // Names under which the model sees the tools of an agent's servers: <server>__<tool>, unique, letters, digits, '_' and
 // '-' only, at most 64 characters. Without I/O.
 //
-// The names depend on the configuration alone, so they are the same in every list and call of one agent version,
-// whatever the servers send.
+// The names depend on the configuration alone, so they are the same in every list and call of an agent version,
+// regardless of what the servers send.
 #pragma once
 
 #include <string>

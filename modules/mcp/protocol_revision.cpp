@@ -65,7 +65,7 @@ std::vector<std::string> offered_revisions(const json::value& body) {
 revision_verdict detect_revision(const probe_result& p) {
   revision_verdict v;
   if (p.answered && !p.failed) {
-    // supportedVersions identifies a modern server. A legacy server may respond to an unknown method with other results.
+    // supportedVersions identifies a modern server. Legacy servers may respond to an unknown method with other results.
     const auto* o = p.body.if_object();
     if (o != nullptr && o->contains("supportedVersions")) return verdict_for_revisions(offered_revisions(p.body));
     v.outcome = revision_verdict::kind::legacy;

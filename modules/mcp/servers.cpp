@@ -114,7 +114,7 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
   const auto* o = v.if_object();
   if (o == nullptr) return {};
   for (const auto& member : *o) {
-    // For a local program, an unknown member would be ignored silently and change what is run.
+    // For a local program, an ignored unknown member could change what is run.
     if (type != "json") break;
     const auto key = sv(member.key());
     bool is_known = false;

@@ -1,9 +1,9 @@
 // agent.tools/1 for the MCP servers of an agent.
 //
 // A list contains the agent's enabled tools with their cached definitions. A stale cached list is served and refreshed
-// in the background. Servers without a cached list are queried in parallel with a short time limit; the tools
-// of a server that does not respond in time are offered without a description and discovered at their first use. A call
-// uses the session of its run or a separate connection, and does not wait for the connection to close.
+// in the background. Servers without a cached list are queried in parallel with a short time limit; the tools of a
+// server that does not respond in time are offered without a description and discovered at their first use. A call uses
+// the session of its run or a separate connection, and does not wait for the connection to close.
 #pragma once
 
 #include <ry/ext/agent_tools.h>

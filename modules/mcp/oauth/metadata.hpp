@@ -41,7 +41,7 @@ std::vector<std::string> server_metadata_urls(std::string_view issuer);
 // Metadata for this server: its resource must be the server's URL or a parent of it.
 resource_metadata read_resource_metadata(std::string_view body, std::string_view server_url, schemes allowed);
 // Metadata of this issuer; requires PKCE with S256 if users must consent. `pinned`: the issuer that the profile or
-// integration trusts, which the metadata may name instead of the queried one; if empty, only the queried one is allowed.
+// integration trusts; the metadata may name it instead of the queried one. Empty: only the queried issuer is allowed.
 enum class consent { of_user, none };
 server_metadata read_server_metadata(std::string_view body, std::string_view issuer, schemes allowed, consent required,
                                      std::string_view pinned = {});

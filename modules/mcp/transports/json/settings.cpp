@@ -196,7 +196,7 @@ std::vector<std::pair<std::string, std::string>> cache_variables(const command& 
   const auto& path = c.argv.front();
   const auto name = path.substr(path.rfind('/') + 1);
   if (name == "npx" || name == "npm") {
-    // Cached packages are used without checking the registry for newer versions; the expiry of the cache limits the age.
+    // Cached packages are used without checking the registry for newer versions; the cache's expiry limits their age.
     return {{"npm_config_cache", directory + "/npm"},
             {"npm_config_prefer_offline", "true"},
             {"npm_config_update_notifier", "false"}};

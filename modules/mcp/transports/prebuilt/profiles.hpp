@@ -1,5 +1,5 @@
-// Storage of profiles. Secrets are sealed with the profile's id as their context. All tasks throw ry::error; RY_NOT_FOUND
-// "mcp.profile" if the account has no such profile.
+// Storage of profiles. Secrets are sealed with the profile's id as their context. All tasks throw ry::error, which is
+// RY_NOT_FOUND "mcp.profile" if the account has no such profile.
 #pragma once
 
 #include <ry/ry.hpp>
