@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ry/cpp/base64.hpp>
 #include <ry/cpp/types.hpp>
 
 namespace mcp {
@@ -10,22 +11,6 @@ namespace {
 constexpr std::string_view annotation = "x-mcp-header";
 constexpr std::size_t max_annotation_depth = 32;
 constexpr std::size_t max_headers = 64;  // per tool; a request carries all of them
-
-std::string base64(std::string_view in) {
-  static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < in.size(); i += 3) {
-    std::uint32_t n = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      n = n << 8 | (i + k < in.size() ? static_cast<unsigned char>(in[i + k]) : 0u);
-    }
-    out += digits[n >> 18];
-    out += digits[n >> 12 & 63];
-    out += i + 1 < in.size() ? digits[n >> 6 & 63] : '=';
-    out += i + 2 < in.size() ? digits[n & 63] : '=';
-  }
-  return out;
-}
 
 bool is_token(std::string_view s) {
   return !s.empty() && s.size() <= 128 && std::all_of(s.begin(), s.end(), [](unsigned char c) {
@@ -134,7 +119,7 @@ std::string header_value(std::string_view text) {
   const bool outer_spaces = !text.empty() && (text.front() == ' ' || text.back() == ' ');
   const bool looks_encoded = text.starts_with("=?base64?") && text.ends_with("?=");
   if (printable && !outer_spaces && !looks_encoded) return std::string(text);
-  return "=?base64?" + base64(text) + "?=";
+  return "=?base64?" + ry::base64_encode(text, ry::base64_alphabet::standard, true) + "?=";
 }
 
 header_scan scan_headers(const json::value& input_schema) {

@@ -128,6 +128,18 @@ TEST(text, percent_decoding) {
   EXPECT_EQ(percent_decode("%00"), std::string(1, '\0'));
 }
 
+TEST(text, percent_encoding_keeps_only_unreserved_characters) {
+  EXPECT_EQ(percent_encoded("aZ09-._~"), "aZ09-._~");
+  EXPECT_EQ(percent_encoded("a b&c=\xc3\xbc/+"), "a%20b%26c%3D%C3%BC%2F%2B");
+}
+
+TEST(text, trimming_removes_blanks_at_both_ends_only) {
+  EXPECT_EQ(trimmed(" \t a b \r\n"), "a b");
+  EXPECT_EQ(trimmed(" \n "), "");
+  EXPECT_EQ(trimmed(""), "");
+  EXPECT_EQ(trimmed("\na\n", " "), "\na\n");
+}
+
 TEST(text, views_of_nothing_are_empty) {
   EXPECT_EQ(view(ry_str{nullptr, 0}), "");
   EXPECT_EQ(view(ry_bytes{nullptr, 0}), "");

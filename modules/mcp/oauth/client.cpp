@@ -1,6 +1,7 @@
 #include "client.hpp"
 
 #include <algorithm>
+#include <ry/cpp/text.hpp>
 
 #include "challenge.hpp"
 #include "crypto.hpp"
@@ -9,7 +10,7 @@
 
 namespace mcp::oauth {
 
-using mcp_transport::percent_encoded;
+using ry::percent_encoded;
 
 namespace {
 

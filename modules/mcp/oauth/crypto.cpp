@@ -7,6 +7,7 @@
 #include <sodium.h>
 
 #include <memory>
+#include <ry/cpp/base64.hpp>
 #include <ry/cpp/types.hpp>
 
 namespace mcp::oauth {
@@ -29,13 +30,6 @@ constexpr int min_rsa_bits = 2048;
 
 const unsigned char* bytes_of(std::string_view s) {
   return reinterpret_cast<const unsigned char*>(s.data());
-}
-
-std::string encoded(std::string_view bytes, int variant) {
-  std::string out(sodium_base64_encoded_len(bytes.size(), variant), '\0');
-  sodium_bin2base64(out.data(), out.size(), bytes_of(bytes), bytes.size(), variant);
-  out.resize(out.size() - 1);
-  return out;
 }
 
 // Rejects keys that are protected by a passphrase, because the server cannot ask for one.
@@ -79,11 +73,11 @@ std::string raw_ecdsa(const std::string& der) {
 }  // namespace
 
 std::string base64(std::string_view bytes) {
-  return encoded(bytes, sodium_base64_VARIANT_ORIGINAL);
+  return ry::base64_encode(bytes, ry::base64_alphabet::standard, true);
 }
 
 std::string base64url(std::string_view bytes) {
-  return encoded(bytes, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+  return ry::base64_encode(bytes, ry::base64_alphabet::url, false);
 }
 
 std::string random_text() {

@@ -193,20 +193,4 @@ std::optional<std::string> resolve_url(std::string_view base, std::string_view r
   return out;
 }
 
-std::string percent_encoded(std::string_view value) {
-  static constexpr char hex[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : value) {
-    if (is_unreserved(c)) {
-      out += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out += '%';
-      out += hex[byte >> 4];
-      out += hex[byte & 15];
-    }
-  }
-  return out;
-}
-
 }  // namespace mcp_transport

@@ -31,7 +31,4 @@ std::optional<url_parts> parse_url(std::string_view text);
 // the result is not an http or https URL.
 std::optional<std::string> resolve_url(std::string_view base, std::string_view reference);
 
-// Percent-encodes everything except unreserved characters, for a query or form value.
-std::string percent_encoded(std::string_view value);
-
 }  // namespace mcp_transport
