@@ -1,8 +1,8 @@
-// Races with exactly one winner, which all participants learn correctly.
+// Races with exactly one winner: every participant gets the correct outcome.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sleep } from '../e2e/lib/server.mjs';
-import { checkAll, nothingWrong } from './lib/checks.mjs';
+import { checkAll, assertNoViolations } from './lib/checks.mjs';
 import { ChaosClient } from './lib/client.mjs';
 import { promptOf, startModel } from './lib/model.mjs';
 import { Nodes } from './lib/nodes.mjs';
@@ -10,7 +10,7 @@ import { Postgres } from './lib/postgres.mjs';
 import { seeded } from './lib/random.mjs';
 
 let postgres, llm, nodes;
-const done = [];
+const startedRuns = [];
 const random = seeded(1);
 
 before(async () => {
@@ -23,9 +23,9 @@ after(async () => {
   await llm?.close();
   await postgres?.drop();
 });
-const clientOf = (user) => new ChaosClient({ nodes, random, token: user.token, giveUp: Date.now() + 60000 });
+const clientOf = (user) => new ChaosClient({ nodes, random, token: user.token, deadline: Date.now() + 60000 });
 
-test('64 starts at once at the limit of one: one run, and 63 get the id of the thread that runs', async () => {
+test('64 concurrent starts with a limit of one: one run starts, 63 get the id of the running thread', async () => {
   for (let round = 0; round < 3; round++) {
     const user = await nodes.all[0].user();
     await user.get('/account');
@@ -52,42 +52,42 @@ test('64 starts at once at the limit of one: one run, and 63 get the id of the t
     const reading = client.read(agent_run_id);
     const stop = await client.stop(agent_run_id);
     assert.deepEqual([stop.status, stop.json], [200, { status: 'stopped' }]);
-    done.push({ run: agent_run_id, prompt, stopRequested: true, stopStatus: 'stopped', reader: await reading });
+    startedRuns.push({ run: agent_run_id, prompt, stopRequested: true, stopStatus: 'stopped', reader: await reading });
   }
 });
 
-test('200 stops at the last second: one winner each', async (t) => {
+test('200 stops race with completion: every request reports the same outcome', async (t) => {
   const users = await Promise.all(Array.from({ length: 4 }, () => nodes.all[0].user({ tier: 'pro' })));
-  const ends = { completed: 0, stopped: 0 };
-  // When the stops come, in milliseconds after the start: it follows the speed of this machine, so that either may win.
-  let late = 160;
+  const outcomes = { completed: 0, stopped: 0 };
+  // Milliseconds from the start to the stop; adapts to the speed of this machine, so that either side may win.
+  let stopAfterMs = 160;
   const round = async (number) => {
     const client = clientOf(users[number % users.length]);
     const prompt = promptOf({ chunks: 10, pace: 15 });
     const r = await client.start(prompt);
     assert.equal(r.status, 200, r.text);
     const c = { run: r.json.agent_run_id, prompt, stopRequested: true };
-    done.push(c);
+    startedRuns.push(c);
     const reading = client.read(c.run);
-    // Which of the two nodes is asked is chance.
-    await sleep(Math.max(0, late + random.between(-40, 40)));
+    // The client picks one of the two nodes at random.
+    await sleep(Math.max(0, stopAfterMs + random.between(-40, 40)));
     const [stop, again] = await Promise.all([client.stop(c.run), client.stop(c.run)]);
     const got = await client.get(c.run);
     c.reader = await reading;
     c.stopStatus = stop.json.status;
     assert.equal(stop.status, 200);
-    assert.ok(stop.json.status in ends, stop.text);
+    assert.ok(stop.json.status in outcomes, stop.text);
     assert.deepEqual(again.json, stop.json, 'two stops get the same answer');
     assert.equal(got.json.status, stop.json.status, 'GET agrees');
     assert.equal(c.reader.events.at(-1).status, stop.json.status, 'the stream agrees');
-    ends[stop.json.status]++;
-    late += stop.json.status === 'stopped' ? 10 : -10;
+    outcomes[stop.json.status]++;
+    stopAfterMs += stop.json.status === 'stopped' ? 10 : -10;
   };
   for (let i = 0; i < 200; i += 8) await Promise.all(Array.from({ length: 8 }, (_, k) => round(i + k)));
-  t.diagnostic(JSON.stringify(ends));
-  assert.ok(ends.completed > 0 && ends.stopped > 0, 'both ends occur, or it is no race');
+  t.diagnostic(JSON.stringify(outcomes));
+  assert.ok(outcomes.completed > 0 && outcomes.stopped > 0, 'both outcomes must occur, otherwise this test is not a race');
 });
 
-test('all of it adds up', async () => {
-  nothingWrong(await checkAll(postgres, done));
+test('the database is consistent afterwards', async () => {
+  assertNoViolations(await checkAll(postgres, startedRuns));
 });

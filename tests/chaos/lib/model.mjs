@@ -1,9 +1,9 @@
-// The model of the chaos tests: its answers depend only on the conversation, so that every worker
-// gets the same answer, however often it asks. A prompt is `[name=value ...] text`:
-//   tools   calls to make, one answer each, before the last answer
-//   chunks  pieces of each answer
-//   pace    milliseconds between the pieces
-//   tool    command of the calls (default: true)
+// Deterministic model provider of the chaos tests: the response depends only on the conversation, so every worker gets
+// the same response to a repeated request. A prompt is `[name=value ...] text`:
+//   tools   number of tool calls, one per response, before the final response
+//   chunks  number of chunks of each response
+//   pace    milliseconds between the chunks
+//   tool    shell command that the tool calls run (default: `true`)
 import { lastUser, startLlm, turns } from '../../e2e/lib/llm.mjs';
 import { sleep } from '../../e2e/lib/server.mjs';
 
@@ -19,26 +19,26 @@ export function promptOf({ tools = 0, chunks = 10, pace = 20, tool = 'true' }, t
   return `[tools=${tools} chunks=${chunks} pace=${pace} tool=${tool.replaceAll(' ', '_')}] ${text}`;
 }
 export function planOf(prompt) {
-  const at = Object.fromEntries(/^\[(.*?)\]/.exec(prompt)[1].split(' ').map((pair) => {
-    const cut = pair.indexOf('=');
-    return [pair.slice(0, cut), pair.slice(cut + 1)];
+  const fields = Object.fromEntries(/^\[(.*?)\]/.exec(prompt)[1].split(' ').map((pair) => {
+    const equals = pair.indexOf('=');
+    return [pair.slice(0, equals), pair.slice(equals + 1)];
   }));
-  return { tools: Number(at.tools), chunks: Number(at.chunks), pace: Number(at.pace), tool: at.tool.replaceAll('_', ' ') };
+  return { tools: Number(fields.tools), chunks: Number(fields.chunks), pace: Number(fields.pace), tool: fields.tool.replaceAll('_', ' ') };
 }
-// The text of the answer with the given index.
+// The text of the response with the given index.
 export const textOfAnswer = (plan, index) =>
   Array.from({ length: plan.chunks }, (_, i) => `a${index}.${i} `).join('');
 
-// random: cuts some answers off, when given.
+// random: if given, responses are disconnected midway with probability `cuts`.
 export async function startModel({ random, cuts = 0, host } = {}) {
-  const state = { cut: 0, asked: 0 };
+  const state = { disconnected: 0, requests: 0 };
   const llm = await startLlm(async (request, reply) => {
-    state.asked++;
+    state.requests++;
     const plan = planOf(lastUser(request));
     const index = turns(request).filter((m) => m.role === 'tool').length;
-    const cutAt = random?.chance(cuts) ? random.between(0, plan.chunks - 1) : -1;
+    const disconnectAt = random?.chance(cuts) ? random.between(0, plan.chunks - 1) : -1;
     for (let i = 0; i < plan.chunks; i++) {
-      if (i === cutAt) { state.cut++; return reply.cut(); }
+      if (i === disconnectAt) { state.disconnected++; return reply.cut(); }
       reply.text(`a${index}.${i} `);
       if (plan.pace > 0) await sleep(plan.pace);
       if (reply.res.destroyed) return;

@@ -1,4 +1,4 @@
-// Three NATS servers with JetStream that keep each other's copies; each link between them can be cut.
+// Three NATS servers with replicated JetStream; each link between them can be cut.
 import { spawn } from 'node:child_process';
 import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ export class NatsCluster {
       const machine = await this.network.machine(name);
       this.all.push({ name, machine, port: machine.port(), routes: machine.port(), monitor: machine.port(), dir: path.join(this.dir, name) });
     }
-    // Servers announce their addresses to each other through this listener, which can be closed with the others.
+    // Servers announce this relay's address to each other as their own, so that it can be cut as well.
     this.gossip = { name: 'gossip' };
     for (const server of this.all) {
       const at = { host: server.machine.address, port: server.routes };
@@ -24,7 +24,7 @@ export class NatsCluster {
         const to = await this.network.link(server.machine, other.machine, { host: other.machine.address, port: other.routes });
         routes.push(`"nats://${to.host}:${to.port}"`);
       }
-      const door = await this.network.link(this.gossip, server.machine, at);
+      const advertised = await this.network.link(this.gossip, server.machine, at);
       server.config = `${server.dir}.conf`;
       writeFileSync(server.config, `
 server_name: ${server.name}
@@ -34,7 +34,7 @@ jetstream { store_dir: "${server.dir}", max_memory_store: 256MB, max_file_store:
 cluster {
   name: runyard
   listen: "${at.host}:${at.port}"
-  advertise: "${door.host}:${door.port}"
+  advertise: "${advertised.host}:${advertised.port}"
   no_advertise: true
   routes: [${routes.join(', ')}]
 }
@@ -55,11 +55,11 @@ cluster {
   }
   ready(server) {
     return waitFor(`${server.name} to be ready`, () => {
-      if (server.process.exitCode !== null) throw new Error(`nats-server ended:\n${server.log}`);
+      if (server.process.exitCode !== null) throw new Error(`nats-server exited:\n${server.log}`);
       return /Server is ready/.test(server.log);
     }, 60000);
   }
-  // The server that orders the messages of the event stream.
+  // Returns the server that leads the Raft group of the event stream.
   async leader() {
     let leader;
     await waitFor('the stream of the events to have a leader', async () => {
@@ -77,7 +77,7 @@ cluster {
     await server.exited;
     await server.machine.listening(false);
   }
-  async again(server) {
+  async restart(server) {
     this.start(server);
     await this.ready(server);
     await server.machine.listening(true);

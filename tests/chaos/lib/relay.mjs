@@ -1,10 +1,10 @@
-// A TCP link that can be cut (nothing arrives, and no error is reported) and made slow.
+// A TCP relay whose link can be cut (data is silently held back, no error is reported) or delayed.
 import net from 'node:net';
 
-// Most bytes that wait in a slow direction before its sender has to wait.
-const most = 1 << 20;
+// Maximum number of bytes buffered in one direction before the relay stops reading from the sender.
+const maxBuffered = 1 << 20;
 
-// One TCP link, from a port of its own to `to`.
+// Listens on its own port and forwards connections to `to`.
 export class Relay {
   #directions = new Set();
   delay = 0;  // milliseconds in each direction
@@ -12,50 +12,50 @@ export class Relay {
 
   constructor(at, to) { Object.assign(this, { at, to }); }
   async listen() {
-    this.server = net.createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
-      const far = net.connect({ ...this.to, allowHalfOpen: true, noDelay: true });
-      this.#carry(near, far);
-      this.#carry(far, near);
+    this.server = net.createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+      const upstream = net.connect({ ...this.to, allowHalfOpen: true, noDelay: true });
+      this.#forward(client, upstream);
+      this.#forward(upstream, client);
     });
     await new Promise((resolve, reject) => this.server.once('error', reject).listen({ ...this.at, backlog: 4096 }, resolve));
     return this.at;
   }
-  // Connections are refused until listen(); those that are there stay.
+  // New connections are refused until listen(); open ones are kept.
   refuse() { this.server.close(); }
-  // Bytes, ends and resets of one direction, in order.
-  #carry(from, into) {
+  // Forwards data, end and reset of one direction, in order.
+  #forward(from, into) {
     const waiting = [];
     let bytes = 0, timer;
     const flush = () => {
       timer = undefined;
       while (waiting.length && !this.cut) {
-        const left = waiting[0].at - Date.now();
-        if (left > 0) { timer = setTimeout(flush, left); break; }
+        const remaining = waiting[0].at - Date.now();
+        if (remaining > 0) { timer = setTimeout(flush, remaining); break; }
         const { data, end } = waiting.shift();
         if (data) { bytes -= data.length; into.write(data); }
         else if (end === 'end') into.end();
         else { into.destroy(); this.#directions.delete(flush); }
       }
-      if (bytes < most && !into.writableNeedDrain) from.resume();
+      if (bytes < maxBuffered && !into.writableNeedDrain) from.resume();
     };
-    const put = (what) => {
-      waiting.push({ at: Date.now() + this.delay, ...what });
+    const enqueue = (item) => {
+      waiting.push({ at: Date.now() + this.delay, ...item });
       if (!timer) flush();
-      if (bytes >= most || into.writableNeedDrain) from.pause();
+      if (bytes >= maxBuffered || into.writableNeedDrain) from.pause();
     };
     this.#directions.add(flush);
-    from.on('data', (data) => { bytes += data.length; put({ data }); });
-    from.on('end', () => put({ end: 'end' }));
+    from.on('data', (data) => { bytes += data.length; enqueue({ data }); });
+    from.on('end', () => enqueue({ end: 'end' }));
     from.on('error', () => {});
-    from.on('close', () => put({ end: 'close' }));
+    from.on('close', () => enqueue({ end: 'close' }));
     into.on('drain', flush);
     this.sockets ??= new Set();
     this.sockets.add(from);
     from.on('close', () => this.sockets.delete(from));
   }
-  setCut(yes) {
-    this.cut = yes;
-    if (!yes) for (const flush of [...this.#directions]) flush();
+  setCut(on) {
+    this.cut = on;
+    if (!on) for (const flush of [...this.#directions]) flush();
   }
   close() {
     for (const s of this.sockets ?? []) s.destroy();

@@ -1,23 +1,23 @@
-// Relays in a process of their own: what a link carries does not wait for what the test computes.
-import { Apart } from './apart.mjs';
+// Relays in a separate process, so that forwarding is not delayed by computations of the test.
+import { ChildProcess } from './child_process.mjs';
 
 export class Relays {
-  #apart = new Apart('apart_relays.mjs');
+  #process = new ChildProcess('relays_process.mjs');
   #relays = 0;
 
-  // From the address `at` to `to`, {host, port} each; listens.
+  // Creates a relay from the address `at` to `to`, {host, port} each, and listens.
   async make(at, to) {
     const relay = ++this.#relays;
-    const tell = (act, value) => this.#apart.ask(act, { relay, value });
-    await this.#apart.ask('make', { relay, at, to });
-    await tell('listen');
+    const send = (act, value) => this.#process.ask(act, { relay, value });
+    await this.#process.ask('make', { relay, at, to });
+    await send('listen');
     return {
       at,
-      listen: () => tell('listen'),
-      refuse: () => tell('refuse'),  // connections, until listen(); those that are there stay
-      cut: (yes) => tell('cut', yes),
-      slow: (ms) => tell('delay', ms),
+      listen: () => send('listen'),
+      refuse: () => send('refuse'),  // new connections, until listen(); open ones are kept
+      cut: (on) => send('cut', on),
+      slow: (ms) => send('delay', ms),
     };
   }
-  close() { this.#apart.close(); }
+  close() { this.#process.close(); }
 }

@@ -1,9 +1,9 @@
-// PostgreSQL with a streaming replica that every commit waits for, and the fail-over to it: what commits is
-// on both, so nothing that was answered is lost with one of them.
+// PostgreSQL with a synchronous streaming replica, and failover to it: every commit is on both servers, so no
+// acknowledged commit is lost with one of them.
 import { waitFor } from '../../e2e/lib/server.mjs';
 import { Postgres } from './postgres.mjs';
 
-export class Pair {
+export class ReplicatedPostgres {
   constructor(network) { this.network = network; }
   async make() {
     this.all = [];
@@ -17,15 +17,15 @@ export class Pair {
     await this.attach();
     return this;
   }
-  // The other one becomes the replica of the main one, whatever it was.
+  // Makes the other server a replica of the main one, whatever its state.
   async attach() {
     await this.other.follow(this.main);
     await this.main.rows(`alter system set synchronous_standby_names = 'standby'`);
     await this.main.rows('select pg_reload_conf()');
-    await waitFor('the replica to be waited for', async () =>
+    await waitFor('the replica to be synchronous', async () =>
       (await this.main.value(`select count(*) from pg_stat_replication where sync_state = 'sync'`)) === '1', 60000);
   }
-  // No client writes to the old server any more when the new one opens.
+  // The old server accepts no writes any more when the new one is promoted.
   async failOver(stopOld = () => this.main.stop('immediate')) {
     await stopOld();
     [this.main, this.other] = [this.other, this.main];

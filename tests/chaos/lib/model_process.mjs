@@ -1,5 +1,5 @@
-// The model of model.mjs as a process of its own.
-import { serve } from './apart.mjs';
+// The model provider of model.mjs as a separate process.
+import { serve } from './child_process.mjs';
 import { startModel } from './model.mjs';
 
 serve({ start: async (options) => (await startModel(options)).url });

@@ -1,14 +1,14 @@
-// A part of the test in a process of its own, so that what it does never waits for what the test computes. `file`
-// answers each message, in order, with `serve(acts)`.
+// A part of the test in a separate process, so that it is not delayed by computations of the test. `file` handles the
+// messages in order, with `serve(acts)`.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-export class Apart {
+export class ChildProcess {
   #waiting = new Map();
   #messages = 0;
 
   constructor(file) { this.file = file; }
-  // What the act of that name returns there.
+  // Calls the act of that name in the child process and returns its result.
   async ask(act, message = {}) {
     if (!this.process) this.#start();
     const id = ++this.#messages;
@@ -25,18 +25,18 @@ export class Apart {
       error === undefined ? resolve(value) : reject(new Error(error));
     });
     this.process.on('exit', () => {
-      for (const { reject } of this.#waiting.values()) reject(new Error(`${this.file} has ended`));
+      for (const { reject } of this.#waiting.values()) reject(new Error(`${this.file} exited`));
     });
   }
   close() { this.process?.kill(); }
 }
 
 export function serve(acts) {
-  let before = Promise.resolve();
+  let previous = Promise.resolve();
   process.on('message', ({ id, act, ...message }) => {
-    before = before.then(() => acts[act](message))
+    previous = previous.then(() => acts[act](message))
       .then((value) => ({ value }), (error) => ({ error: error.message }))
-      .then((answer) => { if (process.connected) process.send({ id, ...answer }); });
+      .then((response) => { if (process.connected) process.send({ id, ...response }); });
   });
   process.on('disconnect', () => process.exit());
 }

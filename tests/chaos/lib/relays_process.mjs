@@ -1,5 +1,5 @@
 // The process of relays.mjs.
-import { serve } from './apart.mjs';
+import { serve } from './child_process.mjs';
 import { Relay } from './relay.mjs';
 
 const relays = new Map();
