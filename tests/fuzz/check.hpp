@@ -1,5 +1,4 @@
-// What every entry point for hostile bytes uses: a promise that is broken ends the process, in a fuzzer and
-// in the replay of its corpus alike.
+// Helpers of the fuzz targets. A violated property aborts the process, in the fuzzer and in the replay of the corpus.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +10,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace fuzz {
 
-inline void promise(bool kept, const char* what) {
-  if (kept) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
+inline void check(bool holds, const char* property) {
+  if (holds) return;
+  std::fprintf(stderr, "property violated: %s\n", property);
   std::abort();
 }
 
@@ -21,7 +20,7 @@ inline std::string_view view(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// Takes a byte from the front; 0 when there is none left.
+// Removes and returns the first byte; 0 if the input is empty.
 inline std::uint8_t take(std::string_view& from) {
   if (from.empty()) return 0;
   const auto byte = static_cast<std::uint8_t>(from.front());
@@ -29,7 +28,7 @@ inline std::uint8_t take(std::string_view& from) {
   return byte;
 }
 
-// Calls `f` with pieces of `all` whose sizes follow from `seed`; f returns false to stop.
+// Calls `f` with pieces of `all`, whose sizes are derived from `seed`, until it returns false.
 template <class F>
 void in_pieces(std::string_view all, std::uint32_t seed, F&& f) {
   while (!all.empty()) {
@@ -40,7 +39,7 @@ void in_pieces(std::string_view all, std::uint32_t seed, F&& f) {
   }
 }
 
-// Without surrogates, overlong forms and code points above U+10FFFF.
+// Rejects surrogates, overlong forms and code points above U+10FFFF.
 inline bool is_utf8(std::string_view s) {
   for (std::size_t i = 0; i < s.size();) {
     const auto c = static_cast<unsigned char>(s[i]);

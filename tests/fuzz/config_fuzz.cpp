@@ -1,5 +1,5 @@
-// Settings: TOML files, command line overrides, environment variables, and validation against a schema. Accepted settings
-// obey the schema, errors have a location, and secrets never appear in them.
+// Settings: TOML files, command line overrides, environment variables, and validation against a schema. Accepted
+// settings obey the schema, errors have a location, and secrets never appear in them.
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -41,57 +41,60 @@ std::size_t characters(const json::value& v) {
 
 void check_accepted(const json::object& o) {
   const auto& http = o.at("http").as_object();
-  fuzz::promise(http.at("tls").is_bool() && (http.at("listen").is_string() || http.at("listen").is_array()),
-                "types are kept");
+  fuzz::check(http.at("tls").is_bool() && (http.at("listen").is_string() || http.at("listen").is_array()),
+              "values have the types of the schema");
   const double timeout = http.at("timeout_seconds").to_number<double>();
-  fuzz::promise(timeout >= 0.5 && timeout <= 3600, "bounds of numbers are kept");
-  fuzz::promise(o.at("mode") == "local" || o.at("mode") == "production", "choices are kept");
+  fuzz::check(timeout >= 0.5 && timeout <= 3600, "numbers are within their bounds");
+  fuzz::check(o.at("mode") == "local" || o.at("mode") == "production", "an enum value is one of the choices");
   if (const auto* port = o.if_contains("port"))
-    fuzz::promise(port->as_int64() >= 1 && port->as_int64() <= 65535, "an integer is one");
+    fuzz::check(port->as_int64() >= 1 && port->as_int64() <= 65535, "an integer is within its bounds");
   if (const auto* name = o.if_contains("name")) {
-    fuzz::promise(characters(*name) >= 1 && characters(*name) <= 8, "bounds of texts are kept");
-    for (const char c : name->get_string()) fuzz::promise(c >= 'a' && c <= 'z', "patterns are kept");
+    fuzz::check(characters(*name) >= 1 && characters(*name) <= 8, "strings are within their length bounds");
+    for (const char c : name->get_string()) fuzz::check(c >= 'a' && c <= 'z', "strings match their pattern");
   }
-  if (const auto* keys = o.if_contains("keys")) fuzz::promise(keys->as_array().size() <= 3, "bounds of lists are kept");
+  if (const auto* keys = o.if_contains("keys"))
+    fuzz::check(keys->as_array().size() <= 3, "arrays are within their size bounds");
   if (const auto* models = o.if_contains("models"))
     for (const auto& m : models->as_object())
-      fuzz::promise(m.value().as_object().at("cost").as_int64() >= 0, "what is required is there");
+      fuzz::check(m.value().as_object().at("cost").as_int64() >= 0, "required members are present");
 }
 
 void check_secrets(const json::value& value) {
-  const json::value shown = masked(value, schema());
-  const auto* o = shown.if_object();
+  const json::value masked_value = masked(value, schema());
+  const auto* o = masked_value.if_object();
   if (o == nullptr) return;
   for (const auto* name : {"key", "keys"})
     if (const auto* v = o->if_contains(name)) {
       const auto hidden = [](const json::value& s) { return s.get_string().empty() || s == "********"; };
-      if (v->is_string()) fuzz::promise(hidden(*v), "a secret is masked");
+      if (v->is_string()) fuzz::check(hidden(*v), "a secret is masked");
       if (const auto* list = v->if_array())
-        for (const auto& item : *list) fuzz::promise(item.is_null() || hidden(item), "secrets in lists are masked");
+        for (const auto& item : *list) fuzz::check(item.is_null() || hidden(item), "secrets in lists are masked");
     }
-  const auto masked = secrets(value, schema());
+  const auto redacted = secrets(value, schema());
   if (const auto* key = value.get_object().if_contains("key"); key && key->is_string() && !key->get_string().empty())
-    fuzz::promise(std::find(masked.begin(), masked.end(), std::string(key->get_string())) != masked.end(),
-                  "secrets are redacted in logs");
+    fuzz::check(std::find(redacted.begin(), redacted.end(), std::string(key->get_string())) != redacted.end(),
+                "secrets are redacted in logs");
 }
 
-// The text of a file: where it is wrong must be a place in it.
-void check_places(const problems& all, std::string_view text) {
+// `text` is the content of a file: the location of a problem must be in it.
+void check_locations(const problems& all, std::string_view text) {
   const long lines = std::count(text.begin(), text.end(), '\n') + 1;
   for (const auto& p : all) {
-    fuzz::promise(!p.message.empty() && !p.where.empty() && !p.format().empty(), "a fault says what and where");
-    if (p.where.starts_with("f:")) fuzz::promise(std::atol(p.where.c_str() + 2) <= lines, "a line is one of the file");
+    fuzz::check(!p.message.empty() && !p.where.empty() && !p.format().empty(),
+                "a problem has a message and a location");
+    if (p.where.starts_with("f:"))
+      fuzz::check(std::atol(p.where.c_str() + 2) <= lines, "the line number is in the file");
   }
 }
 
 void check_keys(const node& n, key_path& path) {
-  fuzz::promise(n.is == node::kind::table || n.members.empty(), "only tables have members");
+  fuzz::check(n.is == node::kind::table || n.members.empty(), "only tables have members");
   for (const auto& [key, value] : n.members) {
     path.push_back(key);
     const bool plain = std::none_of(path.begin(), path.end(), [](const std::string& part) {
       return part.empty() || part.find('"') != part.npos || part.front() == '[';
     });
-    if (plain) fuzz::promise(parse_key(to_text(path)) == path, "a key is read as it is shown");
+    if (plain) fuzz::check(parse_key(to_text(path)) == path, "formatting and parsing a key round-trips");
     check_keys(value, path);
     path.pop_back();
   }
@@ -103,49 +106,50 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string_view input = fuzz::view(data, size);
   const std::uint8_t choice = fuzz::take(input);
   const environment env{{"SET", "value"}, {"NUMBER", "8080"}, {"EMPTY", ""}};
-  problems faults;
+  problems source_problems;
   node tree;
   tree.is = node::kind::table;
   tree.where = "a test";
   if (choice % 4 == 0) {
-    tree = parse_toml(input, "f", env, faults);
+    tree = parse_toml(input, "f", env, source_problems);
   } else if (choice % 4 == 1) {  // --set, one a line
     std::string_view rest = input;
     while (!rest.empty()) {
       const auto line = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-      apply_override(tree, line, faults);
+      apply_override(tree, line, source_problems);
     }
   } else if (choice % 4 == 2) {  // variables over a file, NAME=value, one a line
-    tree = parse_toml("[http]\ntls = false\n[models.\"a/b\"]\ncost = 1\n", "f", env, faults);
-    environment given;
+    tree = parse_toml("[http]\ntls = false\n[models.\"a/b\"]\ncost = 1\n", "f", env, source_problems);
+    environment variables;
     std::string_view rest = input;
     while (!rest.empty()) {
       const auto line = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(line.size() + 1, rest.size()));
       const auto eq = std::min(line.find('='), line.size());
-      given["RUNYARD_" + std::string(line.substr(0, eq))] = line.substr(std::min(eq + 1, line.size()));
+      variables["RUNYARD_" + std::string(line.substr(0, eq))] = line.substr(std::min(eq + 1, line.size()));
     }
     apply_environment(
-        tree, given,
-        {{"http", "port", "mode", "name", "key", "keys", "url", "models", "free"}, {"http.listen", "port"}}, faults);
+        tree, variables,
+        {{"http", "port", "mode", "name", "key", "keys", "url", "models", "free"}, {"http.listen", "port"}},
+        source_problems);
   } else {  // a module's schema
     boost::system::error_code bad;
     const auto v = json::parse(input, bad);
-    // Patterns are compiled by std::regex, which no stranger may write.
+    // Patterns are compiled by std::regex, which is not safe for untrusted patterns.
     if (bad || input.find("pattern") != input.npos || input.find('\\') != input.npos || !schema_fault(v).empty())
       return 0;
-    (void)check(tree, v, {}, faults);
-    check_places(faults, {});
+    (void)check(tree, v, {}, source_problems);
+    check_locations(source_problems, {});
     return 0;
   }
-  check_places(faults, input);
+  check_locations(source_problems, input);
   key_path path;
   check_keys(tree, path);
-  problems refused;
-  const json::value value = check(tree, schema(), {}, refused);
-  check_places(refused, input);
-  if (faults.empty() && refused.empty()) {
+  problems schema_problems;
+  const json::value value = check(tree, schema(), {}, schema_problems);
+  check_locations(schema_problems, input);
+  if (source_problems.empty() && schema_problems.empty()) {
     check_accepted(value.as_object());
     check_secrets(value);
   }

@@ -1,7 +1,8 @@
-// JSON in the neutral form and from models: arguments of calls, bodies of messages, whole requests. What we
-// build from it is valid JSON that both drivers take.
+// JSON in the provider-neutral form and from models: arguments of calls, bodies of messages, complete requests. The
+// requests built from it are valid JSON that all drivers accept.
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <ry/cpp/utf8.hpp>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,8 @@ bool is_object(std::string_view text) {
   return !bad && v.is_object();
 }
 
-// A request as it would come from elsewhere.
-void foreign_request(std::string_view text) {
+// An arbitrary request in the neutral form.
+void check_any_request(std::string_view text) {
   json::object request;
   try {
     request = llm::parse_request(text);
@@ -41,25 +42,25 @@ void foreign_request(std::string_view text) {
     for (const openai::dialect d : {compatible, openai, mistral, gemini}) {
       openai::request_options o = openai::options_of(d);
       o.send_reasoning = true;
-      fuzz::promise(is_object(openai::build_request(request, o).body), "a request is JSON");
+      fuzz::check(is_object(openai::build_request(request, o).body), "a request is a JSON object");
       openai::responses_options r = openai::responses_options_of(d);
       r.provider = "p";
-      fuzz::promise(is_object(openai::build_responses_request(request, r, {}).body), "a request is JSON");
+      fuzz::check(is_object(openai::build_responses_request(request, r, {}).body), "a request is a JSON object");
     }
-    fuzz::promise(is_object(anthropic::build_request(request, a).body), "a request is JSON");
+    fuzz::check(is_object(anthropic::build_request(request, a).body), "a request is a JSON object");
   } catch (const llm::bad_request&) {
   }
 }
 
-// A conversation whose texts a model, a tool and a user chose.
-void own_request(std::string_view input) {
+// A conversation whose texts come from a model, a tool and a user.
+void check_conversation(std::string_view input) {
   using namespace runs;
   std::vector<chat_message> messages;
   loop_guard guard;
   while (!input.empty() && messages.size() < 12) {
     const std::uint8_t kind = fuzz::take(input);
-    const std::size_t wanted = fuzz::take(input);
-    const std::size_t n = std::min(wanted, input.size());  // what take() left
+    const std::size_t length = fuzz::take(input);
+    const std::size_t n = std::min(length, input.size());  // the length byte may exceed the remaining input
     const std::string_view text = input.substr(0, n);
     input.remove_prefix(n);
     const belongs run = kind & 0x80 ? belongs::to_an_earlier_run : belongs::to_this_run;
@@ -74,7 +75,7 @@ void own_request(std::string_view input) {
         std::vector<tool_call> calls;
         for (int i = 0; i <= kind % 3; ++i)
           calls.push_back(read_tool_call(i == 0 ? text.substr(0, 3) : "x", text.substr(0, 8), text, calls));
-        for (const tool_call& call : calls) fuzz::promise(is_object(call.arguments), "arguments are an object");
+        for (const tool_call& call : calls) fuzz::check(is_object(call.arguments), "arguments are a JSON object");
         std::string body = assistant_body(text, calls);
         constexpr std::string_view thought =
             R"([{"driver":"anthropic","model":"m","type":"thinking","thinking":"t","signature":"s"}])";
@@ -90,25 +91,28 @@ void own_request(std::string_view input) {
     }
   }
   for (const chat_message& m : messages) {
-    fuzz::promise(is_object(m.body), "a body is an object");
-    fuzz::promise(m.body.find('\n') == std::string::npos, "on one line");
+    fuzz::check(is_object(m.body), "a body is a JSON object");
+    fuzz::check(m.body.find('\n') == std::string::npos, "a body has one line");
   }
   (void)decide(messages);
   guard.read(messages);
-  constexpr std::int64_t room = 512;
+  constexpr std::int64_t max_tokens = 512;
   std::vector<chat_message> fitted = messages;
-  fuzz::promise(shorten_old(fitted, room) == estimate_tokens(fitted), "the estimate is kept");
-  const std::size_t count = to_summarise(fitted, room);
-  fuzz::promise(count == 0 || (count < fitted.size() && fitted[count].role != "tool"),
-                "a summary leaves calls and results together");
-  fuzz::promise(is_object(summary_body(transcript(fitted, count, room), fitted, count, room)), "a summary");
-  shorten_recent(fitted, room);
+  fuzz::check(shorten_old(fitted, max_tokens) == estimate_tokens(fitted),
+              "the returned estimate is that of the shortened messages");
+  const std::size_t count = to_summarise(fitted, max_tokens);
+  fuzz::check(count == 0 || (count < fitted.size() && fitted[count].role != "tool"),
+              "a summary does not separate calls from their results");
+  fuzz::check(is_object(summary_body(transcript(fitted, count, max_tokens), fitted, count, max_tokens)),
+              "a summary is a JSON object");
+  shorten_recent(fitted, max_tokens);
   const std::string request = build_request({"m", "be brief", "[]", 100}, fitted);
   if (messages.empty()) return;
   const json::object neutral = llm::parse_request(request);
-  fuzz::promise(is_object(openai::build_request(neutral, {}).body), "openai takes it");
-  fuzz::promise(is_object(openai::build_responses_request(neutral, {}, {}).body), "the Responses API takes it");
-  fuzz::promise(is_object(anthropic::build_request(neutral, {}).body), "anthropic takes it");
+  fuzz::check(is_object(openai::build_request(neutral, {}).body), "the Chat Completions request is a JSON object");
+  fuzz::check(is_object(openai::build_responses_request(neutral, {}, {}).body),
+              "the Responses request is a JSON object");
+  fuzz::check(is_object(anthropic::build_request(neutral, {}).body), "the Messages request is a JSON object");
 }
 
 }  // namespace
@@ -117,21 +121,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string_view input = fuzz::view(data, size);
   const std::uint8_t choice = fuzz::take(input);
   if (choice % 2 == 0) {
-    foreign_request(input);
+    check_any_request(input);
     (void)runs::content_of(input);
     (void)runs::calls_of(input);
   } else {
-    own_request(input);
+    check_conversation(input);
   }
-  // The short cut of the streams agrees with the parser.
+  // The fast path for streamed strings agrees with the parser.
   if (llm::check_json_body(input)) {
     std::string decoded;
     boost::system::error_code bad;
     const json::value v = json::parse("\"" + std::string(input) + "\"", bad);
     if (llm::decode_json_body(input, decoded) && ry::is_utf8(input))
-      fuzz::promise(!bad && v.is_string() && std::string_view(v.get_string()) == decoded,
-                    "a string is decoded as the parser does");
+      fuzz::check(!bad && v.is_string() && std::string_view(v.get_string()) == decoded,
+                  "a string is decoded in the same way as by the parser");
   }
-  fuzz::promise(is_object("{\"x\":" + runs::json_string(input) + "}"), "any bytes make a JSON string");
+  fuzz::check(is_object("{\"x\":" + runs::json_string(input) + "}"), "json_string() returns valid JSON for any bytes");
   return 0;
 }

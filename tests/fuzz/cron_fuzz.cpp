@@ -1,5 +1,5 @@
-// Times of periodic jobs: whatever a schedule says, the next tick is after the given time, fits the fields as an
-// independent reading of them does, and none is skipped.
+// Schedules of periodic jobs: the next tick is after the given time and matches the fields according to an independent
+// implementation, and no tick is skipped.
 #include <array>
 #include <bitset>
 #include <chrono>
@@ -15,12 +15,12 @@ namespace {
 using namespace std::chrono;
 using ry::jobs::cron;
 
-constexpr int max_minutes_looked_at = 3000;
+constexpr int max_minutes_checked = 3000;
 
-std::vector<std::string> split(std::string_view text, std::string_view at) {
+std::vector<std::string> split(std::string_view text, std::string_view separators) {
   std::vector<std::string> out;
   while (!text.empty()) {
-    const auto end = std::min(text.find_first_of(at), text.size());
+    const auto end = std::min(text.find_first_of(separators), text.size());
     if (end > 0) out.emplace_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -33,8 +33,8 @@ long value_of(std::string text, const char* names, long first) {
   return found ? (found - names) / 3 + first : std::stol(text);
 }
 
-// A field that parse() has accepted, read in another way: does it hold `n`?
-bool holds(const std::string& field, long n, long high, const char* names, long first) {
+// Independent implementation: whether a field that parse() accepted matches `n`.
+bool field_matches(const std::string& field, long n, long high, const char* names, long first) {
   for (const auto& item : split(field, ",")) {
     const auto slash = item.find('/');
     const long step = slash == item.npos ? 1 : std::stol(item.substr(slash + 1));
@@ -61,12 +61,14 @@ struct schedule {
     const year_month_day date{day};
     const hh_mm_ss clock(t - day);
     const long week = static_cast<long>(weekday(day).c_encoding());
-    const bool day_ok = holds(fields[2], static_cast<unsigned>(date.day()), 31, "", 1);
-    const bool week_ok = holds(fields[4], week, 7, "sunmontuewedthufrisat", 0) ||
-                         (week == 0 && holds(fields[4], 7, 7, "sunmontuewedthufrisat", 0));
+    const bool day_ok = field_matches(fields[2], static_cast<unsigned>(date.day()), 31, "", 1);
+    const bool week_ok = field_matches(fields[4], week, 7, "sunmontuewedthufrisat", 0) ||
+                         (week == 0 && field_matches(fields[4], 7, 7, "sunmontuewedthufrisat", 0));
     const bool any = fields[2].front() == '*' || fields[4].front() == '*';
-    return holds(fields[0], clock.minutes().count(), 59, "", 0) && holds(fields[1], clock.hours().count(), 23, "", 0) &&
-           holds(fields[3], static_cast<unsigned>(date.month()), 12, "janfebmaraprmayjunjulaugsepoctnovdec", 1) &&
+    return field_matches(fields[0], clock.minutes().count(), 59, "", 0) &&
+           field_matches(fields[1], clock.hours().count(), 23, "", 0) &&
+           field_matches(fields[3], static_cast<unsigned>(date.month()), 12, "janfebmaraprmayjunjulaugsepoctnovdec",
+                         1) &&
            (any ? day_ok && week_ok : day_ok || week_ok);
   }
 };
@@ -79,25 +81,24 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (int i = 0; i < 4; ++i) minutes_since = minutes_since << 8 | fuzz::take(input);
   // From 1970 to 2161.
   const cron::time from{seconds(minutes_since % 100'000'000 * std::int64_t{60} + minutes_since % 61)};
-  std::string why;
-  const auto parsed = cron::parse(input, why);
-  fuzz::promise(parsed.has_value() == why.empty(), "what is refused is refused with a sentence");
+  std::string error;
+  const auto parsed = cron::parse(input, error);
+  fuzz::check(parsed.has_value() == error.empty(), "a rejected schedule has an error message");
   if (!parsed) return 0;
   const auto next = parsed->next(from);
   if (input.front() == '@') {
-    fuzz::promise(next.has_value() && *next > from, "an interval has a next tick");
-    fuzz::promise(parsed->next(*next) > *next, "and one after that");
+    fuzz::check(next.has_value() && *next > from, "an interval has a next tick");
+    fuzz::check(parsed->next(*next) > *next, "an interval has a tick after the next one");
     return 0;
   }
-  const schedule same{split(input, " \t")};
-  fuzz::promise(same.fields.size() == 5, "a schedule has five fields");
+  const schedule reference{split(input, " \t")};
+  fuzz::check(reference.fields.size() == 5, "a schedule has five fields");
   if (next) {
-    fuzz::promise(*next > from && *next <= from + years(8),
-                  "the next tick is after the given time, within eight years");
-    fuzz::promise(same.fires_at(*next), "the next tick fits the fields");
+    fuzz::check(*next > from && *next <= from + years(8), "the next tick is after the given time, within eight years");
+    fuzz::check(reference.fires_at(*next), "the next tick matches the fields");
   }
   auto t = floor<minutes>(from) + minutes(1);
-  for (int i = 0; i < max_minutes_looked_at && t < next.value_or(from + years(8)); ++i, t += minutes(1))
-    fuzz::promise(!same.fires_at(t), "no tick is skipped");
+  for (int i = 0; i < max_minutes_checked && t < next.value_or(from + years(8)); ++i, t += minutes(1))
+    fuzz::check(!reference.fires_at(t), "no tick is skipped");
   return 0;
 }

@@ -40,7 +40,7 @@ const key_set& keys() {
     out.keys.push_back({"", verification_key::from_secret(secret)});
     const auto rsa = verification_key::from_rsa(*base64url_decode(rsa_modulus), *base64url_decode("AQAB"));
     const auto p256 = verification_key::from_ec("P-256", *base64url_decode(p256_x), *base64url_decode(p256_y));
-    fuzz::promise(rsa && p256, "the keys of this program are keys");
+    fuzz::check(rsa && p256, "the test keys are valid");
     out.keys.push_back({"rs256", *rsa});
     out.keys.push_back({"es256", *p256});
     return out;
@@ -54,8 +54,8 @@ const json::value& member(const json::object& o, std::string_view name) {
   return v ? *v : none;
 }
 
-// A string, a list of strings, or an object with an object of that name.
-bool names(const json::value& claim, std::string_view role) {
+// Whether a claim (a string, a list of strings, or an object with a member object) contains the role.
+bool contains_role(const json::value& claim, std::string_view role) {
   if (const auto* list = claim.if_array()) {
     for (const auto& one : *list)
       if (one == json::value(role)) return true;
@@ -64,7 +64,7 @@ bool names(const json::value& claim, std::string_view role) {
   return claim == json::value(role);
 }
 
-// JSON has no infinity: such a number (1e320) is written as one that no parser accepts.
+// JSON has no infinity: such a number (1e320) would be serialised as text that no parser accepts.
 bool is_finite(const json::value& v) {
   if (const auto* number = v.if_double()) return std::isfinite(*number);
   if (const auto* list = v.if_array()) return std::all_of(list->begin(), list->end(), is_finite);
@@ -81,65 +81,66 @@ bool same(const principal& a, const principal& b) {
 void check(std::string_view payload, const claim_rules& rules) {
   const auto c = check_claims(payload, rules, now_us);
   if (c.refused) {
-    fuzz::promise(*c.refused != 0, "a refusal has a sentence");
+    fuzz::check(*c.refused != 0, "an error has a message");
     return;
   }
   const std::int64_t leeway_us = rules.leeway_s * 1'000'000;
-  fuzz::promise(!c.who.subject.empty() && c.who.subject.size() <= 255, "a principal has a subject");
+  fuzz::check(!c.who.subject.empty() && c.who.subject.size() <= 255, "a principal has a subject");
   for (const auto* text : {&c.who.subject, &c.who.email})
     for (const char b : *text)
-      fuzz::promise(static_cast<unsigned char>(b) >= 0x20 && b != 0x7f,
-                    "subject and address have no control characters");
-  fuzz::promise(c.who.expires_unix_us + leeway_us > now_us, "what has expired is refused");
+      fuzz::check(static_cast<unsigned char>(b) >= 0x20 && b != 0x7f, "subject and address have no control characters");
+  fuzz::check(c.who.expires_unix_us + leeway_us > now_us, "an expired token is rejected");
   if (c.claims.contains("nbf"))
-    fuzz::promise(member(c.claims, "nbf").is_number() &&
-                      member(c.claims, "nbf").to_number<double>() * 1e6 <= now_us + leeway_us + 1e6,
-                  "what is not valid yet is refused");
-  fuzz::promise(rules.issuer.empty() || c.who.issuer == rules.issuer, "another issuer is refused");
+    fuzz::check(member(c.claims, "nbf").is_number() &&
+                    member(c.claims, "nbf").to_number<double>() * 1e6 <= now_us + leeway_us + 1e6,
+                "a token that is not valid yet is rejected");
+  fuzz::check(rules.issuer.empty() || c.who.issuer == rules.issuer, "another issuer is rejected");
   if (!rules.audiences.empty()) {
     const auto& aud = member(c.claims, "aud");
-    bool named = aud == json::value(rules.audiences.front());
+    bool listed = aud == json::value(rules.audiences.front());
     if (const auto* list = aud.if_array())
-      for (const auto& one : *list) named = named || one == json::value(rules.audiences.front());
-    fuzz::promise(named, "another audience is refused");
+      for (const auto& one : *list) listed = listed || one == json::value(rules.audiences.front());
+    fuzz::check(listed, "another audience is rejected");
   }
   if (c.who.role != role::user) {
-    const auto wanted = to_string(c.who.role);
-    bool granted = names(member(c.claims, "role"), wanted) || names(member(c.claims, "roles"), wanted) ||
-                   names(member(c.claims, "app_metadata.role"), wanted);
+    const auto role_name = to_string(c.who.role);
+    bool granted = contains_role(member(c.claims, "role"), role_name) ||
+                   contains_role(member(c.claims, "roles"), role_name) ||
+                   contains_role(member(c.claims, "app_metadata.role"), role_name);
     if (const auto* app = member(c.claims, "app_metadata").if_object())
-      granted = granted || names(member(*app, "role"), wanted);
-    fuzz::promise(granted, "the claims of the issuer grant the role");
+      granted = granted || contains_role(member(*app, "role"), role_name);
+    fuzz::check(granted, "the claims of the issuer grant the role");
   }
   // Users can edit user_metadata at the provider, so it must have no effect.
   json::object without = c.claims;
   without.erase("user_metadata");
   if (!is_finite(without)) return;
   const auto again = check_claims(json::serialize(without), rules, now_us);
-  fuzz::promise(!again.refused && same(again.who, c.who), "user_metadata is not looked at");
+  fuzz::check(!again.refused && same(again.who, c.who), "user_metadata is ignored");
   const auto token = sign_hs256(secret, "JWT", without);
   const auto parsed = parse_token(token, token.size());
-  fuzz::promise(!parsed.refused && looks_like_jwt(token) && check_signature(keys(), parsed) == signature_check::valid,
-                "an own token is valid");
+  fuzz::check(!parsed.refused && looks_like_jwt(token) && check_signature(keys(), parsed) == signature_check::valid,
+              "a token signed with our secret is valid");
 }
 
 void read(std::string_view text, const claim_rules& rules) {
   const auto t = parse_token(text, max_token);
   if (t.refused) {
-    fuzz::promise(*t.refused != 0, "a refusal has a sentence");
+    fuzz::check(*t.refused != 0, "an error has a message");
     return;
   }
-  fuzz::promise(text.size() <= max_token, "a token obeys its limit");
+  fuzz::check(text.size() <= max_token, "a token obeys its limit");
   const auto dot = text.find('.');
   const auto header = base64url_decode(text.substr(0, dot));
-  fuzz::promise(header.has_value(), "a header can be decoded");
-  fuzz::promise(
+  fuzz::check(header.has_value(), "a header can be decoded");
+  fuzz::check(
       base64url_encode(*header) + "." + base64url_encode(t.payload) + "." + base64url_encode(t.signature) == text,
-      "a token has one spelling");
-  fuzz::promise(t.signing_input == text.substr(0, text.rfind('.')), "what is signed is all before the signature");
+      "a token has exactly one encoding");
+  fuzz::check(t.signing_input == text.substr(0, text.rfind('.')),
+              "the signing input is everything before the signature");
   const bool valid = check_signature(keys(), t) == signature_check::valid;
-  fuzz::promise(!valid || t.payload == signed_payload || t.payload == payload_of_secret,
-                "only what was signed is valid");
+  fuzz::check(!valid || t.payload == signed_payload || t.payload == payload_of_secret,
+              "only signed payloads are valid");
   check(t.payload, rules);
 }
 

@@ -1,5 +1,5 @@
-// Data from MCP servers: event streams, JSON-RPC messages and their contents. A stream has the same events wherever it is cut;
-// the result of any message is valid JSON within its limits.
+// Data from MCP servers: event streams, JSON-RPC messages and their contents. The events do not depend on how a stream
+// is split; any message yields valid JSON within the size limits.
 #include <boost/json/parse.hpp>
 #include <ry/cpp/sse_parser.hpp>
 #include <string>
@@ -31,7 +31,7 @@ stream read(std::string_view bytes, std::uint32_t seed) {
   ry::sse_parser reader(max_event);
   const auto feed = [&](std::string_view piece) {
     out.fits = reader.feed(piece, [&](std::string_view name, std::string_view data) {
-      fuzz::promise(!data.empty(), "an event has data");
+      fuzz::check(!data.empty(), "an event has data");
       out.events.push_back(std::string(name) + "\n" + std::string(data));
     });
     return out.fits;
@@ -44,16 +44,16 @@ stream read(std::string_view bytes, std::uint32_t seed) {
   return out;
 }
 
-void parses(std::string_view text, const char* what) {
+void expect_json_object(std::string_view text, const char* property) {
   boost::system::error_code bad;
   const auto v = boost::json::parse(text, bad, {}, {.max_depth = 256});
-  fuzz::promise(!bad && v.is_object(), what);
+  fuzz::check(!bad && v.is_object(), property);
 }
 
-void use_result(const mcp::json::value& body) {
+void exercise_result(const mcp::json::value& body) {
   const auto result = mcp::result_json(body, max_result);
-  parses(result, "a result is a JSON object");
-  parses(mcp::with_note(result, "A note."), "with a note too");
+  expect_json_object(result, "a result is a JSON object");
+  expect_json_object(mcp::with_note(result, "A note."), "a result with a note is a JSON object");
   (void)mcp::responses_to(body);
   (void)mcp::offered_revisions(body);
   (void)mcp::detect_revision({true, false, body, 200});
@@ -65,41 +65,41 @@ void use_result(const mcp::json::value& body) {
     return;
   }
   const auto list = tools.finish();
-  fuzz::promise(list.tools.size() <= 16, "no more tools than allowed");
+  fuzz::check(list.tools.size() <= 16, "no more tools than allowed");
   for (const auto& t : list.tools) {
-    fuzz::promise(list.find(t.name) != nullptr, "a tool is found by its name");
+    fuzz::check(list.find(t.name) != nullptr, "a tool is found by its name");
     (void)mcp::validate(t.parameters, body);
     (void)mcp::validate(t.output_schema, body);
     if (const auto* arguments = body.if_object()) (void)mcp::mirror_arguments(t.mirrored, *arguments);
   }
 }
 
-void use(std::string_view text) {
+void exercise_messages(std::string_view text) {
   std::vector<mcp::incoming> messages;
   try {
     messages = mcp::read_messages(text);
   } catch (const ry::error& e) {
-    fuzz::promise(!std::string_view(e.what()).empty(), "a refusal says why");
+    fuzz::check(!std::string_view(e.what()).empty(), "an error has a message");
     return;
   }
   for (const auto& m : messages) {
     switch (m.kind) {
       case mcp::message_kind::result:
-        use_result(m.body);
+        exercise_result(m.body);
         break;
       case mcp::message_kind::failure:
         (void)mcp::code_of(m.body);
-        parses(mcp::error_json(mcp::message_of(m.body)), "a failure is a JSON object");
+        expect_json_object(mcp::error_json(mcp::message_of(m.body)), "an error is a JSON object");
         (void)mcp::detect_revision({true, true, m.body, 400});
         break;
       case mcp::message_kind::request:
-        parses(mcp::failure_text(m.peer_id, -32601, "unknown method"), "an answer is a JSON object");
+        expect_json_object(mcp::failure_text(m.peer_id, -32601, "unknown method"), "a response is a JSON object");
         break;
       case mcp::message_kind::notification:
         if (const auto* params = m.body.if_object()) {
           mcp::progress_tracker mark;
           (void)mark.advances(*params);
-          fuzz::promise(!mark.advances(*params), "progress that stands still does not grow");
+          fuzz::check(!mark.advances(*params), "repeated progress does not advance");
           (void)mcp::progress_line(*params);
         }
         break;
@@ -115,14 +115,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string_view input = fuzz::view(data, size);
   const std::uint8_t choice = fuzz::take(input);
   if (choice % 2 == 1) {  // a line of a local program, or a body without a stream
-    use(input);
+    exercise_messages(input);
     return 0;
   }
   const stream one = read(input, 0), two = read(input, choice + 1u);
-  fuzz::promise(one.fits == two.fits, "cut or not, the same limit");
+  fuzz::check(one.fits == two.fits, "the limit does not depend on how the input is split");
   if (!one.fits) return 0;
-  fuzz::promise(one.events == two.events, "cut or not, the same events");
-  fuzz::promise(one.last_id == two.last_id, "the same last id");
-  for (const auto& e : one.events) use(std::string_view(e).substr(e.find('\n') + 1));
+  fuzz::check(one.events == two.events, "the events do not depend on how the input is split");
+  fuzz::check(one.last_id == two.last_id, "the last id does not depend on how the input is split");
+  for (const auto& e : one.events) exercise_messages(std::string_view(e).substr(e.find('\n') + 1));
   return 0;
 }

@@ -1,5 +1,6 @@
-// Uploaded documents: office archives, their XML, number formats, plain text in all encodings, the kinds of files and image headers. The
-// extracted text has at most the requested size. (poppler reads PDF in a separate process; this code only judges its output.)
+// Uploaded documents: office archives, their XML, number formats, plain text in all encodings, file types and image
+// headers. The extracted text has at most the requested size. (poppler reads PDF in a separate process; only its output
+// is checked here.)
 #include <archive.h>
 #include <archive_entry.h>
 #include <sys/mman.h>
@@ -25,7 +26,7 @@ namespace {
 
 using namespace extract;
 
-// "name\n" and a content up to the next line "==", stored without compression: the fuzzer can change it.
+// Input: "name\n" and a content up to the next line "==". Stored without compression, so that the fuzzer can change it.
 std::string packed(std::string_view parts) {
   std::string out(parts.size() * 3 + 64 * 1024, '\0');
   std::size_t used = 0;
@@ -52,65 +53,65 @@ std::string packed(std::string_view parts) {
   return out;
 }
 
-void check_archive(std::string_view zip, std::size_t most) {
+void check_archive(std::string_view zip, std::size_t max_text) {
   const int fd = ::memfd_create("office", 0);
-  fuzz::promise(fd >= 0 && ::write(fd, zip.data(), zip.size()) == static_cast<ssize_t>(zip.size()),
-                "the file can be written");
+  fuzz::check(fd >= 0 && ::write(fd, zip.data(), zip.size()) == static_cast<ssize_t>(zip.size()),
+              "the file can be written");
   const auto path = "/proc/self/fd/" + std::to_string(fd);
-  const office_text t = read_office(path, most);
-  fuzz::promise(fuzz::is_utf8(t.text), "the text is UTF-8");
-  fuzz::promise(!t.kind.empty() || t.text.empty(), "what is no document has no text");
-  const office_text again = read_office(path, most);
-  fuzz::promise(again.text == t.text && again.kind == t.kind && again.problem == t.problem,
-                "read twice it is the same");
-  // One part more than the limit: 64 KiB here, where no part is larger.
+  const office_text t = read_office(path, max_text);
+  fuzz::check(fuzz::is_utf8(t.text), "the text is UTF-8");
+  fuzz::check(!t.kind.empty() || t.text.empty(), "a file that is not a document has no text");
+  const office_text again = read_office(path, max_text);
+  fuzz::check(again.text == t.text && again.kind == t.kind && again.problem == t.problem,
+              "a second read gives the same result");
+  // The text may exceed the limit by one part; here no part is larger than 64 KiB.
   if (zip.size() <= 16 * 1024)
-    fuzz::promise(t.text.size() <= most + 64 * 1024, "the text is as long as is wanted, or a little more");
+    fuzz::check(t.text.size() <= max_text + 64 * 1024, "the text is not much longer than requested");
   ::close(fd);
 }
 
 struct counter final : xml_handler {
   std::size_t open = 0, deepest = 0, bytes = 0;
   void begin(std::string_view name, const attributes&) override {
-    fuzz::promise(name.find(':') == name.npos, "names have no prefix");
+    fuzz::check(name.find(':') == name.npos, "names have no prefix");
     deepest = std::max(deepest, ++open);
   }
   void text(std::string_view text) override {
-    fuzz::promise(open > 0, "text is inside an element");
+    fuzz::check(open > 0, "text is inside an element");
     bytes += text.size();
   }
   void end(std::string_view) override {
-    fuzz::promise(open > 0, "what ends has begun");
+    fuzz::check(open > 0, "only an open element ends");
     --open;
   }
 };
 
-void check_text(std::string_view bytes, std::size_t most) {
-  for (const auto of : {part::whole, part::beginning}) {
-    plain_text read = read_text(bytes, of);
+void check_text(std::string_view bytes, std::size_t max_text) {
+  for (const auto extent : {part::whole, part::beginning}) {
+    plain_text read = read_text(bytes, extent);
     std::string& text = read.text;
-    fuzz::promise(read.is == plain_text::outcome::read || text.empty(), "what is no text has none");
-    fuzz::promise(fuzz::is_utf8(text) && text.size() <= bytes.size() * 3,
-                  "the text is UTF-8, at most three times as long");
+    fuzz::check(read.is == plain_text::outcome::read || text.empty(), "a file that is not text has no text");
+    fuzz::check(fuzz::is_utf8(text) && text.size() <= bytes.size() * 3,
+                "the text is UTF-8, at most three times as long");
     const std::string before = text;
-    const bool cut = cut_text(text, most);
-    fuzz::promise(cut == (before.size() > most) && text.size() <= most && before.starts_with(text),
-                  "a cut text is its begin");
-    fuzz::promise(fuzz::is_utf8(text) && (!cut || text.size() + 3 >= most),
-                  "no half character is left, and no other is lost");
+    const bool truncated = cut_text(text, max_text);
+    fuzz::check(truncated == (before.size() > max_text) && text.size() <= max_text && before.starts_with(text),
+                "a truncated text is a prefix");
+    fuzz::check(fuzz::is_utf8(text) && (!truncated || text.size() + 3 >= max_text),
+                "truncation removes only incomplete characters beyond the limit");
   }
-  std::string raw(bytes);  // as poppler may say it
-  (void)cut_text(raw, most);
-  fuzz::promise(raw.size() <= most, "it is as long as is wanted");
+  std::string raw(bytes);  // possible output of poppler, which may not be UTF-8
+  (void)cut_text(raw, max_text);
+  fuzz::check(raw.size() <= max_text, "the output of poppler is truncated to the limit");
   (void)kind_of(bytes, bytes.substr(bytes.size() - std::min<std::size_t>(bytes.size(), 4096)));
   (void)names_encrypted_package(bytes);
   const std::string name = normal_part_name(bytes);
-  fuzz::promise(!name.starts_with('/') && name.find("//") == name.npos && name.find('\\') == name.npos,
-                "a part name is in its normal form");
+  fuzz::check(!name.starts_with('/') && name.find("//") == name.npos && name.find('\\') == name.npos,
+              "a part name is normalised");
   const pdf_text pdf = judge_pdf(0, "words", bytes);
-  fuzz::promise(pdf.problem.empty() || pdf.text.empty(), "a PDF has a text or a problem");
+  fuzz::check(pdf.problem.empty() || pdf.text.empty(), "a PDF has a text or a problem");
   if (const auto image = read_image(bytes))
-    fuzz::promise(image->width > 0 && image->height > 0 && !image->format.empty(), "an image has a size");
+    fuzz::check(image->width > 0 && image->height > 0 && !image->format.empty(), "an image has a size");
 }
 
 // "format\nnumber"
@@ -120,7 +121,7 @@ void check_number(std::string_view input) {
   const number_format format = parse_number_format(code);
   for (const date_system system : {date_system::from_1900, date_system::from_1904}) {
     const std::string shown = show_number(stored, format, system);
-    fuzz::promise(shown.size() <= std::max<std::size_t>(stored.size(), 400), "a number is short");
+    fuzz::check(shown.size() <= std::max<std::size_t>(stored.size(), 400), "a number is short");
   }
   (void)show_iso_date(stored);
   (void)declared_encoding(input);
@@ -131,27 +132,27 @@ void check_number(std::string_view input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view input = fuzz::view(data, size);
   const std::uint8_t choice = fuzz::take(input);
-  const std::size_t most = choice & 4 ? 20 : 100'000;
+  const std::size_t max_text = choice & 4 ? 20 : 100'000;
   if (choice & 8) {
     check_number(input);
     return 0;
   }
   switch (choice % 4) {
     case 0:
-      check_archive(input, most);
+      check_archive(input, max_text);
       break;
     case 1:
-      check_archive(packed(input), most);
+      check_archive(packed(input), max_text);
       break;
     case 2: {
       counter seen;
       const bool good = parse_xml(input, seen);
-      fuzz::promise(!good || seen.open == 0, "what is well-formed is closed");
-      fuzz::promise(seen.deepest <= 1000 && seen.bytes <= input.size() * 3, "depth and text are bounded");
+      fuzz::check(!good || seen.open == 0, "a well-formed document closes all elements");
+      fuzz::check(seen.deepest <= 1000 && seen.bytes <= input.size() * 3, "depth and text are bounded");
       break;
     }
     default:
-      check_text(input, most);
+      check_text(input, max_text);
   }
   return 0;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Packs the files of a folder as the corpus of a fuzz target. The same files give the same archive.
+# Packs the files of a directory as the corpus of a fuzz target. The archive is reproducible.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [[ $# -ne 2 || ! -d ${2:-} ]]; then
-  echo 'usage: tests/fuzz/pack.sh TARGET FOLDER' >&2
+  echo 'usage: tests/fuzz/pack.sh TARGET DIRECTORY' >&2
   exit 2
 fi
 archive=$here/corpus/$1.tar.gz

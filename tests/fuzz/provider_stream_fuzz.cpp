@@ -1,5 +1,5 @@
-// What model providers stream: event reader and the readers of all protocols. Cut anywhere, an answer reads
-// the same, and it ends.
+// Streams of model providers: the event parser and the response parsers of all protocols. The result does not depend on
+// how the response is split, and every response ends.
 #include <boost/json/parse.hpp>
 #include <memory>
 #include <string>
@@ -16,31 +16,31 @@
 namespace {
 
 struct recorder final : llm::receiver {
-  std::string said, thought, calls, blocks;
+  std::string text_out, reasoning_out, calls, blocks;
   void text(std::string_view s) override {
-    fuzz::promise(!llm::with_valid_utf8(s), "text is UTF-8");
-    said += s;
+    fuzz::check(!llm::with_valid_utf8(s), "text is UTF-8");
+    text_out += s;
   }
   void reasoning(std::string_view s) override {
-    fuzz::promise(!llm::with_valid_utf8(s), "reasoning is UTF-8");
-    thought += s;
+    fuzz::check(!llm::with_valid_utf8(s), "reasoning is UTF-8");
+    reasoning_out += s;
   }
   void tool_call(std::string_view id, std::string_view name, std::string_view arguments) override {
-    fuzz::promise(!id.empty() && !name.empty(), "a call has an id and a name");
-    fuzz::promise(!llm::with_valid_utf8(arguments), "arguments are UTF-8");
+    fuzz::check(!id.empty() && !name.empty(), "a call has an id and a name");
+    fuzz::check(!llm::with_valid_utf8(arguments), "arguments are UTF-8");
     calls.append(id).append("|").append(name).append("|").append(arguments).append(";");
   }
   void reasoning_block(std::string_view json) override {
     boost::system::error_code bad;
     const auto v = boost::json::parse(json, bad);
-    fuzz::promise(!bad && v.is_object(), "a block is a JSON object");
-    fuzz::promise(json.find('\n') == std::string_view::npos, "on one line");
+    fuzz::check(!bad && v.is_object(), "a block is a JSON object");
+    fuzz::check(json.find('\n') == std::string_view::npos, "a block has one line");
     blocks.append(json).append(";");
   }
 };
 
 struct outcome {
-  recorder got;
+  recorder received;
   bool fits = true, failed = false;
   std::int32_t finish = 0, status = 0;
   llm::usage used;
@@ -50,23 +50,23 @@ outcome read(llm::answer_reader& reader, std::string_view bytes, std::uint32_t s
   outcome out;
   llm::body_reader body(64 * 1024);
   const auto feed = [&](std::string_view piece) {
-    out.fits = body.feed(piece, reader, out.got, [] { return true; });
+    out.fits = body.feed(piece, reader, out.received, [] { return true; });
     return out.fits && !reader.ended();
   };
   if (seed == 0)
     feed(bytes);
   else
     fuzz::in_pieces(bytes, seed, feed);
-  body.closed(reader, out.got);
-  fuzz::promise(reader.ended(), "closed() decides");
+  body.closed(reader, out.received);
+  fuzz::check(reader.ended(), "closed() ends the response");
   out.failed = reader.failed().has_value();
   if (out.failed) {
     out.status = reader.failed()->status;
-    fuzz::promise(out.status != 0 && !reader.failed()->reason.empty(), "a failure says what it is");
+    fuzz::check(out.status != 0 && !reader.failed()->reason.empty(), "a failure has a status and a reason");
   }
   out.finish = reader.finish();
   out.used = reader.used();
-  fuzz::promise(out.used.input >= 0 && out.used.output >= 0 && out.used.cached >= 0, "no negative usage");
+  fuzz::check(out.used.input >= 0 && out.used.output >= 0 && out.used.cached >= 0, "no negative usage");
   return out;
 }
 
@@ -86,19 +86,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   const auto one = make(), two = make();
   const outcome a = read(*one, input, 0), b = read(*two, input, seed);
-  fuzz::promise(a.fits == b.fits, "cut or not, the same limit");
+  fuzz::check(a.fits == b.fits, "the limit does not depend on how the input is split");
   if (a.fits) {
-    fuzz::promise(a.got.said == b.got.said, "cut or not, the same text");
-    fuzz::promise(a.got.thought == b.got.thought, "the same reasoning");
-    fuzz::promise(a.got.calls == b.got.calls, "the same calls");
-    fuzz::promise(a.got.blocks == b.got.blocks, "the same blocks");
-    fuzz::promise(a.failed == b.failed && a.status == b.status && a.finish == b.finish, "the same end");
-    fuzz::promise(a.used.input == b.used.input && a.used.output == b.used.output, "the same usage");
+    fuzz::check(a.received.text_out == b.received.text_out, "the text does not depend on how the input is split");
+    fuzz::check(a.received.reasoning_out == b.received.reasoning_out,
+                "the reasoning does not depend on how the input is split");
+    fuzz::check(a.received.calls == b.received.calls, "the calls do not depend on how the input is split");
+    fuzz::check(a.received.blocks == b.received.blocks, "the blocks do not depend on how the input is split");
+    fuzz::check(a.failed == b.failed && a.status == b.status && a.finish == b.finish,
+                "the outcome does not depend on how the input is split");
+    fuzz::check(a.used.input == b.used.input && a.used.output == b.used.output,
+                "the usage does not depend on how the input is split");
   }
-  // The same bytes as the body of a refusal.
-  const llm::failure refusal = make()->refused(400 + choice, input);
-  fuzz::promise(refusal.status != 0, "a refusal is a failure");
-  (void)llm::presentable(refusal.message, {"sk-secret"});
+  // The same bytes as the body of an error response.
+  const llm::failure error = make()->refused(400 + choice, input);
+  fuzz::check(error.status != 0, "an error response is a failure");
+  (void)llm::presentable(error.message, {"sk-secret"});
   (void)llm::retry_after(input, 784111777);
   return 0;
 }

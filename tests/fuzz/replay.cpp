@@ -1,4 +1,4 @@
-// Runs every file of a corpus through an entry point: what a fuzzer once found stays found, with any compiler.
+// Runs every file of a corpus through a fuzz target, as a regression test that works with any compiler.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::cerr << "usage: " << argv[0] << " CORPUS_FOLDER\n";
+    std::cerr << "usage: " << argv[0] << " CORPUS_DIRECTORY\n";
     return 2;
   }
   std::vector<std::filesystem::path> files;
@@ -20,9 +20,10 @@ int main(int argc, char** argv) {
   for (const auto& file : files) {
     std::ifstream in(file, std::ios::binary);
     const std::vector<char> bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    std::cerr << file.filename().string() << '\r' << std::flush;  // the last name is the one that failed
+    std::cerr << file.filename().string() << '\r'
+              << std::flush;  // after an abort, the last name is that of the failing input
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }
-  std::cerr << files.size() << " inputs held\n";
+  std::cerr << files.size() << " inputs passed\n";
   return files.empty() ? 1 : 0;
 }

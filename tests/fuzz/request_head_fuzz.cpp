@@ -1,5 +1,5 @@
-// Pipelined HTTP requests: heads and bodies in sequence on one connection. The result does not depend on how the bytes are
-// split; an accepted request obeys the limits and has one meaning (RFC 9112).
+// Pipelined HTTP requests: heads and bodies in sequence on one connection. The result does not depend on how the bytes
+// are split; an accepted request obeys the limits and has one meaning (RFC 9112).
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ using namespace ry::http::serving;
 constexpr head_limits limits{.header_bytes = 1024, .target_bytes = 256};
 constexpr std::uint64_t max_body = 2048;
 
-// Names, in any case, of fields of which a request has one at most.
+// Counts the fields with this name (case-insensitive) and returns the last value.
 std::size_t count_of(const std::vector<ry_header>& headers, std::string_view name, std::string* value = nullptr) {
   std::size_t n = 0;
   for (const auto& h : headers) {
@@ -28,49 +28,51 @@ std::size_t count_of(const std::vector<ry_header>& headers, std::string_view nam
 }
 
 void check_head(std::string_view head, const std::vector<ry_header>& headers, const head_info& info) {
-  fuzz::promise(head.size() <= limits.header_bytes, "a head obeys its limit");
+  fuzz::check(head.size() <= limits.header_bytes, "a head obeys its limit");
   for (const auto& h : headers) {
     const std::string_view name(h.name.ptr, h.name.len), value(h.value.ptr, h.value.len);
-    fuzz::promise(ry::http::is_token(name), "the name of a field is a token");
-    fuzz::promise(ry::http::is_field_value(value), "a value has no control characters");
-    fuzz::promise(
+    fuzz::check(ry::http::is_token(name), "the name of a field is a token");
+    fuzz::check(ry::http::is_field_value(value), "a value has no control characters");
+    fuzz::check(
         value.empty() || (value.front() != ' ' && value.front() != '\t' && value.back() != ' ' && value.back() != '\t'),
         "a value is trimmed");
   }
   std::string length, coding;
   const auto lengths = count_of(headers, "content-length", &length);
   const auto codings = count_of(headers, "transfer-encoding", &coding);
-  fuzz::promise(lengths + codings <= 1, "a body has one framing");
-  fuzz::promise(info.chunked == (codings == 1), "chunked when the coding says so");
-  fuzz::promise(codings == 0 || (iequals(coding, "chunked") && info.version == 11), "no other coding is accepted");
-  fuzz::promise(length.find_first_not_of("0123456789") == length.npos, "a length consists of digits");
+  fuzz::check(lengths + codings <= 1, "a body has one framing");
+  fuzz::check(info.chunked == (codings == 1), "chunked follows from Transfer-Encoding");
+  fuzz::check(codings == 0 || (iequals(coding, "chunked") && info.version == 11), "no other coding is accepted");
+  fuzz::check(length.find_first_not_of("0123456789") == length.npos, "a length consists of digits");
   if (lengths == 1) {
     length.erase(0, std::min(length.find_first_not_of('0'), length.size()));
     if (length.empty()) length = "0";
-    fuzz::promise(std::to_string(info.content_length) == length, "a length is read as it is written");
+    fuzz::check(std::to_string(info.content_length) == length, "the parsed length is that of the field");
   } else {
-    fuzz::promise(info.content_length == 0, "without the field there is no length");
+    fuzz::check(info.content_length == 0, "without Content-Length the length is 0");
   }
-  fuzz::promise(count_of(headers, "host") <= 1 && (info.version == 10 || count_of(headers, "host") == 1), "one Host");
-  fuzz::promise(is_authority(info.host), "Host is an authority");
-  fuzz::promise(count_of(headers, "authorization") <= 1, "one Authorization");
-  fuzz::promise(count_of(headers, "idempotency-key") <= 1, "one Idempotency-Key");
-  fuzz::promise(ry::http::is_token(info.method) && (info.version == 10 || info.version == 11), "method and version");
-  const auto shown = first_line(head);
-  fuzz::promise(shown.method == info.method && shown.path.find('?') == shown.path.npos, "the log shows no query");
+  fuzz::check(count_of(headers, "host") <= 1 && (info.version == 10 || count_of(headers, "host") == 1),
+              "at most one Host, required in HTTP/1.1");
+  fuzz::check(is_authority(info.host), "Host is an authority");
+  fuzz::check(count_of(headers, "authorization") <= 1, "at most one Authorization");
+  fuzz::check(count_of(headers, "idempotency-key") <= 1, "at most one Idempotency-Key");
+  fuzz::check(ry::http::is_token(info.method) && (info.version == 10 || info.version == 11),
+              "method and version are valid");
+  const auto logged = first_line(head);
+  fuzz::check(logged.method == info.method && logged.path.find('?') == logged.path.npos, "the log shows no query");
   if (const auto t = split_target(info.target)) {
-    fuzz::promise(t->path == "*" || t->path.starts_with('/'), "a path is absolute");
-    fuzz::promise(t->path.find_first_of("?# \r\n") == t->path.npos, "a path ends where the query begins");
+    fuzz::check(t->path == "*" || t->path.starts_with('/'), "a path is absolute");
+    fuzz::check(t->path.find_first_of("?# \r\n") == t->path.npos, "a path contains no query, fragment or white space");
     std::string rest;
     (void)take_token(t->query, rest);
-    fuzz::promise(!query_value(rest, "token"), "no token is left in a query");
-    fuzz::promise(rest.size() <= t->query.size(), "a query does not grow");
+    fuzz::check(!query_value(rest, "token"), "the token is removed from the query");
+    fuzz::check(rest.size() <= t->query.size(), "a query does not grow");
   }
 }
 
-struct seen {
-  std::vector<std::string> requests;  // those that came whole, in order
-  std::string last;  // that did not
+struct parsed_requests {
+  std::vector<std::string> requests;  // the complete ones, in order
+  std::string last;  // the incomplete one
   bool refused = false;
 };
 
@@ -82,11 +84,11 @@ class server_side {
     }
     return !out_.refused;
   }
-  const seen& result() const { return out_; }
+  const parsed_requests& result() const { return out_; }
 
  private:
   bool refuse(std::string_view detail, std::uint32_t status) {
-    fuzz::promise(status >= 400 && status < 600 && !detail.empty(), "a refusal has a status and a sentence");
+    fuzz::check(status >= 400 && status < 600 && !detail.empty(), "an error has a status and a message");
     out_.refused = true;
     return false;
   }
@@ -95,13 +97,13 @@ class server_side {
     if (in_body_) {
       std::string body;
       const auto used = parser_.back().decode(buffer_, body, max_body);
-      fuzz::promise(used <= buffer_.size() && body.size() <= used, "no more body than bytes");
+      fuzz::check(used <= buffer_.size() && body.size() <= used, "no more body than bytes");
       buffer_.erase(0, used);
       if (const auto r = parser_.back().refused()) return refuse(r.detail, r.status);
       out_.last += body;
-      fuzz::promise(parser_.back().body_bytes() <= max_body, "a body obeys its limit");
+      fuzz::check(parser_.back().body_bytes() <= max_body, "a body obeys its limit");
       if (!parser_.back().body_done()) {
-        fuzz::promise(buffer_.empty(), "all bytes are consumed before the end");
+        fuzz::check(buffer_.empty(), "an incomplete body consumes all bytes");
         return false;
       }
       in_body_ = false;
@@ -126,7 +128,7 @@ class server_side {
       out_.last.append("|").append(h.name.ptr, h.name.len).append(":").append(h.value.ptr, h.value.len);
     out_.last += info.keep_alive ? ">" : "!>";
     in_body_ = info.has_body;
-    fuzz::promise(parser_.back().body_done() == !info.has_body, "the head determines whether a body follows");
+    fuzz::check(parser_.back().body_done() == !info.has_body, "the head determines whether a body follows");
     if (!in_body_) complete();
     return true;
   }
@@ -139,10 +141,10 @@ class server_side {
   head_scanner scanner_;
   std::vector<message_parser> parser_;  // at most one; it cannot be assigned
   bool in_body_ = false;
-  seen out_;
+  parsed_requests out_;
 };
 
-seen read(std::string_view bytes, std::uint32_t seed) {
+parsed_requests read(std::string_view bytes, std::uint32_t seed) {
   server_side s;
   const auto feed = [&](std::string_view piece) { return s.feed(piece); };
   if (seed == 0)
@@ -157,10 +159,11 @@ seen read(std::string_view bytes, std::uint32_t seed) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view input = fuzz::view(data, size);
   const std::uint32_t seed = fuzz::take(input) + 1u;
-  const seen whole = read(input, 0), pieces = read(input, seed);
-  fuzz::promise(whole.refused == pieces.refused, "cut or not, the same end");
-  fuzz::promise(whole.requests == pieces.requests, "cut or not, the same requests");
-  // Of a body that is refused, more or less of its begin may have been handed out.
-  fuzz::promise(whole.refused || whole.last == pieces.last, "cut or not, the same begin of the last one");
+  const parsed_requests unsplit = read(input, 0), split = read(input, seed);
+  fuzz::check(unsplit.refused == split.refused, "the outcome does not depend on how the input is split");
+  fuzz::check(unsplit.requests == split.requests, "the requests do not depend on how the input is split");
+  // If a body is rejected, the amount of data that was output before depends on the split.
+  fuzz::check(unsplit.refused || unsplit.last == split.last,
+              "the incomplete request does not depend on how the input is split");
   return 0;
 }
