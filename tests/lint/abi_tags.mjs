@@ -1,30 +1,30 @@
-// Every function of the C headers says on which thread it is called: one of the tags of ry/abi.h, [lifecycle], [exec],
-// [any] or [blocking-ok], in the comment above it, above the functions of one group (no empty line between them), above
-// the struct around it, or, when it is the only one there, at the head of the file. Callbacks may say it in words:
-// "on the exec of open()", "callable at any time". The type of a completion (typedef ..._fn) needs none: abi.h says for all of them where they
-// are called.
+// Every function in the C headers must carry one of the thread tags defined in ry/abi.h: [lifecycle], [exec], [any] or
+// [blocking-ok]. The tag is in the comment above the function, above its group (functions without an empty line between
+// them), above the enclosing struct, or, if the whole file has a single tag, in the head comment. Callbacks may use one
+// of these phrases instead: "on the exec of open()", "callable at any time". Completion types (typedef ..._fn) need no
+// tag: abi.h specifies their thread once for all.
 //   node abi_tags.mjs DIRECTORY
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const tag = /\[(lifecycle|exec|any|blocking-ok)\]/;
-const words = /\bon (the|its|that) ([a-z]+'s )?exec(utor)?\b|\bcallable at any time\b/i;
+const phrase = /\bon (the|its|that) ([a-z]+'s )?exec(utor)?\b|\bcallable at any time\b/i;
 const functions = /\(\*\s*(\w+)\)\s*\(/g;
 
-// Functions of a header without a tag: [{line, name}].
+// Returns the functions of a header without a tag: [{line, name}].
 export function untagged(text) {
   const out = [];
-  // Comments become a mark of the same length, so that what is left has its place.
+  // Replaces comments with spaces, so that offsets and line numbers stay valid.
   const comments = [];
   const code = text.replace(/\/\*[\s\S]*?\*\//g, (all, at) => {
-    comments.push({ at, end: at + all.length, tagged: tag.test(all) || words.test(all), text: all });
+    comments.push({ at, end: at + all.length, tagged: tag.test(all) || phrase.test(all), text: all });
     return all.replace(/[^\n]/g, ' ');
   });
-  const ofAll = new Set([...(comments[0]?.text ?? '').matchAll(new RegExp(tag, 'g'))].map((m) => m[1]));
-  const head = ofAll.size === 1 && code.slice(0, comments[0].at).trim() === '';
+  const tagsInHeadComment = new Set([...(comments[0]?.text ?? '').matchAll(new RegExp(tag, 'g'))].map((m) => m[1]));
+  const wholeFileTagged = tagsInHeadComment.size === 1 && code.slice(0, comments[0].at).trim() === '';
   const lineOf = (at) => text.slice(0, at).split('\n').length;
-  // The comment that ends right before `at`: only blanks and at most one end of line between.
+  // Returns the comment that ends right before `at`, separated only by blanks and at most one newline.
   const above = (at) => comments.findLast((c) => c.end <= at && /^[ \t]*\n?[ \t]*$/.test(text.slice(c.end, at)));
   // Statements: members of structs, typedefs, declarations.
   const open = [];
@@ -43,14 +43,14 @@ export function untagged(text) {
     } else if (c === ';') {
       const statement = code.slice(begin, i);
       const first = begin + /^\s*/.exec(statement)[0].length;
-      const own = comments.filter((k) => k.at >= begin && k.end <= i);
+      const innerComments = comments.filter((k) => k.at >= begin && k.end <= i);
       const blank = /\n[ \t]*\n/.test(text.slice(begin, first).replace(/\/\*[\s\S]*?\*\//g, 'x'));
       const name = [...statement.matchAll(functions)][0]?.[1] ?? /^\s*(?:RY_EXPORT)[\s\S]*?(\w+)\s*\(/.exec(statement)?.[1];
-      if (own.length) group = own.some((k) => k.tagged);
+      if (innerComments.length) group = innerComments.some((k) => k.tagged);
       else if (blank) group = false;
       const trailing = comments.find((k) => k.at > i && /^[ \t]*$/.test(text.slice(i + 1, k.at)));
       const completion = /^\s*typedef\b/.test(statement) && /_fn$/.test(name ?? '');
-      if (name && !completion && !group && !trailing?.tagged && !open.some((o) => o.tagged) && !head)
+      if (name && !completion && !group && !trailing?.tagged && !open.some((o) => o.tagged) && !wholeFileTagged)
         out.push({ line: lineOf(first), name });
       begin = i + 1;
     }

@@ -1,19 +1,19 @@
-// Finds `co_await` where g++ 12 miscompiles it: inside an operand of `?:` and inside braces that make a
+// Finds `co_await` where g++ 12 miscompiles it: inside an operand of `?:` and inside braces that initialise a
 // value (T{co_await f()}, g({co_await f()})). usage: node co_await.mjs DIRECTORY_OR_FILE...
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-// Comments, texts and characters become blanks; lines stay where they are.
+// Replaces comments, string and character literals with spaces; line numbers stay valid.
 export function withoutTexts(source) {
   const patterns = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\b(?:u8|[uUL])?R"([^()\\\s]{0,16})\([\s\S]*?\)\1"|"(?:\\[\s\S]|[^"\\\n])*"|(?<![0-9A-Za-z_])'(?:\\[\s\S]|[^'\\\n])+'/g;
   return source.replace(patterns, (text) => text.replace(/[^\n]/g, ' '));
 }
 
 const statements = new Set(['if', 'for', 'while', 'switch', 'do', 'try', 'return', 'co_return']);
-const headed = new Set(['if', 'for', 'while', 'switch', 'constexpr']);
+const withCondition = new Set(['if', 'for', 'while', 'switch', 'constexpr']);
 
-// [{line, what}] of one source text.
+// Returns the findings of one source text: [{line, message}].
 export function findings(source) {
   const found = [];
   const text = withoutTexts(source);
@@ -21,30 +21,30 @@ export function findings(source) {
   const open = (kind, line, head) => frames.push({ kind, line, head, code: false, awaits: 0, segment: { awaits: 0, question: 0 } });
   const endSegment = (f) => {
     if (f.segment.awaits && f.segment.question)
-      found.push({ line: f.segment.awaits, what: 'co_await inside an operand of ?:' });
+      found.push({ line: f.segment.awaits, message: 'co_await inside an operand of ?:' });
     f.segment = { awaits: 0, question: 0 };
   };
   open('{', 0, '');
   frames[0].code = true;
-  let line = 1, before = '';
+  let line = 1, previous = '';
   for (const [token] of text.matchAll(/\n|[A-Za-z_][A-Za-z_0-9]*|[^\sA-Za-z_]/g)) {
     const top = frames[frames.length - 1];
     if (token === '\n') { line++; continue; }
     if ('([{'.includes(token)) {
-      open(token, line, before);
+      open(token, line, previous);
     } else if (')]}'.includes(token)) {
       endSegment(top);
       if (frames.length > 1) frames.pop();
       const outer = frames[frames.length - 1];
-      // A list of values has no statement of its own; a body has nothing else.
+      // An initialiser list contains no statements; a function body contains only statements.
       const body = top.kind === '{' && (top.code || top.awaits === 0);
       if (body) {
         if (top.code && outer.kind === '{') endSegment(outer);
       } else if (top.awaits) {
-        if (top.kind === '{') found.push({ line: top.awaits, what: 'co_await inside a braced value' });
+        if (top.kind === '{') found.push({ line: top.awaits, message: 'co_await inside a braced value' });
         outer.awaits ||= top.awaits;
-        // The head of a statement is an expression of its own.
-        if (!(top.kind === '(' && headed.has(top.head))) outer.segment.awaits ||= top.awaits;
+        // The condition of a statement is a separate expression.
+        if (!(top.kind === '(' && withCondition.has(top.head))) outer.segment.awaits ||= top.awaits;
       }
     } else if (token === ';') {
       top.code = true;
@@ -59,7 +59,7 @@ export function findings(source) {
     } else if (statements.has(token)) {
       top.code = true;
     }
-    before = token;
+    previous = token;
   }
   return found.sort((a, b) => a.line - b.line);
 }
@@ -81,7 +81,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
       files++;
       for (const f of findings(readFileSync(file, 'utf8'))) {
         bad++;
-        console.log(`${file}:${f.line}: ${f.what}; g++ 12 miscompiles it, use a named variable`);
+        console.log(`${file}:${f.line}: ${f.message}; g++ 12 miscompiles it, use a named variable`);
       }
     }
   console.log(`${files} files, ${bad} findings`);

@@ -19,20 +19,20 @@ const bad = {
 const good = {
   'a statement': 'task f() { co_await g(); }',
   'a value': 'task f() { const auto x = co_await g(a ? b : c); use(T{x}); }',
-  'a head and a conditional behind it': 'task f() { if (co_await g()) x = a ? b : c; }',
-  'a block and a conditional behind it': 'task f() { while (co_await g()) { h(); } x = a ? b : c; }',
+  'a condition followed by a conditional expression': 'task f() { if (co_await g()) x = a ? b : c; }',
+  'a block followed by a conditional expression': 'task f() { while (co_await g()) { h(); } x = a ? b : c; }',
   'a block with one statement': 'task f() { for (auto x : co_await g()) { h(x); } }',
-  'nothing but a head': 'task f() { if (!(co_await g())) { } }',
+  'only a condition': 'task f() { if (!(co_await g())) { } }',
   'a lambda among braces': 'run({1, [&]() -> task { co_await g(); }});',
   'a lambda in an operand': 'auto x = a ? run([&]() -> task { co_await g(); }) : b;',
-  'texts and comments': 'auto x = a ? "co_await" : b; // ? co_await :\n/* {co_await} */ auto r = R"x({co_await ? : })x";',
+  'literals and comments': 'auto x = a ? "co_await" : b; // ? co_await :\n/* {co_await} */ auto r = R"x({co_await ? : })x";',
   'digit separators': "int n = 1'000'000; task f() { co_await g(1'000); }",
-  'a conditional before': 'task f() { x = a ? b : c; co_await g(); }',
+  'a conditional expression before': 'task f() { x = a ? b : c; co_await g(); }',
   'another argument': 'task f() { g(co_await h(), a ? b : c); }',
   'return only': 'task f() { co_return co_await g(); }',
 };
 
 for (const [name, text] of Object.entries(bad)) test(`finds: ${name}`, () => assert.equal(findings(text).length > 0, true, text));
-for (const [name, text] of Object.entries(good)) test(`lets pass: ${name}`, () => assert.deepEqual(findings(text), [], text));
-test('names the line', () => assert.equal(findings('int a;\n\nauto x = a ? b\n : co_await f();')[0].line, 4));
-test('texts become blanks', () => assert.equal(withoutTexts('a "b" \'c\' // d').trimEnd(), 'a'));
+for (const [name, text] of Object.entries(good)) test(`accepts: ${name}`, () => assert.deepEqual(findings(text), [], text));
+test('reports the line', () => assert.equal(findings('int a;\n\nauto x = a ? b\n : co_await f();')[0].line, 4));
+test('literals and comments become spaces', () => assert.equal(withoutTexts('a "b" \'c\' // d').trimEnd(), 'a'));

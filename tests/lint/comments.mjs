@@ -1,5 +1,5 @@
-// Finds comments that begin with `Who`, `Whoever`, `Nobody` or `What is`: a comment names its actor (CONTRIBUTING.md, "Style").
-// usage: node comments.mjs DIRECTORY_OR_FILE...
+// Finds comments that begin with `Who`, `Whoever`, `Nobody` or `What is`: a comment names its actor (CONTRIBUTING.md,
+// "Style"). usage: node comments.mjs DIRECTORY_OR_FILE...
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,7 +15,7 @@ export function markerOf(file) {
   return scripts.has(name) ? hash : markers[/\.(\w+)$/.exec(name)?.[1]];
 }
 
-// [{line, text}] of one source text: comments alone on their line or after code, also in block comments of C.
+// Returns [{line, text}] of one source text: comments on their own line, after code, and in C block comments.
 export function findings(source, marker) {
   const comment = new RegExp(`^(?:\\s*|.*[;{},)\\]]\\s+)${marker}\\s+(${opening}.*)$`);
   const block = new RegExp(`^\\s*/?\\*+\\s+(${opening}.*)$`);

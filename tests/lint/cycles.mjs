@@ -5,7 +5,7 @@ import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// From low to high. A component includes those of lower lines only; those of one line do not know each other.
+// From low to high. A component may include only those of lower lines, not those of its own line.
 export const layers = [
   ['core/exec', 'core/app/config'],
   ['core/observe'],
@@ -19,9 +19,10 @@ export const layers = [
   ['core/app/cli'],
 ];
 
-// Cycles of today, each as the sorted list of its units. This list may only become shorter.
+// Existing cycles, each as the sorted list of its units. This list may only become shorter.
 export const known = [
-  // A worker owns its connections, and they call it for every event. To separate the two would take a virtual call per event.
+  // A worker owns its connections, and they call it for every event. Separating them would cost a virtual call per
+  // event.
   ['core/http/connection', 'core/http/worker'],
 ];
 
@@ -63,7 +64,7 @@ export function upward(edges, order = layers) {
   });
 }
 
-// The strongly connected components with more than one unit (Tarjan).
+// Returns the strongly connected components with more than one unit (Tarjan).
 export function cycles(edges) {
   const next = new Map();
   for (const { from, to } of edges) {
@@ -100,27 +101,27 @@ export function cycles(edges) {
 
 function read(root) {
   const files = {};
-  const walk = (folder) => {
-    for (const name of readdirSync(path.join(root, folder)).sort()) {
-      const at = path.posix.join(folder, name);
+  const walk = (directory) => {
+    for (const name of readdirSync(path.join(root, directory)).sort()) {
+      const at = path.posix.join(directory, name);
       if (statSync(path.join(root, at)).isDirectory()) {
         if (name !== 'node_modules' && name !== 'migrations') walk(at);
       } else if (isSource(name)) files[at] = readFileSync(path.join(root, at), 'utf8');
     }
   };
-  for (const folder of ['core', 'modules', 'sdk/include']) if (existsSync(path.join(root, folder))) walk(folder);
+  for (const directory of ['core', 'modules', 'sdk/include']) if (existsSync(path.join(root, directory))) walk(directory);
   return files;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const files = read(process.argv[2]);
   const edges = includes(files);
-  const faults = upward(edges);
+  const problems = upward(edges);
   const text = (group) => group.join(' ');
-  const now = new Set(cycles(edges).map(text)), before = new Set(known.map(text));
-  for (const c of now) if (!before.has(c)) faults.push(`a new include cycle: ${c}`);
-  for (const c of before) if (!now.has(c)) faults.push(`no longer a cycle, remove it from the list: ${c}`);
-  for (const f of faults) console.log(f);
-  console.log(`${Object.keys(files).length} files, ${edges.length} includes, ${now.size} known cycles, ${faults.length} findings`);
-  process.exit(faults.length || !edges.length ? 1 : 0);
+  const current = new Set(cycles(edges).map(text)), allowed = new Set(known.map(text));
+  for (const c of current) if (!allowed.has(c)) problems.push(`a new include cycle: ${c}`);
+  for (const c of allowed) if (!current.has(c)) problems.push(`no longer a cycle, remove it from the list: ${c}`);
+  for (const f of problems) console.log(f);
+  console.log(`${Object.keys(files).length} files, ${edges.length} includes, ${current.size} known cycles, ${problems.length} findings`);
+  process.exit(problems.length || !edges.length ? 1 : 0);
 }

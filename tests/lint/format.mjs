@@ -8,11 +8,11 @@ import { pathToFileURL } from 'node:url';
 const skipped = 77;
 const filesPerCall = 60;
 
-// The command of clang-format 14, or nothing.
+// Returns the command of clang-format 14, or undefined.
 export function formatter() {
   for (const command of ['clang-format-14', 'clang-format']) {
-    const answer = spawnSync(command, ['--version'], { encoding: 'utf8' });
-    if (answer.status === 0 && /version 14\./.test(answer.stdout)) return command;
+    const version = spawnSync(command, ['--version'], { encoding: 'utf8' });
+    if (version.status === 0 && /version 14\./.test(version.stdout)) return command;
   }
   return undefined;
 }
@@ -27,16 +27,16 @@ export function* sources(at) {
   }
 }
 
-// The places that clang-format would change, as `file:line:column`.
+// Returns the locations that clang-format would change, as `file:line:column`.
 export function misformatted(command, files) {
-  const places = [];
+  const locations = [];
   for (let from = 0; from < files.length; from += filesPerCall) {
     const run = spawnSync(command, ['--dry-run', '--Werror', '--style=file', ...files.slice(from, from + filesPerCall)],
       { encoding: 'utf8', maxBuffer: 1 << 28 });
-    for (const [, place] of run.stderr.matchAll(/^(.+?:\d+:\d+): error: code should be clang-formatted/gm)) places.push(place);
-    if (run.status !== 0 && !places.length) throw new Error(`${command}: ${run.stderr || run.error}`);
+    for (const [, location] of run.stderr.matchAll(/^(.+?:\d+:\d+): error: code should be clang-formatted/gm)) locations.push(location);
+    if (run.status !== 0 && !locations.length) throw new Error(`${command}: ${run.stderr || run.error}`);
   }
-  return places;
+  return locations;
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
@@ -46,8 +46,8 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
     process.exit(skipped);
   }
   const files = process.argv.slice(2).flatMap((at) => [...sources(at)]);
-  const places = misformatted(command, files);
-  for (const place of places) console.log(`${place}: not formatted; run clang-format -i on this file`);
-  console.log(`${files.length} files, ${places.length} findings`);
-  process.exit(places.length || !files.length ? 1 : 0);
+  const locations = misformatted(command, files);
+  for (const location of locations) console.log(`${location}: not formatted; run clang-format -i on this file`);
+  console.log(`${files.length} files, ${locations.length} findings`);
+  process.exit(locations.length || !files.length ? 1 : 0);
 }

@@ -1,10 +1,10 @@
-// Finds retired names in C and C++ sources: as identifiers, and as names of files. usage: node names.mjs DIRECTORY...
+// Finds retired names in C and C++ sources, as identifiers and as file names. usage: node names.mjs DIRECTORY...
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { withoutTexts } from './co_await.mjs';
 
-// Retired name: the name to use.
+// {retired name: replacement}
 export const retired = {
   border_step: 'checkpoint_step', border_queue: 'checkpoint_batcher', event_feed: 'event_buffer', outlet: 'subscriber',
   remote_tail: 'remote_event_buffer', account_gate: 'account_locks', workspace_keeper: 'workspace_store', workspace_rows: 'workspace_repository',
@@ -22,7 +22,7 @@ export const retired = {
 };
 const prefixes = { RY_WHY_: 'RY_REASON_' };
 
-// [{line, name, use}] of one source text.
+// Returns the findings of one source text: [{line, name, use}].
 export function findings(source) {
   const found = [];
   withoutTexts(source).split('\n').forEach((text, i) => {

@@ -1,8 +1,8 @@
 // Runs clang-tidy with .clang-tidy over the sources of server and modules. usage: node tidy.mjs BUILD_DIR [PATTERN]
-// Reads the commands from BUILD_DIR/compile_commands.json. The sources of a target are checked together: clang parses the
-// headers of Boost once, and names of anonymous namespaces that clash in a unity build are found. PATTERN: only targets whose
-// path contains it. Versions of clang-tidy differ in their checks, so only version 14 (Debian 12) checks; without it the test
-// is skipped.
+// Reads the commands from BUILD_DIR/compile_commands.json. The sources of a target are checked together: clang parses
+// the headers of Boost once, and names of anonymous namespaces that clash in a unity build are found. PATTERN: only
+// targets whose path contains it. Versions of clang-tidy differ in their checks, so only version 14 (Debian 12) checks;
+// without it the test is skipped.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -13,23 +13,23 @@ const skipped = 77;
 const sourcesPerCall = 24;
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 
-// The command of clang-tidy 14, or nothing.
+// Returns the command of clang-tidy 14, or undefined.
 export function tidy() {
   for (const command of ['clang-tidy-14', 'clang-tidy']) {
-    const answer = spawnSync(command, ['--version'], { encoding: 'utf8' });
-    if (answer.status === 0 && /version 14\./.test(answer.stdout)) return command;
+    const version = spawnSync(command, ['--version'], { encoding: 'utf8' });
+    if (version.status === 0 && /version 14\./.test(version.stdout)) return command;
   }
   return undefined;
 }
 
-// A command line as words; quotes and backslashes as the shell reads them.
+// Splits a command line into words, with quotes and backslashes interpreted as by the shell.
 export function words(line) {
   return [...line.matchAll(/(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+/g)].map(([word]) =>
     word.replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)/g, (_, double, single, escaped) =>
       double !== undefined ? double.replace(/\\(["\\$`])/g, '$1') : single ?? escaped));
 }
 
-// The options of a compiler call that change what the compiler reads, without names of files.
+// Returns the compiler options that affect preprocessing and parsing, without file names.
 export function options(command) {
   const [, ...all] = words(command).filter((word) => !/(^|\/)ccache$/.test(word));
   const out = [];
@@ -42,14 +42,14 @@ export function options(command) {
 
 const isUnity = (file) => /\/Unity\/unity_\d+_cxx\.cxx$/.test(file);
 
-// The sources that a unity file includes; another file itself.
+// Returns the sources that a unity file includes; for any other file, the file itself.
 export function included(file) {
   if (!isUnity(file)) return [file];
   return [...readFileSync(file, 'utf8').matchAll(/^#include "(.+)"$/gm)].map(([, source]) => source);
 }
 
-// Groups of sources with the same target and options: [{ target, sources, options }]. A source that a unity build compiles by
-// itself stays by itself.
+// Returns groups of sources with the same target and options: [{ target, sources, options }]. A source that a unity
+// build compiles separately is checked separately.
 export function groups(commands, pattern = '') {
   const byTarget = new Map();
   for (const { file, command } of commands) {
@@ -67,12 +67,12 @@ export function groups(commands, pattern = '') {
     ({ ...g, sources: g.sources.slice(i * sourcesPerCall, (i + 1) * sourcesPerCall) })));
 }
 
-// The findings of one call as lines "file:line:column: text [check]".
-export function check(command, group, at, config = path.join(root, '.clang-tidy')) {
-  mkdirSync(path.dirname(at), { recursive: true });
-  writeFileSync(at, group.sources.map((s) => `#include "${s}"\n`).join(''));
+// Returns the findings of one call as lines "file:line:column: text [check]".
+export function check(command, group, unityFile, config = path.join(root, '.clang-tidy')) {
+  mkdirSync(path.dirname(unityFile), { recursive: true });
+  writeFileSync(unityFile, group.sources.map((s) => `#include "${s}"\n`).join(''));
   return new Promise((resolve, reject) => {
-    const run = spawn(command, [`--config-file=${config}`, '--quiet', at, '--', ...group.options, '-Wno-everything'],
+    const run = spawn(command, [`--config-file=${config}`, '--quiet', unityFile, '--', ...group.options, '-Wno-everything'],
       { stdio: ['ignore', 'pipe', 'pipe'] });
     let out = '', errors = '';
     run.stdout.on('data', (data) => { out += data; });
@@ -80,7 +80,7 @@ export function check(command, group, at, config = path.join(root, '.clang-tidy'
     run.on('error', reject);
     run.on('close', (code) => {
       const found = out.split('\n').filter((line) => /: (warning|error): /.test(line));
-      if (code !== 0 && !found.length) reject(new Error(`${command}: ${errors || `ended with ${code}`}`));
+      if (code !== 0 && !found.length) reject(new Error(`${command}: ${errors || `exited with ${code}`}`));
       else resolve(found);
     });
   });
