@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `runyard module check` passes a good transport and finds the fault of each bad one, and of that only what it breaks.
+# `runyard module check` accepts a correct transport and finds the fault of each faulty one.
 # usage: module_check_test.sh RUNYARD LOOPBACK_DIRECTORY THIRD_PARTY_DIRECTORY BAD_DIRECTORY
 set -uo pipefail
 runyard=$1 dir=$2 third=$3 bad=$4
@@ -8,22 +8,22 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR"
-# A sanitizer's build ends by the signal, too, instead of by its own report.
+# Makes sanitizer builds die from the signal as well, instead of printing a report.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0" TSAN_OPTIONS="${TSAN_OPTIONS:+$TSAN_OPTIONS:}handle_segv=0"
 failures=0
 fail() { printf 'FAILED: %s\n' "$*"; sed 's/^/    /' out err; failures=$((failures + 1)); }
 server='{"url":"inside:"}'
 
-"$runyard" module check "$dir/loopback_good.so" --server "$server" >out 2>err || fail 'a good transport is blamed'
-grep -qx '15 passed, 0 failed, 1 skipped' out || fail 'not all tests were run on a good transport'
-grep -qx 'skipped  routes' out || fail 'a module without routes has none to be asked'
+"$runyard" module check "$dir/loopback_good.so" --server "$server" >out 2>err || fail 'a correct transport fails the check'
+grep -qx '15 passed, 0 failed, 1 skipped' out || fail 'not all tests were run on a correct transport'
+grep -qx 'skipped  routes' out || fail 'the test of routes was not skipped for a module without routes'
 
-# fault NAME TEST SENTENCE: the test fails and says so.
+# fault NAME TEST MESSAGE: the test fails with this message.
 fault() {
   "$runyard" module check "$dir/loopback_$1.so" --server "$server" --only "$2" >out 2>err
-  [[ $? == 1 ]] || fail "$1: ended otherwise than with 1"
+  [[ $? == 1 ]] || fail "$1: the exit code is not 1"
   grep -qx "FAILED   $2" out || fail "$1: $2 did not fail"
-  grep -qF -- "$3" out || fail "$1: no word of: $3"
+  grep -qF -- "$3" out || fail "$1: the output lacks: $3"
 }
 fault facts create 'section'
 fault exports file 'ry_module_entry'
@@ -44,38 +44,38 @@ fault open thrice 'descriptors open'
 fault stays life 'did not stop before the deadline'
 fault undeclared life 'not among its needs in get_interface: ry.metrics/1'
 
-# As one JSON object.
+# The report as one JSON object.
 "$runyard" module check "$dir/loopback_late.so" --server "$server" --only transport.close --only file --json >out 2>err
-[[ $? == 1 ]] || fail 'json: ended otherwise than with 1'
+[[ $? == 1 ]] || fail 'json: the exit code is not 1'
 node -e 'const r = JSON.parse(require("fs").readFileSync("out")); const [file, close] = r.tests;
   if (r.passed !== 1 || r.failed !== 1 || r.skipped !== 0 || file.name !== "file" || file.result !== "passed" || "detail" in file ||
       close.name !== "transport.close" || close.result !== "failed" || !/after close\(\) had returned/.test(close.detail)) process.exit(1)' ||
-  fail 'json: another report'
+  fail 'json: unexpected report'
 
-# Whatever exit code it chooses: no test came to its end.
+# A module that calls exit() makes the test fail, whatever the exit code.
 for code in 0 3 4; do
   name=abi_exits_$code
   [[ $code != 3 ]] || name=abi_exits
   "$runyard" module check "$bad/$name.so" --only create >out 2>err
-  [[ $? == 1 ]] || fail "$name: ended otherwise than with 1"
-  grep -qF "the module ended the process (exit code $code)" out || fail "$name: not told"
+  [[ $? == 1 ]] || fail "$name: the exit code is not 1"
+  grep -qF "the module ended the process (exit code $code)" out || fail "$name: not reported"
 done
 
-# Without a server what needs one is left out, not passed.
+# Without a server, tests that need one are skipped, not passed.
 "$runyard" module check "$dir/loopback_good.so" >out 2>err || fail 'without a server'
-grep -qx '7 passed, 0 failed, 9 skipped' out || fail 'without a server other tests were left out'
-"$runyard" module check "$dir/loopback_good.so" --server nonsense >out 2>err; [[ $? == 2 ]] || fail 'a server that is no JSON'
-"$runyard" module check "$dir/loopback_good.so" --only nonsense >out 2>err; [[ $? == 2 ]] || fail 'a test that is not there'
-"$runyard" module check nowhere.so >out 2>err; [[ $? == 1 ]] || fail 'a file that is not there'
+grep -qx '7 passed, 0 failed, 9 skipped' out || fail 'without a server the wrong tests were skipped'
+"$runyard" module check "$dir/loopback_good.so" --server nonsense >out 2>err; [[ $? == 2 ]] || fail 'a server that is not JSON was accepted'
+"$runyard" module check "$dir/loopback_good.so" --only nonsense >out 2>err; [[ $? == 2 ]] || fail 'an unknown test was accepted'
+"$runyard" module check nowhere.so >out 2>err; [[ $? == 1 ]] || fail 'a missing file was accepted'
 
 # Modules with routes, of each language.
 for name in greeter_c greeter_cpp greeter_rust; do
-  "$runyard" module check "$third/$name.so" >out 2>err || fail "$name is blamed"
+  "$runyard" module check "$third/$name.so" >out 2>err || fail "$name fails the check"
   grep -qx '6 passed, 0 failed, 0 skipped' out || fail "not all tests were run on $name"
 done
 
-# Modules that end the process are no reason to leave anything.
+# No files are left behind, even by modules that end the process.
 [[ -z $(ls -A "$TMPDIR") ]] || { find "$TMPDIR" >out; fail 'files were left behind'; }
 
-((failures == 0)) && echo 'all well'
+((failures == 0)) && echo 'passed'
 exit $((failures > 0))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What third parties do: installs the SDK into a prefix of its own, writes a project for every language and kind with
-# `runyard module new`, builds each against the prefix alone, and leaves the results in OUT for the tests that use them.
+# Works like a third party: installs the SDK into a separate prefix, creates a project for every language and kind with
+# `runyard module new`, builds each against this prefix only, and stores the results in OUT for other tests.
 # usage: third_party_test.sh RUNYARD BUILD_DIRECTORY OUT
 set -uo pipefail
 runyard=$1 build=$2 out_dir=$3
@@ -19,21 +19,21 @@ if command -v ccache >/dev/null; then
   cached=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
 
-# module NAME LANG KIND: as an author would make it.
+# module NAME LANG KIND: creates, builds and checks a module in the way an author would.
 module() {
   local name=$1
   "$runyard" module new "$name" --lang "$2" --kind "$3" --templates "$work/prefix/share/runyard/sdk/templates" \
     >out 2>err || { fail "module new $*"; return; }
-  if grep -rn ry_sample "$name"; then fail "$name still has the name of the template"; fi
+  if grep -rn ry_sample "$name"; then fail "$name still contains the name of the template"; fi
   cmake -S "$name" -B "$name/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" "${cached[@]}" >out 2>err ||
     { fail "$name cannot be configured"; return; }
   cmake --build "$name/build" >out 2>err || { fail "$name cannot be built"; return; }
   if grep -nE 'warning' out err; then fail "$name builds with warnings"; fi
   local library=$name/build/modules/$name.so
-  [[ $(nm -D --defined-only "$library" | awk '{print $3}') == ry_module_entry ]] || fail "$name exports too much"
+  [[ $(nm -D --defined-only "$library" | awk '{print $3}') == ry_module_entry ]] || fail "$name exports too many symbols"
   "$runyard" inspect "$library" >out 2>err || fail "inspect $library"
-  grep -q "^module *$name 0.1.0" out || fail "$library is called otherwise"
-  ! grep -q warning out || fail "inspect warns of $name"
+  grep -q "^module *$name 0.1.0" out || fail "$library has the wrong name or version"
+  ! grep -q warning out || fail "inspect prints a warning for $name"
   cp "$library" "$out_dir/"
 }
 module greeter_c c module
@@ -45,29 +45,29 @@ module unix_rust rust transport
 
 if command -v cargo >/dev/null; then
   (cd unix_rust && cargo build --release --offline --target-dir "$work/cargo") >out 2>err || fail 'cargo build of unix_rust'
-  "$runyard" inspect "$work/cargo/release/libunix_rust.so" >out 2>err || fail 'inspect what cargo made'
+  "$runyard" inspect "$work/cargo/release/libunix_rust.so" >out 2>err || fail 'inspect of the library built by cargo'
 fi
 
-# What must be refused leaves nothing behind.
-"$runyard" module new greeter_c --lang c >out 2>err && fail 'a folder that is there was overwritten'
-grep -q 'is there already' err || fail 'no word about the folder that is there'
-"$runyard" module new Bad-Name --lang c >out 2>err; [[ $? == 2 && ! -e Bad-Name ]] || fail 'a bad name was taken'
-"$runyard" module new fine --lang cobol >out 2>err; [[ $? == 2 && ! -e fine ]] || fail 'a language that is not there'
-"$runyard" module new fine --lang c --kind boat >out 2>err; [[ $? == 2 && ! -e fine ]] || fail 'a kind that is not there'
-"$runyard" module new fine --lang c --templates nowhere >out 2>err; [[ $? == 1 && ! -e fine ]] || fail 'no templates'
-# The templates of this build are found without being named.
+# Rejected calls leave no files behind.
+"$runyard" module new greeter_c --lang c >out 2>err && fail 'an existing directory was overwritten'
+grep -q 'is there already' err || fail 'no message about the existing directory'
+"$runyard" module new Bad-Name --lang c >out 2>err; [[ $? == 2 && ! -e Bad-Name ]] || fail 'an invalid name was accepted'
+"$runyard" module new fine --lang cobol >out 2>err; [[ $? == 2 && ! -e fine ]] || fail 'an unknown language was accepted'
+"$runyard" module new fine --lang c --kind boat >out 2>err; [[ $? == 2 && ! -e fine ]] || fail 'an unknown kind was accepted'
+"$runyard" module new fine --lang c --templates nowhere >out 2>err; [[ $? == 1 && ! -e fine ]] || fail 'a missing templates directory was accepted'
+# The templates of this build are found without --templates.
 "$runyard" module new found --lang rust >out 2>err || fail 'the templates of this build were not found'
 [[ -f found/ry_sys.rs && ! -L found/ry_sys.rs ]] || fail 'the mirror of the headers was not copied'
 
-# pkg-config finds the SDK too.
+# pkg-config also finds the SDK.
 export PKG_CONFIG_PATH=$work/prefix/share/pkgconfig
-[[ $(pkg-config --modversion ry-sdk) == 1.0.* ]] || fail 'pkg-config does not know ry-sdk'
+[[ $(pkg-config --modversion ry-sdk) == 1.0.* ]] || fail 'pkg-config does not find ry-sdk'
 # shellcheck disable=SC2046
 gcc -std=c99 -fPIC $(pkg-config --cflags ry-sdk) $(pkg-config --variable=module_ldflags ry-sdk) \
   -o by_pkg_config.so greeter_c/greeter_c.c >out 2>err || fail 'gcc with the flags of pkg-config'
-"$runyard" inspect by_pkg_config.so >out 2>err || fail 'inspect what gcc made'
-[[ $(nm -D --defined-only by_pkg_config.so | wc -l) == 1 ]] || fail 'by_pkg_config.so exports too much'
-# A newer SDK than this one is not found.
+"$runyard" inspect by_pkg_config.so >out 2>err || fail 'inspect of the library built by gcc'
+[[ $(nm -D --defined-only by_pkg_config.so | wc -l) == 1 ]] || fail 'by_pkg_config.so exports too many symbols'
+# find_package rejects a request for a newer SDK.
 cat >CMakeLists.txt <<'TEXT'
 cmake_minimum_required(VERSION 3.16)
 project(newer NONE)
@@ -76,5 +76,5 @@ TEXT
 cmake -S . -B newer -G Ninja -DWANTED=1.0 -DCMAKE_PREFIX_PATH="$work/prefix" >out 2>err || fail 'find_package(ry-sdk 1.0)'
 cmake -S . -B newest -G Ninja -DWANTED=2.0 -DCMAKE_PREFIX_PATH="$work/prefix" >out 2>err && fail 'find_package(ry-sdk 2.0) found 1.x'
 
-((failures == 0)) && echo 'all well'
+((failures == 0)) && echo 'passed'
 exit $((failures > 0))

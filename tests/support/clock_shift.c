@@ -1,4 +1,5 @@
-/* Preloaded, it puts a program's wall clock CLOCK_SHIFT seconds ahead; with CLOCK_SHIFT_FILE only once that file exists. */
+/* If preloaded, shifts a program's wall clock CLOCK_SHIFT seconds ahead; with CLOCK_SHIFT_FILE, only once that file
+ * exists. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// A database of one test's own, with the schemas that its module's SQL needs. Skips the test when
-// RY_TEST_DATABASE_URL is not set.
+// A separate database for one test, with the schemas that its module's SQL needs. Skips the test if RY_TEST_DATABASE_URL
+// is not set.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class connection {
         conn_.get(), [](void*, const char*) {}, nullptr);
   }
 
-  // The first cell of the first row; empty when there is none. Throws sql_error.
+  // Returns the first cell of the first row; empty if there is no row. Throws sql_error.
   std::string operator()(const std::string& sql) const {
     const std::unique_ptr<PGresult, decltype(&PQclear)> r(PQexec(conn_.get(), sql.c_str()), PQclear);
     const auto st = PQresultStatus(r.get());
@@ -61,7 +61,7 @@ class database_test : public testing::Test {
     connection admin(server_);
     admin("create database " + name_);
     db_ = std::make_unique<connection>(test_url());
-    // What the host's own migrations give to modules, reduced to what the tests inspect afterwards.
+    // The part of the host's schema that modules use, reduced to what the tests inspect.
     (*db_)(
         "create schema core;"
         "create table core.event (id bigserial primary key, kind text, key text, payload jsonb);"
@@ -81,7 +81,7 @@ class database_test : public testing::Test {
     admin("drop database " + name_ + " with (force)");
   }
 
-  // Runs a module's migrations as the host does: in a schema of its name.
+  // Runs a module's migrations in the same way as the host: in a schema of its name.
   template <class Files>
   void migrate(const std::string& module, const Files& files) {
     sql("create schema " + module);
@@ -97,7 +97,7 @@ class database_test : public testing::Test {
     for (const auto& text : functions_in(folder)) sql(text);
     sql("reset search_path");
   }
-  // Another module's schema, from its sources.
+  // Creates another module's schema from its sources.
   void migrate_module(const std::string& module) {
     const std::filesystem::path folder = std::filesystem::path(RY_SOURCE_DIR) / "modules" / module / "migrations";
     std::vector<std::filesystem::path> files;
@@ -117,7 +117,7 @@ class database_test : public testing::Test {
     return out.str();
   }
   std::string sql(const std::string& text) const { return (*db_)(text); }
-  // Its SQLSTATE when the statement fails; empty when it does not.
+  // Returns the SQLSTATE if the statement fails, otherwise an empty text.
   std::string state_of(const std::string& text) const {
     try {
       sql(text);
@@ -129,7 +129,7 @@ class database_test : public testing::Test {
   connection connect() const { return connection(test_url()); }
 
  private:
-  // The repeatable migrations of a folder, in the order of the numbers in their first lines.
+  // Returns the repeatable migrations of a directory, in the order of the numbers in their first lines.
   static std::vector<std::string> functions_in(const std::filesystem::path& folder) {
     std::vector<std::string> texts;
     std::error_code none;
@@ -138,7 +138,7 @@ class database_test : public testing::Test {
     std::sort(texts.begin(), texts.end());
     return texts;
   }
-  // The server's URL with the test's database in place of its own.
+  // Returns the server's URL with the name of the test's database.
   std::string test_url() const {
     auto url = server_;
     const auto query = url.find('?');

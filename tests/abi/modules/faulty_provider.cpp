@@ -1,9 +1,9 @@
-// A driver of llm.provider/1 (kind "faulty") that breaks a rule of its point in each answer; the model's name says which:
+// A driver of llm.provider/1 (kind "faulty") that violates the contract in each response; the model name selects how:
 // silent        no end, not even after cancel()
 // late          text and a second end after the end
-// inside        everything inside of complete()
-// elsewhere     everything on a thread of its own
-// good          none
+// inside        all callbacks inside complete()
+// elsewhere     all callbacks on another thread
+// good          no violation
 #include <ry/ext/llm_provider.h>
 
 #include <memory>

@@ -1,5 +1,5 @@
-/* A module in plain C99: a route that answers after a timer. The macros turn it into modules that a
- * host must refuse; each is off unless CMakeLists.txt sets it. */
+/* A module in plain C99: a route that responds after a timer. The macros turn it into modules that a
+ * host must reject; each is off unless CMakeLists.txt sets it. */
 #include <ry/if/core.h>
 #include <ry/if/http.h>
 #include <ry/if/registrar.h>
@@ -30,7 +30,7 @@
 #define QUOTED_(x) #x
 #define QUOTED(x) QUOTED_(x)
 
-/* What a module of a later minor asks for: what it cannot do without, and looks whether there is more. */
+/* A module of a later minor version: requires the old part of the table and probes for the new one. */
 #ifdef ABI_LATER
 #define CORE_SIZE (offsetof(ry_core_v1, tomorrow))
 #define HTTP_SIZE (offsetof(ry_http_v1, tomorrow))
@@ -52,7 +52,7 @@
 #else
 #define PROVIDE_JSON ""
 #endif
-__attribute__((section(".ry.module"), used)) static const char facts[] =
+__attribute__((section(".ry.module"), used)) static const char manifest[] =
     "{\"name\":\"" ABI_NAME
     "\",\"version\":\"1.0.0\",\"abi_major\":" QUOTED(ABI_MAJOR) ",\"abi_minor\":" QUOTED(ABI_MINOR) ",\"min_host_minor\":" QUOTED(ABI_MIN_HOST_MINOR) ",\"flags\":0,\"needs\":[{\"id\":\"ry.http/1\",\"optional\":false},{\"id\":\"ry.core/1\",\"optional\":false,\"min_size\":" QUOTED(
         ABI_CORE_NEED) "}" NEED_JSON "],\"provides\":[" PROVIDE_JSON "]}";
@@ -73,7 +73,7 @@ static inline void wait_for_ever(void) {
 }
 #endif
 #ifdef ABI_ABORTS
-/* Runs when the library is mapped: an inspection of the file must not run it. */
+/* Runs when the library is loaded: an inspection of the file must not run it. */
 __attribute__((constructor)) static void aborts(void) {
   abort();
 }
@@ -146,7 +146,7 @@ static ry_status create(const ry_host* host, ry_get_interface_fn get_interface, 
   }
 #ifdef ABI_LATER
   if (RY_HAS(s->core, ry_core_v1, tomorrow) || RY_HAS(s->http, ry_http_v1, tomorrow)) {
-    err->len = (size_t)snprintf(err->ptr, err->cap, "the host has what nobody has made yet");
+    err->len = (size_t)snprintf(err->ptr, err->cap, "the host has a function that does not exist yet");
     free(s);
     return RY_FAILED_PRECONDITION;
   }

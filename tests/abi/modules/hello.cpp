@@ -1,5 +1,5 @@
-// A module in C++ with the wrapper: a coroutine that waits for a timer, for blocking work and for
-// several tasks at once. ABI_NAME and ABI_LANG tell which compiler and library built it.
+// A module in C++ with the wrapper: a coroutine that waits for a timer, for blocking work and for several concurrent
+// tasks. ABI_NAME and ABI_LANG identify the compiler and library that built it.
 #include <ry/ry.hpp>
 
 namespace {

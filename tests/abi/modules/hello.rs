@@ -1,4 +1,4 @@
-//! A module in plain Rust, without a crate: a route that answers after a timer. The structs mirror
+//! A module in plain Rust, without a crate: a route that responds after a timer. The structs mirror
 //! ry/abi.h, ry/if/core.h, ry/if/http.h and ry/if/registrar.h as far as they are used here.
 use std::ffi::c_void;
 use std::mem::size_of;
@@ -73,7 +73,7 @@ struct Module {
 }
 unsafe impl Sync for Module {}
 
-// Slots that are not called here stand as plain addresses.
+// Slots that are not called here are declared as plain addresses.
 #[repr(C)]
 struct Core {
     struct_size: u32,
@@ -180,10 +180,10 @@ extern "C" fn create(
         let http = get(host, text("ry.http/1"), size_of::<Http>() as u32) as *const Http;
         let reg = get(host, text("ry.registrar/1"), size_of::<Registrar>() as u32) as *const Registrar;
         if core.is_null() || http.is_null() || reg.is_null() {
-            let why = b"the host lacks an interface";
+            let message = b"the host lacks an interface";
             unsafe {
-                let n = why.len().min((*err).cap);
-                std::ptr::copy_nonoverlapping(why.as_ptr(), (*err).ptr, n);
+                let n = message.len().min((*err).cap);
+                std::ptr::copy_nonoverlapping(message.as_ptr(), (*err).ptr, n);
                 (*err).len = n;
             }
             return UNAVAILABLE;
@@ -225,7 +225,7 @@ extern "C" fn health(_: *mut c_void, _: *mut ErrBuf) -> Status {
     OK
 }
 
-const FACTS: &str = "{\"name\":\"abi_rust\",\"version\":\"1.0.0\",\"abi_major\":1,\"abi_minor\":0,\
+const MANIFEST: &str = "{\"name\":\"abi_rust\",\"version\":\"1.0.0\",\"abi_major\":1,\"abi_minor\":0,\
     \"min_host_minor\":0,\"flags\":0,\"needs\":[{\"id\":\"ry.http/1\",\"optional\":false}],\
     \"provides\":[]}";
 const fn bytes<const N: usize>(s: &str) -> [u8; N] {
@@ -239,7 +239,7 @@ const fn bytes<const N: usize>(s: &str) -> [u8; N] {
 }
 #[used]
 #[link_section = ".ry.module"]
-static SECTION: [u8; FACTS.len()] = bytes(FACTS);
+static SECTION: [u8; MANIFEST.len()] = bytes(MANIFEST);
 
 static NEED: Need = Need {
     struct_size: size_of::<Need>() as u32,
@@ -273,7 +273,7 @@ static MODULE: Module = Module {
 
 #[no_mangle]
 extern "C" fn ry_module_entry() -> *const Module {
-    // Older compilers let the linker drop a static that only #[used] speaks for.
+    // With older compilers the linker may drop a static that is referenced only by #[used].
     unsafe { core::ptr::read_volatile(SECTION.as_ptr()) };
     &MODULE
 }

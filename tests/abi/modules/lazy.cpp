@@ -1,5 +1,5 @@
-// A module that takes its time: the job abi_lazy.sleeps ignores its deadline until POST /abi_lazy/wake, and health() takes as
-// long as POST /abi_lazy/health/{ms} said.
+// A module that exceeds deadlines: the job abi_lazy.sleeps ignores its deadline until POST /abi_lazy/wake, and health()
+// takes as long as set by POST /abi_lazy/health/{ms}.
 #include <atomic>
 #include <chrono>
 #include <ry/ry.hpp>
@@ -13,10 +13,10 @@ class lazy {
   lazy(ry::context& ctx, ry::registrar& reg) : ctx_(ctx) {
     reg.route("POST", "/abi_lazy/wake", RY_ROUTE_PUBLIC, this, &lazy::wake);
     reg.route("POST", "/abi_lazy/health/{ms}", RY_ROUTE_PUBLIC, this, &lazy::set_health);
-    ry::job_options often;
-    often.cron = "@every 2s";
-    often.timeout_ms = 1000;
-    reg.job("abi_lazy.sleeps", this, &lazy::sleep, often);
+    ry::job_options schedule;
+    schedule.cron = "@every 2s";
+    schedule.timeout_ms = 1000;
+    reg.job("abi_lazy.sleeps", this, &lazy::sleep, schedule);
   }
 
   ry::task<void> stop() {

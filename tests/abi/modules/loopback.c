@@ -1,5 +1,5 @@
-/* A transport to a server inside it, in C99: each session answers by itself. FAULT_* makes of it a module that breaks
- * one rule, for `runyard module check`; each is off unless CMakeLists.txt sets it. */
+/* A transport in C99 with a built-in server: each session produces its own responses. FAULT_* turns it into a module
+ * that violates one rule, for `runyard module check`; each is off unless CMakeLists.txt sets it. */
 #include <pthread.h>
 #include <ry/ext/mcp_transport.h>
 #include <ry/if/core.h>
@@ -17,7 +17,7 @@
 #else
 #define SECTION_VERSION "1.0.0"
 #endif
-__attribute__((section(".ry.module"), used)) static const char facts[] =
+__attribute__((section(".ry.module"), used)) static const char manifest[] =
     "{\"name\":\"" ABI_NAME "\",\"version\":\"" SECTION_VERSION
     "\",\"abi_major\":1,\"abi_minor\":0,"
     "\"min_host_minor\":0,\"flags\":0,\"needs\":[{\"id\":\"ry.core/1\",\"optional\":false},"
@@ -56,23 +56,23 @@ static void post(struct session* s);
 
 static void report(struct session* s, struct event* e) {
   ry_mcp_outcome fine;
-  ry_error_view why;
+  ry_error_view error;
   ry_str text;
   text.ptr = e->text;
   text.len = strlen(e->text);
   memset(&fine, 0, sizeof fine);
   fine.struct_size = sizeof fine;
-  memset(&why, 0, sizeof why);
-  why.struct_size = sizeof why;
-  why.status = e->status;
-  why.message = text;
+  memset(&error, 0, sizeof error);
+  error.struct_size = sizeof error;
+  error.status = e->status;
+  error.message = text;
   if (e->what == SENT) {
     s->sink.on_sent(s->ctx, e->token, RY_OK, &fine, NULL);
 #ifdef FAULT_TWICE
     s->sink.on_sent(s->ctx, e->token, RY_OK, &fine, NULL);
 #endif
   } else if (e->what == CLOSED) {
-    s->sink.on_closed(s->ctx, e->status, &why);
+    s->sink.on_closed(s->ctx, e->status, &error);
   } else {
     const ry_status st = s->sink.on_message(s->ctx, 0, text);
 #ifndef FAULT_PRESSURE
@@ -80,8 +80,8 @@ static void report(struct session* s, struct event* e) {
 #endif
     if (st != RY_OK && st != RY_RESOURCE_EXHAUSTED && !s->closed) {
       s->over = 1;
-      why.status = st;
-      s->sink.on_closed(s->ctx, st, &why);
+      error.status = st;
+      s->sink.on_closed(s->ctx, st, &error);
     }
   }
 }
@@ -223,9 +223,9 @@ static ry_status send_message(void* self, void* p, const ry_mcp_message* m) {
   return RY_OK;
 }
 
-static void finish(void* self, void* p, uint64_t token, int32_t why) {
+static void finish(void* self, void* p, uint64_t token, int32_t error) {
   (void)self;
-  (void)why;
+  (void)error;
 #ifndef FAULT_FINISH
   {
     struct session* s = (struct session*)p;
@@ -255,7 +255,7 @@ static void close_session(void* self, void* p) {
   struct session* s = (struct session*)p;
   (void)self;
   s->closed = 1;
-  post(s); /* what is left is freed there */
+  post(s); /* the rest is freed there */
 }
 static ry_status resolve(void* self, const ry_mcp_target* t, ry_exec* exec, ry_mcp_resolved_fn fn, void* ctx) {
   (void)self, (void)t, (void)exec, (void)fn, (void)ctx;

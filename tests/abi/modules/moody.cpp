@@ -1,5 +1,5 @@
-// A source of tools for agents (agent.tools/1) that cannot always say what it has: POST /abi_moody/lists/{status}/{n}
-// lets the next n lists fail with that status, or be no list at all (status "noise").
+// A source of tools for agents (agent.tools/1) whose list can fail: POST /abi_moody/lists/{status}/{n} makes the next n
+// lists fail with that status, or return JSON that is not a list (status "noise").
 #include <ry/ext/agent_tools.h>
 
 #include <atomic>
@@ -22,17 +22,17 @@ class moody {
                : status == "not_found" ? RY_NOT_FOUND
                : status == "noise"     ? RY_OK
                                        : RY_INTERNAL;
-    left_ = std::stoi(std::string(r.param("n")));
+    remaining_ = std::stoi(std::string(r.param("n")));
     co_return ry::response::json("{}");
   }
   ry::task<void> list(ry_tools_list_fn fn, void* ctx) {
     (void)co_await ctx_.sleep(1);  // never inside the starting call
-    if (left_.fetch_sub(1) > 0) {
-      const ry::error why(failing_.load(), "abi.moody", "not in the mood");
-      const ry_error_view v = why.view();
+    if (remaining_.fetch_sub(1) > 0) {
+      const ry::error failure(failing_.load(), "abi.moody", "not in the mood");
+      const ry_error_view v = failure.view();
       fn(ctx, failing_, ry::str("{}"), failing_ == RY_OK ? nullptr : &v);
     } else {
-      left_ = 0;
+      remaining_ = 0;
       fn(ctx, RY_OK,
          ry::str(R"([{"name":"moody__sing","description":"Sings.","parameters":{"type":"object"},"source":"moody"}])"),
          nullptr);
@@ -45,7 +45,7 @@ class moody {
   static const ry_agent_tools_v1* table() noexcept {
     static constexpr ry_agent_tools_v1 t{
         offsetof(ry_agent_tools_v1, resume),
-        0,  // as of an SDK that had no more
+        0,  // the table size of an older SDK
         [](void* self, const ry_tools_scope*, ry_exec* exec, ry_tools_list_fn fn, void* ctx) noexcept {
           auto* m = static_cast<moody*>(self);
           return ry::guard([&] { return m->ctx_.spawn(m->list(fn, ctx), exec) ? RY_OK : RY_UNAVAILABLE; });
@@ -65,7 +65,7 @@ class moody {
   }
 
   ry::context& ctx_;
-  std::atomic<int> left_{0};
+  std::atomic<int> remaining_{0};
   std::atomic<ry_status> failing_{RY_OK};
 };
 

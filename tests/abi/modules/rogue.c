@@ -1,5 +1,5 @@
-/* A module that loads well and then breaks the rules, one by each of its routes: GET /NAME/FAULT. With ABI_STAYS it
- * never ends; ABI_BLOCKS names the call of its life that it does not come back from. */
+/* A module that loads correctly and then violates the contract, in a different way in each of its routes: GET
+ * /NAME/FAULT. With ABI_STAYS it never stops; ABI_BLOCKS names the lifecycle call that does not return. */
 #include <pthread.h>
 #include <ry/if/http.h>
 #include <ry/if/registrar.h>
@@ -11,7 +11,7 @@
 #define TEXT(literal) \
   { literal, sizeof(literal) - 1 }
 
-__attribute__((section(".ry.module"), used)) static const char facts[] =
+__attribute__((section(".ry.module"), used)) static const char manifest[] =
     "{\"name\":\"" ABI_NAME
     "\",\"version\":\"1.0.0\",\"abi_major\":1,\"abi_minor\":0,\"min_host_minor\":0,"
     "\"flags\":0,\"needs\":[{\"id\":\"ry.http/1\",\"optional\":false}],\"provides\":[]}";
@@ -30,7 +30,7 @@ static void wait_ms(long ms) {
   nanosleep(&t, NULL);
 }
 
-/* Where ABI_BLOCKS says so it stays for good. */
+/* Blocks forever if ABI_BLOCKS names this call. */
 enum { in_stop = 1, in_destroy = 2 };
 #ifndef ABI_BLOCKS
 #define ABI_BLOCKS 0
@@ -64,7 +64,7 @@ static void* from_thread(void* request) {
   (void)answer((ry_request*)request);
   return NULL;
 }
-/* After the client may be gone, and twice, from a thread that the host does not know. */
+/* Responds late and twice, possibly after the client has disconnected, from a thread that the host did not create. */
 static ry_status late(void* ctx, const ry_request_view* view, ry_request* request) {
   pthread_t thread;
   (void)ctx;
@@ -92,7 +92,7 @@ static ry_status blocks(void* ctx, const ry_request_view* view, ry_request* requ
   wait_ms(200);
   return answer(request);
 }
-/* A stream that is opened and forgotten. */
+/* Opens a stream and never closes it. */
 static ry_status forgets(void* ctx, const ry_request_view* view, ry_request* request) {
   ry_stream* out = NULL;
   (void)ctx;

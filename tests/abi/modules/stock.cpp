@@ -1,5 +1,5 @@
 // A module with a table, in several versions (STOCK_VERSION and the switches below), for upgrades and rollbacks.
-// GET /abi_stock: its version and how many articles there are; every call adds one.
+// GET /abi_stock: returns its version and the number of articles; every call adds one.
 #include <cstdlib>
 #include <ry/ry.hpp>
 #include <stdexcept>

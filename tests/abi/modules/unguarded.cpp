@@ -1,5 +1,5 @@
-// A module that breaks the rule: its functions throw through the ABI, behind a cast that hides it
-// from the compiler. The host must answer and live on. In create() when the setting asks for it.
+// A module that violates the contract: its functions throw through the ABI, behind a cast that hides this from the
+// compiler. The host must respond and continue. create() throws if the setting throw_in_create is set.
 #include <ry/if/http.h>
 #include <ry/if/registrar.h>
 
@@ -18,8 +18,8 @@ ry_status handle(void*, const ry_request_view*, ry_request*) {
 
 ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registrar* registrar, ry_str config, void** self,
                  ry_errbuf*) {
-  static const char asked[] = "\"throw_in_create\":true";
-  if (memmem(config.ptr, config.len, asked, sizeof asked - 1) != nullptr) {
+  static const char setting[] = "\"throw_in_create\":true";
+  if (memmem(config.ptr, config.len, setting, sizeof setting - 1) != nullptr) {
     throw std::runtime_error("out of create");
   }
   const auto* reg = static_cast<const ry_registrar_v1*>(
@@ -34,18 +34,19 @@ ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registrar* reg
   return reg->route(registrar, &r);
 }
 
-constexpr char facts[] = R"({"name":"abi_unguarded","version":"1.0.0","abi_major":1,"abi_minor":0,"min_host_minor":0,)"
-                         R"("flags":0,"needs":[],"provides":[]})";
+constexpr char manifest[] =
+    R"({"name":"abi_unguarded","version":"1.0.0","abi_major":1,"abi_minor":0,"min_host_minor":0,)"
+    R"("flags":0,"needs":[],"provides":[]})";
 constexpr char schema[] = R"({"type":"object","properties":{"throw_in_create":{"type":"boolean"}}})";
 struct section {
-  char text[sizeof facts - 1];
+  char text[sizeof manifest - 1];
 };
 constexpr section in_section() {
   section s{};
-  for (std::size_t i = 0; i < sizeof s.text; ++i) s.text[i] = facts[i];
+  for (std::size_t i = 0; i < sizeof s.text; ++i) s.text[i] = manifest[i];
   return s;
 }
-__attribute__((section(".ry.module"), used)) constexpr section facts_section = in_section();
+__attribute__((section(".ry.module"), used)) constexpr section manifest_section = in_section();
 
 const ry_module_v1 descriptor = {RY_ABI_MAGIC,
                                  sizeof(ry_module_v1),

@@ -1,5 +1,5 @@
-// A module that is linked without the SDK's version script: its variable is a symbol that all libraries of the process share,
-// so a new library would continue with the value of the old one.
+// A module that is linked without the SDK's version script: its variable is a symbol that all libraries of the process
+// share, so a new library would continue with the value of the old one.
 #include <ry/ry.hpp>
 #include <string>
 
