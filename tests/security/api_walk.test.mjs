@@ -1,5 +1,5 @@
-// A short walk of the API (walk_api.mjs does long ones), and proof that a walk finds what it looks for: a small server with
-// one fault at a time.
+// A short walk of the API (walk_api.mjs runs long ones), and proof that a walk detects each kind of finding, with a
+// small server that has one fault at a time.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
@@ -9,17 +9,17 @@ import { Walk, walkDeployment } from './walk/walk.mjs';
 
 const seconds = 8;
 
-test('no client gets a 5xx, data of others or an answer that is not described', { timeout: 300000 }, async (t) => {
-  const world = await startDeployment();
+test('no client gets a 5xx, data of others or an undescribed response', { timeout: 300000 }, async (t) => {
+  const deployment = await startDeployment();
   try {
-    const walk = await walkDeployment(world, { seed: 1, until: (w) => w.seconds > seconds });
+    const walk = await walkDeployment(deployment, { seed: 1, until: (w) => w.seconds > seconds });
     t.diagnostic(`${walk.sent} requests of ${walk.operations.length} operations: ${JSON.stringify(walk.statuses)}`);
     assert.deepEqual([...walk.findings.values()], []);
-    // Requests as described are made well enough to reach the code behind most operations.
+    // Valid requests must reach the code behind most operations.
     assert.ok(walk.operations.length > 120, `${walk.operations.length} operations`);
     assert.ok(walk.neverSucceeded.length < walk.operations.length / 4, `never successful: ${walk.neverSucceeded.join(', ')}`);
   } finally {
-    await world.close();
+    await deployment.close();
   }
 });
 
@@ -42,9 +42,9 @@ const document = JSON.stringify({
   },
 });
 
-// A server of agents without a fault, except for the one that `fault(exchange)` makes: it may answer itself and return true.
-// exchange: {req, res, send(status, value, headers), me, body, things}.
-async function startSmall(fault = () => false) {
+// A correct server of agents, except for the fault that `fault(exchange)` injects: it may respond itself and return
+// true. exchange: {req, res, send(status, value, headers), me, body, things}.
+async function startSmallServer(fault = () => false) {
   const things = new Map([['ann', [{ agent_id: uuid(1), name: 'mark-ann-000001' }]], ['ben', [{ agent_id: uuid(2), name: 'mark-ben-000002' }]], ['cyd', [{ agent_id: uuid(3), name: 'mark-cyd-000003' }]], ['admin', []]]);
   let made = 100;
   const server = http.createServer({ requestTimeout: 0 }, (req, res) => {
@@ -88,21 +88,21 @@ async function startSmall(fault = () => false) {
   };
 }
 
-async function findingsWith(fault, { most = 1200, limitMs } = {}) {
-  const world = await startSmall(fault);
-  const walk = new Walk(world, { seed: 7, ...(limitMs ? { limitMs } : {}) });
+async function findingsWith(fault, { maxRequests = 1200, limitMs } = {}) {
+  const deployment = await startSmallServer(fault);
+  const walk = new Walk(deployment, { seed: 7, ...(limitMs ? { limitMs } : {}) });
   try {
     await walk.prepare();
     await walk.visitAll();
-    await walk.run({ workers: 4, until: (w) => w.sent >= most || (fault && w.findings.size > 0) });
+    await walk.run({ workers: 4, until: (w) => w.sent >= maxRequests || (fault && w.findings.size > 0) });
     return [...walk.findings.values()];
   } finally {
     walk.close();
-    world.close();
+    deployment.close();
   }
 }
 
-test('a server without a fault: nothing is found', async () => {
+test('a correct server has no findings', async () => {
   assert.deepEqual(await findingsWith(undefined), []);
 });
 
@@ -125,24 +125,24 @@ const faults = {
   'an injected header': (e) => e.path.includes('%') && (e.send(404, { detail: 'Not Found' }, { 'X-A': '1' }), true),
   'no response': (e) => e.req.method === 'GET' && e.path === '/agents' && e.req.url.includes('limit=0') && (e.res.destroy(), true),
 };
-for (const [what, fault] of Object.entries(faults))
-  test(`found: ${what}`, async () => {
-    const found = await findingsWith(fault, { most: 6000 });
-    const one = found.find((f) => f.what === what);
+for (const [kind, fault] of Object.entries(faults))
+  test(`detects: ${kind}`, async () => {
+    const found = await findingsWith(fault, { maxRequests: 6000 });
+    const one = found.find((f) => f.kind === kind);
     assert.ok(one, JSON.stringify(found));
     assert.match(one.command, /^(curl|echo .*(curl|nc -q)|\(\d+ bytes\) \S)/);
   });
 
-test('found: a request that hangs, and a server that ended', async () => {
+test('detects a request that hangs and a server that exited', async () => {
   const hung = await findingsWith((e) => list(e) && e.me === 'ben', { limitMs: 500 * slow });
-  assert.match(hung.find((f) => f.what === 'no response').detail, /no complete response/);
-  const world = await startSmall();
-  const walk = new Walk(world, { seed: 1 });
+  assert.match(hung.find((f) => f.kind === 'no response').detail, /no complete response/);
+  const deployment = await startSmallServer();
+  const walk = new Walk(deployment, { seed: 1 });
   await walk.prepare();
-  world.server.process.exitCode = 134;
-  world.server.log = 'AddressSanitizer: heap-use-after-free';
+  deployment.server.process.exitCode = 134;
+  deployment.server.log = 'AddressSanitizer: heap-use-after-free';
   await walk.run({ until: () => false });
-  assert.match([...walk.findings.values()].find((f) => f.what === 'the server ended').detail, /AddressSanitizer/);
+  assert.match([...walk.findings.values()].find((f) => f.kind === 'the server exited').detail, /AddressSanitizer/);
   walk.close();
-  world.close();
+  deployment.close();
 });

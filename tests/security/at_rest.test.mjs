@@ -1,5 +1,6 @@
-// A reader of the database or of a backup finds no secret: every row of every table is searched, at several times, for what
-// was handed out, sent by mail or stored. A lost key makes messages and devices unreadable and stops no others.
+// The database and its backups contain no secret in plain text: every row of every table is searched, at several times,
+// for values that were issued, sent by mail or stored. A lost key makes messages and devices unreadable and affects no
+// others.
 import assert from 'node:assert/strict';
 import { createECDH, createHash, randomBytes } from 'node:crypto';
 import http from 'node:http';
@@ -59,7 +60,7 @@ before(async () => {
       const body = Buffer.concat(parts).toString();
       pushes.got.push({ path: req.url, body });
       if (!req.url.startsWith('/--/')) return res.writeHead(201).end();
-      // As Expo words it: the sentence names the token.
+      // Expo's error message contains the token.
       res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data: JSON.parse(body).map((m) => (m.to.includes('bad')
         ? { status: 'error', message: `"${m.to}" cannot be used` } : { status: 'ok', id: `t-${pushes.got.length}` })) }));
     });
@@ -81,8 +82,8 @@ function dump() {
     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`).split('\n');
   return db.sql(tables.map((t) => `select '${t} ' || to_jsonb(t)::text from ${t} t`).join(' union all '));
 }
-// The ways in which a text may stand in a row.
-function spellings(secret) {
+// Returns the encodings in which a text may be stored in a row.
+function encodingsOf(secret) {
   const bytes = Buffer.from(secret), out = [secret, bytes.toString('hex'), JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
   // Base64 of a text that contains the secret at any offset; the characters at both ends depend on the neighbours.
   for (const skip of [0, 1, 2]) {
@@ -94,8 +95,8 @@ function spellings(secret) {
   return out.filter((s) => s.length >= 12);
 }
 function found(text, secret) {
-  const here = spellings(secret);
-  return text.split('\n').filter((line) => here.some((s) => line.includes(s))).map((line) => line.slice(0, 60));
+  const encodings = encodingsOf(secret);
+  return text.split('\n').filter((line) => encodings.some((s) => line.includes(s))).map((line) => line.slice(0, 60));
 }
 
 function browser(path) {
@@ -113,53 +114,53 @@ const pay = (id) => db.sql(`select core.event_publish('payment.succeeded', '${id
 const mailOf = (to, subject) => waitFor(subject, () => smtp.to(to).find((m) => m.parsed.subject === subject), 20000);
 const tokenInMail = (mail, name) => new RegExp(`#${name}=([\\w-]+)`).exec(mail.parsed.text)[1];
 const hurry = () => db.sql(`update core.job set run_at = now() where kind like 'mail.send%' and state in (0, 3)`);
-const seldom = (what, fn, ms = 30000) => waitFor(what, async () => { await sleep(100); return fn(); }, ms);
+const waitForSlowly = (condition, fn, ms = 30000) => waitFor(condition, async () => { await sleep(100); return fn(); }, ms);
 
-test('no row of the database holds a secret, from the sign-up on', async () => {
+test('no row of the database contains a secret, from sign-up to password reset', async () => {
   const server = await start(keys[0]);
   const dumps = {}, secrets = { ...config, 'secrets.key': keys[0] };
-  const note = (more) => Object.assign(secrets, more);
+  const addSecrets = (more) => Object.assign(secrets, more);
   try {
     const password = `first-${random()}`, next = `second-${random()}`, email = 'ann@example.org';
     const post = (path, json, token) => new Client(server, token).post(path, { json });
-    // Nothing is taken by the relay: the mails wait in the database.
-    const away = () => { smtp.faults.rcpt = () => [451, '4.3.0 Try again later']; };
-    const back = () => { delete smtp.faults.rcpt; hurry(); };
-    const waiting = (n) => seldom(`${n} mails wait`, () => db.sql(`select count(*) from mail.message where state = 'queued' and attempts > 0 and not under_way`) === String(n));
+    // The mail relay accepts nothing, so the mails stay in the database.
+    const relayDown = () => { smtp.faults.rcpt = () => [451, '4.3.0 Try again later']; };
+    const relayUp = () => { delete smtp.faults.rcpt; hurry(); };
+    const waiting = (n) => waitForSlowly(`${n} mails wait`, () => db.sql(`select count(*) from mail.message where state = 'queued' and attempts > 0 and not under_way`) === String(n));
 
-    away();
-    note({ password, next, proof: (await post('/auth/sign-up', { email, password })).json.proof });
+    relayDown();
+    addSecrets({ password, next, proof: (await post('/auth/sign-up', { email, password })).json.proof });
     await waiting(1);
     dumps['while the confirmation waits'] = dump();
-    back();
-    note({ verify: tokenInMail(await mailOf(email, 'Confirm your e-mail address'), 'verify') });
+    relayUp();
+    addSecrets({ verify: tokenInMail(await mailOf(email, 'Confirm your e-mail address'), 'verify') });
     dumps['while the link is valid'] = dump();
     const session = (await post('/auth/verify', { token: secrets.verify, proof: secrets.proof })).json;
-    note({ access: session.access_token, refresh: session.refresh_token });
+    addSecrets({ access: session.access_token, refresh: session.refresh_token });
 
     const u = new Client(server, session.access_token);
     const me = (await u.get('/account')).json;
     const key = await u.post('/api-keys', { json: { name: 'k' } });
     assert.equal(key.status, 201, key.text);
-    note({ 'API key': key.json.key.split('_').at(-1) });
-    note({ 'stream token': (await u.post('/notifications/inbox/stream-token', { json: {} })).json.token });
+    addSecrets({ 'API key': key.json.key.split('_').at(-1) });
+    addSecrets({ 'stream token': (await u.post('/notifications/inbox/stream-token', { json: {} })).json.token });
 
     const laptop = browser(`/push/${random()}`), good = expo('good'), bad = expo('bad');
     await device(u, laptop.token, 'web-push');
     await device(u, good, 'expo');
     await device(u, bad, 'expo');
-    note({ endpoint: laptop.endpoint, p256dh: laptop.p256dh, auth: laptop.auth, good, bad });
+    addSecrets({ endpoint: laptop.endpoint, p256dh: laptop.p256dh, auth: laptop.auth, good, bad });
     const account = me.id ?? me.account_id ?? db.sql(`select account_id from accounts.login where email = '${email}'`);
     pay(account);
     await waitFor('the browser', () => pushes.got.find((r) => laptop.endpoint.endsWith(r.path)));
-    await seldom('the log of deliveries', () => db.sql(`select count(*) from notifications.delivery where channel = 2`) === '3');
+    await waitForSlowly('the log of deliveries', () => db.sql(`select count(*) from notifications.delivery where channel = 2`) === '3');
     const log = (await u.get('/notifications/deliveries')).text;
     for (const secret of [laptop.endpoint, laptop.auth, good, bad]) assert.ok(!log.includes(secret));
-    assert.match(log, /The delivery service refused the message/, 'users get a sentence of the server');
+    assert.match(log, /The delivery service refused the message/, 'users get an error message of the server');
     assert.match(db.sql(`select string_agg(detail, ' ') from notifications.delivery`), /Expo: "\*\*\*" cannot be used/, 'the text of the service is stored without the token');
 
     const agent = (await u.post('/agents', { json: { name: 'a', system_prompt: 'p' } })).json.agent_id;
-    note({ header: `header-${random()}`, 'environment variable': `env-${random()}`, credentials: `cred-${random()}` });
+    addSecrets({ header: `header-${random()}`, 'environment variable': `env-${random()}`, credentials: `cred-${random()}` });
     const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [
       { name: 'one', type: 'http', config: { url: `${pushes.url}/mcp`, headers: { Authorization: `Bearer ${secrets.header}` } }, enabledTools: [] }] } });
     assert.equal(put.status, 200, put.text);
@@ -173,10 +174,10 @@ test('no row of the database holds a secret, from the sign-up on', async () => {
     const link = (await u.post(`/mcp/profiles/${profile}/connect`, { json: {} })).json.connect_url;
     const person = new UserBrowser();
     const request = new URL(await authorizationOf(link, person));
-    note({ state: request.searchParams.get('state'), ticket: new URL(link).searchParams.get('ticket') ?? undefined });
-    for (const cookie of person.cookies(server.url)) note({ cookie: cookie.split('=')[1] });
+    addSecrets({ state: request.searchParams.get('state'), ticket: new URL(link).searchParams.get('ticket') ?? undefined });
+    for (const cookie of person.cookies(server.url)) addSecrets({ cookie: cookie.split('=')[1] });
     dumps['while the consent waits'] = dump();
-    // The verifier is known by its challenge only.
+    // The test knows the PKCE verifier only by its challenge.
     const challenge = request.searchParams.get('code_challenge');
     assert.match(challenge, /^[\w-]{43}$/);
     const verifiers = (text) => (text.match(/[\w.~-]{43,128}/g) ?? []).filter((v) => createHash('sha256').update(v).digest('base64url') === challenge);
@@ -184,33 +185,33 @@ test('no row of the database holds a secret, from the sign-up on', async () => {
     assert.equal(done.status, 200, done.text);
     const tokens = peer.seen.tokens;
     assert.ok(tokens.length >= 2);
-    tokens.forEach((t, i) => note({ [`OAuth token ${i}`]: t }));
-    peer.seen.codes.forEach((c, i) => note({ [`OAuth code ${i}`]: c }));
-    peer.seen.registrations.forEach((c, i) => c.client_secret && note({ [`OAuth client ${i}`]: c.client_secret }));
+    tokens.forEach((t, i) => addSecrets({ [`OAuth token ${i}`]: t }));
+    peer.seen.codes.forEach((c, i) => addSecrets({ [`OAuth code ${i}`]: c }));
+    peer.seen.registrations.forEach((c, i) => c.client_secret && addSecrets({ [`OAuth client ${i}`]: c.client_secret }));
 
     const again = (await post('/auth/refresh', { refresh_token: session.refresh_token })).json;
-    note({ 'next refresh': again.refresh_token, 'next access': again.access_token });
-    away();
+    addSecrets({ 'next refresh': again.refresh_token, 'next access': again.access_token });
+    relayDown();
     assert.equal((await post('/auth/reset', { email })).status, 202);
     await waiting(1);
     dumps['while the reset waits'] = dump();
-    back();
-    note({ reset: tokenInMail(await mailOf(email, 'Choose a new password'), 'reset') });
+    relayUp();
+    addSecrets({ reset: tokenInMail(await mailOf(email, 'Choose a new password'), 'reset') });
     dumps['while the reset is valid'] = dump();
     assert.equal((await post('/auth/reset/complete', { token: secrets.reset, password: next })).status, 200);
     await mailOf(email, 'Your password was changed');
     dumps['at the end'] = dump();
 
     for (const [when, text] of Object.entries(dumps)) {
-      assert.ok(text.includes(email), 'the search sees the rows');
+      assert.ok(text.includes(email), 'the dump contains the rows');
       assert.deepEqual(verifiers(text), [], `a PKCE verifier ${when}`);
-      for (const [what, secret] of Object.entries(secrets)) {
-        if (secret) assert.deepEqual(found(text, secret), [], `${what} ${when}`);
+      for (const [name, secret] of Object.entries(secrets)) {
+        if (secret) assert.deepEqual(found(text, secret), [], `${name} ${when}`);
       }
     }
     assert.equal(db.sql(`select count(*) from mail.message where state = 'sent' and coalesce(body_text, body_html) is not null`), '0');
 
-    // The search finds what is there, in each spelling.
+    // The search finds a secret in each encoding.
     const plain = random();
     for (const at of [plain, Buffer.from(plain).toString('base64'), Buffer.from(`x ${plain} y`).toString('base64url'), Buffer.from(plain).toString('hex')]) {
       assert.notDeepEqual(found(`${dumps['at the end']}\naccounts.account {"x": "${at}"}`, plain), [], at);
@@ -218,7 +219,7 @@ test('no row of the database holds a secret, from the sign-up on', async () => {
   } finally { await server.close(); }
 });
 
-test('data of the previous release is encrypted at the start and used', async () => {
+test('plain-text data of the previous release is encrypted at startup and remains usable', async () => {
   let server = await start(keys[0]);
   const text = `link-${random()}`, html = `<p>${random()}</p>`, token = expo('old'), gone = expo('gone'), laptop = browser(`/push/${random()}`);
   const { id, token: access } = await server.user();
@@ -236,7 +237,7 @@ test('data of the previous release is encrypted at the start and used', async ()
     for (const secret of [text, token, gone, laptop.endpoint]) assert.notDeepEqual(found(dump(), secret), []);
     server = await start(keys[0]);
     const secrets = { text, html, token, gone, ...laptop };
-    await seldom('all is encrypted', () => { const now = dump(); return Object.values(secrets).every((s) => found(now, s).length === 0); });
+    await waitForSlowly('all is encrypted', () => { const now = dump(); return Object.values(secrets).every((s) => found(now, s).length === 0); });
     assert.equal(db.sql(`select count(*) from notifications.device_token where account_id = '${id}'`), '2', 'one browser is one device');
     assert.equal(db.sql(`select count(*) from notifications.delivery where notification_id = '${id}'`), '2');
     pay(id);
@@ -248,7 +249,7 @@ test('data of the previous release is encrypted at the start and used', async ()
     const mail = await mailOf('old@example.org', 'Old');
     assert.equal(mail.parsed.text.trim(), text);
     assert.ok(mail.parsed.html.includes(html.replace(/<[^>]*>/g, '')));
-    // The page takes its device away by the token or by what stands for it.
+    // A page can remove its device by the token or by the endpoint of its subscription.
     for (const [name, provider] of [[token, 'expo'], [laptop.endpoint, 'web-push']]) {
       assert.equal((await u().request('DELETE', `/notifications/device-token/${encodeURIComponent(name)}?provider=${provider}`)).status, 200);
     }
@@ -256,37 +257,37 @@ test('data of the previous release is encrypted at the start and used', async ()
   } finally { await server.close(); }
 });
 
-test('a lost key stops neither other mail nor other devices, and nothing is lost when it comes back', async () => {
+test('a lost key does not stop other mail and devices, and nothing is lost when the key is restored', async () => {
   let server = await start(keys[0]);
   const { id, token: access } = await server.user({ email: 'lost@example.org' });
   const u = () => new Client(server, access, id);
   const lost = expo('lost'), fresh = expo('fresh'), password = `first-${random()}`;
   const sent = (token) => pushes.got.filter((r) => r.path.endsWith('/send') && r.body.includes(token)).length;
-  const figure = async (name) => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(await (await fetch(`${server.url}/metrics`)).text())?.[1]);
-  const sealed = (to) => db.sql(`select state from mail.message where address = '${to}'`);
+  const metric = async (name) => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(await (await fetch(`${server.url}/metrics`)).text())?.[1]);
+  const messageState = (to) => db.sql(`select state from mail.message where address = '${to}'`);
   try {
     await u().get('/account');
     await device(u(), lost, 'expo');
     smtp.faults.rcpt = ({ to }) => (to === 'bob@example.org' ? [451, '4.3.0 Try again later'] : undefined);
     const { proof } = (await new Client(server).post('/auth/sign-up', { json: { email: 'bob@example.org', password } })).json;
-    await seldom('the mail waits', () => db.sql(`select count(*) from mail.message where address = 'bob@example.org' and attempts > 0 and not under_way`) === '1');
+    await waitForSlowly('the mail waits', () => db.sql(`select count(*) from mail.message where address = 'bob@example.org' and attempts > 0 and not under_way`) === '1');
     await server.stop();
     delete smtp.faults.rcpt;
 
     server = await start(keys[1]);
     hurry();
-    await seldom('the message is dead-lettered', () => sealed('bob@example.org') === 'dead');
+    await waitForSlowly('the message is dead-lettered', () => messageState('bob@example.org') === 'dead');
     assert.match(db.sql(`select reply from mail.message where address = 'bob@example.org'`), /secrets\.old_keys/);
     assert.match(server.log, /cannot be decrypted.*secrets\.old_keys/);
-    assert.equal(await figure('runyard_mail_attempts_total\\{outcome="unreadable"\\}'), 1);
+    assert.equal(await metric('runyard_mail_attempts_total\\{outcome="unreadable"\\}'), 1);
     await new Client(server).post('/auth/sign-up', { json: { email: 'eve@example.org', password } });
     await mailOf('eve@example.org', 'Confirm your e-mail address');
     await device(u(), fresh, 'expo');
     pay(id);
     await waitFor('the other device', () => sent(fresh) === 1);
-    await seldom('the log of deliveries', () => db.sql(`select count(*) from notifications.delivery where account_id = '${id}' and channel = 2 and state = 'refused' and detail like '%register again%'`) === '1');
+    await waitForSlowly('the log of deliveries', () => db.sql(`select count(*) from notifications.delivery where account_id = '${id}' and channel = 2 and state = 'refused' and detail like '%register again%'`) === '1');
     assert.equal(sent(lost), 0);
-    assert.equal(await figure('runyard_notifications_unreadable_devices_total'), 1);
+    assert.equal(await metric('runyard_notifications_unreadable_devices_total'), 1);
     assert.match(server.log, /devices that cannot be decrypted/);
     await server.stop();
 
@@ -299,6 +300,6 @@ test('a lost key stops neither other mail nor other devices, and nothing is lost
     pay(id);
     await waitFor('both devices', () => sent(lost) === 1 && sent(fresh) === 2);
     await device(u(), lost, 'expo');
-    await seldom('one row for each', () => db.sql(`select count(*) from notifications.device_token where account_id = '${id}'`) === '2');
+    await waitForSlowly('one row for each', () => db.sql(`select count(*) from notifications.device_token where account_id = '${id}'`) === '2');
   } finally { await server.close(); }
 });

@@ -1,4 +1,5 @@
-// Deleted data leaves the disk, whatever its owner made of it, and its removal costs the server few descriptors.
+// Deleted data is removed from the disk, whatever its owner created, and the removal uses few descriptors of the
+// server.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -29,8 +30,8 @@ const workspace = (project) => workspaces(project);
 const entries = (directory) => (existsSync(directory) ? readdirSync(directory) : []);
 const removed = () => entries(workspaces('.removed'));
 const chain = (levels) => `for my $i (1..${levels}) { mkdir "d"; chdir "d" or last } open(my $f, ">", "file"); print $f "x" x 100000`;
-// Made by the test, so that no limit of the sandbox is in the way: deeper than any path or descriptor reaches. It belongs to the
-// owner of the directory.
+// Created by the test, so that the limits of the sandbox do not apply: deeper than paths and descriptors allow. It
+// belongs to the owner of the directory.
 const makeChain = (directory, levels) =>
   execFileSync('perl', ['-e', `chdir $ARGV[0] or die; my @s = stat "."; $) = $s[5]; $> = $s[4]; ${chain(levels)}`, directory]);
 const metric = async (name) => {
@@ -41,12 +42,12 @@ const metric = async (name) => {
 attack('a workspace with directories deeper than the descriptors of the server is removed', ['tree_removal'], { timeout: 120000 }, async () => {
   const u = await server.user();
   const made = await run(u, `perl -e '${chain(200)}'; mkdir -p a/b c; echo done`);
-  assert.match(made.said[0], /done/);
-  for (const place of ['', 'a/b', 'c']) makeChain(path.join(workspace(made.project_id), place), descriptors * 4);
+  assert.match(made.results[0], /done/);
+  for (const directory of ['', 'a/b', 'c']) makeChain(path.join(workspace(made.project_id), directory), descriptors * 4);
   let peak = 0;
-  let over = false;
+  let finished = false;
   const watch = (async () => {
-    while (!over) {
+    while (!finished) {
       peak = Math.max(peak, readdirSync(`/proc/${server.process.pid}/fd`).length);
       await sleep(5);
     }
@@ -58,7 +59,7 @@ attack('a workspace with directories deeper than the descriptors of the server i
     assert.equal(listed.status, 200, listed.text);
     await waitFor('the removal', () => !existsSync(workspace(made.project_id)) && removed().length === 0, 60000);
   } finally {
-    over = true;
+    finished = true;
     await watch;
   }
   assert.ok(peak < descriptors / 2, `${peak} descriptors`);
@@ -73,34 +74,34 @@ attack('a directory that cannot be removed is quarantined, reported and retried;
   } catch {
     return t.skip('the immutable attribute cannot be set here');
   }
-  let held = file;
+  let lockedFile = file;
   try {
     const deleted = await u.request('DELETE', `/threads/${made.thread_id}`);
     assert.equal(deleted.status, 204, deleted.text);
     assert.equal(existsSync(workspace(made.project_id)), false);
     assert.equal(removed().length, 1);
-    held = workspaces('.removed', removed()[0], 'in/file');
+    lockedFile = workspaces('.removed', removed()[0], 'in/file');
     await waitFor('the warning', () => /a deleted directory cannot be removed from the disk/.test(server.log));
     await waitFor('the metric', async () => (await metric('runyard_sandbox_bubblewrap_quarantined_trees')) === 1);
     assert.ok((await metric('runyard_sandbox_bubblewrap_removal_failures_total')) >= 1);
     assert.equal((await u.get(`/threads/${made.thread_id}`)).status, 404);
   } finally {
-    execFileSync('chattr', ['-i', held]);
+    execFileSync('chattr', ['-i', lockedFile]);
   }
   await waitFor('the removal', () => removed().length === 0, 60000);
   await waitFor('the metric', async () => (await metric('runyard_sandbox_bubblewrap_quarantined_trees')) === 0);
 });
 
-attack('leftovers of an earlier process are removed at the start', ['tree_removal'], { timeout: 120000 }, async () => {
+attack('leftovers of an earlier process are removed at startup', ['tree_removal'], { timeout: 120000 }, async () => {
   await server.stop();
-  const left = [workspaces('.removed/11111111-1111-4111-8111-111111111111.0123456789abcdef'), programs('mcp/home-1.1-abcdef'), programs('.removed/home.0123456789abcdef')];
-  for (const directory of left) {
+  const leftovers = [workspaces('.removed/11111111-1111-4111-8111-111111111111.0123456789abcdef'), programs('mcp/home-1.1-abcdef'), programs('.removed/home.0123456789abcdef')];
+  for (const directory of leftovers) {
     mkdirSync(path.join(directory, 'closed'), { recursive: true });
     writeFileSync(path.join(directory, 'closed/file'), 'x');
     makeChain(directory, descriptors * 4);
   }
   await server.start();
-  await waitFor('the removal', () => left.every((directory) => !existsSync(directory)) && entries(programs('.removed')).length === 0, 60000);
+  await waitFor('the removal', () => leftovers.every((directory) => !existsSync(directory)) && entries(programs('.removed')).length === 0, 60000);
 });
 
 attack('the directory of a local program without a sandbox is removed with it', ['tree_removal'], { timeout: 120000 }, async () => {
@@ -115,10 +116,10 @@ attack('the directory of a local program without a sandbox is removed with it', 
     entries(programs('.removed')).length === 0, 60000);
 });
 
-attack('sockets, pipes and loops of links are refused as files', ['special_files'], { timeout: 60000 }, async () => {
+attack('sockets, pipes and symbolic link loops are rejected as files', ['special_files'], { timeout: 60000 }, async () => {
   const u = await server.user();
   const made = await run(u, `perl -MSocket -e 'socket(my $s, PF_UNIX, SOCK_STREAM, 0); bind($s, sockaddr_un("socket")) or die $!'; mkfifo pipe; ln -s loop loop; ln -s socket link; ls`);
-  assert.match(made.said[0], /socket/);
+  assert.match(made.results[0], /socket/);
   for (const name of ['socket', 'pipe', 'loop', 'link', 'socket/x', 'pipe/x']) {
     const r = await u.get(`/projects/${made.project_id}/files/content?path=${name}`);
     assert.ok([400, 404].includes(r.status), `${name}: ${r.status} ${r.text}`);

@@ -23,7 +23,7 @@ const routes = async () => {
     .filter((m) => ['get', 'put', 'post', 'patch', 'delete'].includes(m)).map((m) => [m.toUpperCase(), path]));
 };
 
-attack('every route with parameters answers bytes that are no UTF-8 with 4xx', ['utf8_paths'], { timeout: 120000 }, async () => {
+attack('every route with path parameters responds with 4xx to invalid UTF-8', ['utf8_paths'], { timeout: 120000 }, async () => {
   const all = (await routes()).filter(([, path]) => path.includes('{'));
   assert.ok(all.length > 30, `${all.length} routes`);
   for (const bad of ['%ff', '%c3', '%c3%28', '%ed%a0%80', '%f5%80%80%80', '%c0%af', 'a%80b']) {
@@ -35,7 +35,7 @@ attack('every route with parameters answers bytes that are no UTF-8 with 4xx', [
   }
 });
 
-regular('queries and bodies that are no UTF-8 are the client\'s mistake as well', async () => {
+regular('invalid UTF-8 in queries and bodies causes no 5xx', async () => {
   for (const target of ['/threads?cursor=%ff', '/agents?limit=%ff', '/agents?cursor=%c3%28', '/notifications?cursor=%ff', '/admin/accounts?q=%ff', '/admin/jobs?kind=%ff']) {
     const r = await ask(server.url, 'GET', target, { headers: { authorization: `Bearer ${admin.token}` } });
     assert.ok(r.status < 500, `${target}: ${r.status} ${r.text}`);
@@ -44,7 +44,7 @@ regular('queries and bodies that are no UTF-8 are the client\'s mistake as well'
   assert.ok(r.status < 500, r.text);
 });
 
-attack('no response is sniffed, and responses to an account are not stored', ['response_headers'], { timeout: 60000 }, async () => {
+attack('responses forbid content sniffing, and responses to an account are not cacheable', ['response_headers'], { timeout: 60000 }, async () => {
   for (const [method, path] of await routes()) {
     if (method !== 'GET' || /stream/.test(path)) continue;
     const target = path.replace(/\{[^}]*\}/g, '0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11');

@@ -1,4 +1,4 @@
-// Local MCP servers: only allowed programs start, and none can read the server's data, its configuration or credentials.
+// Local MCP servers: only allowed programs start, and they cannot read the server's data, configuration or credentials.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -25,10 +25,10 @@ async function runProgram(server, script) {
   const from = server.log.length;
   const r = await admin.post('/admin/mcp/tools', { json: { type: 'json', config: { command: '/bin/sh', args: ['-c', `{ ${script}; } >&2; exit 3`] } } });
   await sleep(200);
-  return { ...r, said: `${r.text} ${server.log.slice(from)}` };
+  return { ...r, output: `${r.text} ${server.log.slice(from)}` };
 }
 
-attack('in local mode, too, programs need a list or the operator\'s word', ['allowed_commands'], async () => {
+attack('in local mode as well, programs need an allow list or the permission of the operator', ['allowed_commands'], async () => {
   const server = await new Server({ database, programs: 'listed' }).start();
   try {
     const user = await server.user();
@@ -38,26 +38,27 @@ attack('in local mode, too, programs need a list or the operator\'s word', ['all
     assert.equal(r.status, 400, r.text);
     assert.match(r.text, /mcp_json\.allowed_commands/);
     const out = await runProgram(server, 'echo it runs $((40+2))');
-    assert.doesNotMatch(out.said, /it runs 42/);
+    assert.doesNotMatch(out.output, /it runs 42/);
   } finally {
     await server.close();
   }
 });
 
-attack('a client sees neither the standard error of a program nor its path', ['program_errors'], async () => {
+attack('responses contain neither the stderr of a program nor its path', ['program_errors'], async () => {
   const server = await new Server({ database }).start();
   try {
     const r = await runProgram(server, 'echo secret-$((40+2)) in $PWD');
     assert.equal(r.status, 502, r.text);
     assert.doesNotMatch(r.text, /secret-42|\/workspace/);
-    await waitFor('the log has it', () => server.log.includes('secret-42'));
+    await waitFor('stderr to be logged', () => server.log.includes('secret-42'));
   } finally {
     await server.close();
   }
 });
 
-// Where every program may be started, /home, /opt, /root and /srv are shown: one of them that this user may write to.
-function shownDirectory() {
+// If any program may be started, /home, /opt, /root and /srv are mounted: returns one of them that this user may write
+// to.
+function mountedDirectory() {
   for (const at of ['/opt', '/srv', homedir()]) {
     try {
       const made = mkdtempSync(path.join(at, '.ry-places-'));
@@ -68,14 +69,14 @@ function shownDirectory() {
   return undefined;
 }
 
-attack('where any program may run, data, configuration and credentials are empty in the sandbox', ['hidden_places'], { timeout: 120000 }, async (t) => {
-  const shown = shownDirectory();
-  if (!shown || !/^\/(home|opt|root|srv)\//.test(shown)) return t.skip('no place here that programs see');
+attack('if any program may run, data, configuration and credentials are empty in the sandbox', ['hidden_places'], { timeout: 120000 }, async (t) => {
+  const shown = mountedDirectory();
+  if (!shown || !/^\/(home|opt|root|srv)\//.test(shown)) return t.skip('no writable directory that programs can see');
   const asRoot = process.getuid() === 0;
   const home = asRoot ? mkdtempSync('/home/ry-places-') : undefined;
   const server = new Server({ database, dir: shown });
   try {
-    // As open as can be: that they are not read is the sandbox's doing, not the modes'.
+    // World-readable, so that only the sandbox prevents access, not the file modes.
     const data = path.join(shown, 'data');
     mkdirSync(path.join(data, 'modules'), { recursive: true });
     mkdirSync(path.join(shown, 'modules.d'));
@@ -90,12 +91,12 @@ attack('where any program may run, data, configuration and credentials are empty
     await server.start();
     chmodSync(data, 0o755);
     const at = (...p) => path.join(shown, ...p);
-    const look = [at('data/planted'), at('link/planted'), at('data/modules/planted'), at('modules.d/planted.toml'), at('runyard.toml'), ...(home ? ['.ssh/id', '.netrc', '.config/gh/hosts.yml'].map((f) => path.join(home, f)) : [])];
-    const out = await runProgram(server, `cat ${at('beside')}; ls -A ${at('data')} ${at('link')}; cat ${look.join(' ')}; echo x > ${at('data/by-program')}; cat /proc/1/root${at('data/planted')}`);
-    assert.match(out.said, /for-everybody/, 'the place itself is shown');
-    assert.doesNotMatch(out.said, /secret-of/);
-    assert.doesNotMatch(out.said, /auth\.key|secrets\.key|workspaces/, 'not even names');
-    assert.doesNotMatch(out.said, /\[deployment\]/);
+    const paths = [at('data/planted'), at('link/planted'), at('data/modules/planted'), at('modules.d/planted.toml'), at('runyard.toml'), ...(home ? ['.ssh/id', '.netrc', '.config/gh/hosts.yml'].map((f) => path.join(home, f)) : [])];
+    const out = await runProgram(server, `cat ${at('beside')}; ls -A ${at('data')} ${at('link')}; cat ${paths.join(' ')}; echo x > ${at('data/by-program')}; cat /proc/1/root${at('data/planted')}`);
+    assert.match(out.output, /for-everybody/, 'the directory itself is mounted');
+    assert.doesNotMatch(out.output, /secret-of/);
+    assert.doesNotMatch(out.output, /auth\.key|secrets\.key|workspaces/, 'not even file names are visible');
+    assert.doesNotMatch(out.output, /\[deployment\]/);
     assert.equal(existsSync(at('data/by-program')), false);
   } finally {
     await server.close();
@@ -103,20 +104,20 @@ attack('where any program may run, data, configuration and credentials are empty
   }
 });
 
-attack('places that are named must not show the server\'s own', ['hidden_places'], () => {
+attack('configured paths must not expose the files of the server', ['hidden_places'], () => {
   const data = path.join(dir, 'data'), link = path.join(dir, 'link');
   mkdirSync(data, { recursive: true });
   symlinkSync(data, link);
   const config = path.join(dir, 'runyard.toml');
-  for (const [key, place] of [['readable', data], ['readable', dir], ['readable', '/'], ['writable', path.join(data, 'spool')], ['readable', link], ['readable', config]]) {
-    writeFileSync(config, `data_dir = "${data}"\n[modules]\npath = "${path.dirname(binary)}/../modules"\nmcp = { enabled = true }\nmcp_json = { enabled = true }\naccounts = { enabled = true }\nagents = { enabled = true }\nsandbox_bubblewrap = { enabled = true }\nruns = { enabled = true }\n[mcp_json]\nallowed_commands = ["/bin/true"]\n${key} = ["/opt", "${place}"]\n`);
-    let said = '';
+  for (const [key, exposed] of [['readable', data], ['readable', dir], ['readable', '/'], ['writable', path.join(data, 'spool')], ['readable', link], ['readable', config]]) {
+    writeFileSync(config, `data_dir = "${data}"\n[modules]\npath = "${path.dirname(binary)}/../modules"\nmcp = { enabled = true }\nmcp_json = { enabled = true }\naccounts = { enabled = true }\nagents = { enabled = true }\nsandbox_bubblewrap = { enabled = true }\nruns = { enabled = true }\n[mcp_json]\nallowed_commands = ["/bin/true"]\n${key} = ["/opt", "${exposed}"]\n`);
+    let output = '';
     try {
-      said = execFileSync(binary, ['check', '--config', config], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-      assert.fail(`${key} = ${place} is taken: ${said}`);
+      output = execFileSync(binary, ['check', '--config', config], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+      assert.fail(`${key} = ${exposed} is accepted: ${output}`);
     } catch (e) {
       if (e.code === 'ERR_ASSERTION') throw e;
-      assert.match(`${e.stdout}${e.stderr}`, new RegExp(`mcp_json\\.${key}\\[1\\].*server's own`), `${key} = ${place}`);
+      assert.match(`${e.stdout}${e.stderr}`, new RegExp(`mcp_json\\.${key}\\[1\\].*server's own`), `${key} = ${exposed}`);
     }
   }
 });

@@ -1,4 +1,4 @@
-// Clients that ask for much and read nothing: what they make the server keep for them is bounded.
+// Clients that request large responses and do not read them: the data that the server buffers for them is bounded.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { startLlm } from '../e2e/lib/llm.mjs';
@@ -28,7 +28,7 @@ async function upload(user, bytes) {
   await user.stream(r.json.agent_run_id);
   return r.json.project_id;
 }
-// Connections that ask for `target` and read no more than the head of the answer.
+// Opens connections that request `target` and read only the head of the response.
 async function readNothing(user, target, n) {
   const sockets = [], heads = [];
   for (let i = 0; i < n; i++) {
@@ -40,7 +40,7 @@ async function readNothing(user, target, n) {
   return { sockets, heads };
 }
 
-attack('the content of a file waits on disk: many readers that do not read cost no memory', ['file_streaming'], async () => {
+attack('files are streamed from disk: many stalled readers use no memory', ['file_streaming'], async () => {
   const user = await server.user();
   const project = await upload(user, 9 * MiB);
   const before = rss(server.process.pid);
@@ -48,7 +48,7 @@ attack('the content of a file waits on disk: many readers that do not read cost 
   try {
     assert.ok(heads.filter((h) => h.status === 200).length >= 20, JSON.stringify(heads.map((h) => h.status)));
     const grown = rss(server.process.pid) - before;
-    assert.ok(grown < 60, `${grown} MiB more`);  // 270 when each answer is kept
+    assert.ok(grown < 60, `${grown} MiB more`);  // 270 if each response is buffered
     assert.ok(await metric(server.url, 'runyard_http_unsent_bytes') <= 8 * MiB);
   } finally {
     close(sockets);
@@ -58,7 +58,7 @@ attack('the content of a file waits on disk: many readers that do not read cost 
   assert.equal(whole.headers.get('x-file-size'), String(9 * MiB));
 });
 
-regular('a file that is replaced while it is sent goes out as it was', async () => {
+regular('a file that is replaced while it is sent is delivered unchanged', async () => {
   const user = await server.user();
   const project = await upload(user, 9 * MiB);
   const s = await connect(server.url);
@@ -76,7 +76,7 @@ regular('a file that is replaced while it is sent goes out as it was', async () 
   assert.equal(other, 0);
 });
 
-attack('large JSON answers: beyond the account\'s share 503 with a code, others are served', ['unsent_bytes'], async () => {
+attack('large JSON responses: beyond the account\'s share a 503 with an error code, other accounts are served', ['unsent_bytes'], async () => {
   const user = await server.user(), other = await server.user();
   const big = 'p'.repeat(48 * 1024);
   for (let i = 0; i < 30; i++) {
@@ -96,15 +96,15 @@ attack('large JSON answers: beyond the account\'s share 503 with a code, others 
     assert.ok(await metric(server.url, 'runyard_http_unsent_refused_total') > 0);
     assert.ok(await metric(server.url, 'runyard_http_unsent_bytes') <= 8 * MiB);
     assert.equal((await user.get('/account')).status, 200, 'small responses still work');
-    assert.equal((await other.get('/agents?limit=100')).status, 200, 'as does everything of others');
+    assert.equal((await other.get('/agents?limit=100')).status, 200, 'all responses to other accounts still work');
   } finally {
     close(sockets);
   }
-  await waitFor('the share is free again', async () => (await metric(server.url, 'runyard_http_unsent_bytes')) === 0);
+  await waitFor('the share to be free again', async () => (await metric(server.url, 'runyard_http_unsent_bytes')) === 0);
   assert.equal((await user.get('/agents?limit=100')).status, 200);
 });
 
-attack('without an account the address counts', ['unsent_bytes'], async () => {
+attack('without an account, the limit applies to the address', ['unsent_bytes'], async () => {
   const sockets = [];
   let refused = 0;
   try {
@@ -122,16 +122,17 @@ attack('without an account the address counts', ['unsent_bytes'], async () => {
   }
 });
 
-attack('a reader that drips is cut, one that reads slowly is not', ['reader_rate'], async () => {
+attack('a reader below the minimum rate is disconnected, a slow one above it is not', ['reader_rate'], async () => {
   const own = await new Server({ database, llm, set: ['http.write_stall_timeout_seconds=1', 'http.read_min_rate_bytes=200000'] }).start();
-  let drips;
+  let slowReader;
   try {
     const user = await own.user();
     const r = await user.start({ prompt: 'keep this', files: [{ name: 'big.bin', data: Buffer.alloc(9 * MiB, 'x') }] });
     await user.stream(r.json.agent_run_id);
     const get = `GET /projects/${r.json.project_id}/files/content?path=uploads/big.bin HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${user.token}\r\nConnection: close\r\n\r\n`;
-    // Node.js reads ahead, and the more is read the more the kernel takes in. This one reads 100 bytes at a time.
-    drips = spawn('bash', ['-c', 'exec 3<>/dev/tcp/127.0.0.1/$PORT; printf %s "$GET" >&3; while read -r -N 100 -u 3 _; do sleep 0.1; done'],
+    // Not Node.js, which reads ahead, so that the kernel enlarges the receive buffer. This client reads 100 bytes at a
+    // time.
+    slowReader = spawn('bash', ['-c', 'exec 3<>/dev/tcp/127.0.0.1/$PORT; printf %s "$GET" >&3; while read -r -N 100 -u 3 _; do sleep 0.1; done'],
       { env: { ...process.env, LC_ALL: 'C', PORT: new URL(own.url).port, GET: get } });
     const steady = await connect(own.url);
     steady.write(get);
@@ -142,10 +143,10 @@ attack('a reader that drips is cut, one that reads slowly is not', ['reader_rate
       if (piece) got += piece.length;
       await new Promise((r) => setTimeout(r, 20));
     }
-    assert.equal(got, 9 * MiB, 'the steady one has it all');
-    await waitFor('the other one is cut', async () => (await metric(own.url, 'runyard_http_slow_readers_total')) >= 1);
+    assert.equal(got, 9 * MiB, 'the steady reader receives the complete file');
+    await waitFor('the slow reader to be disconnected', async () => (await metric(own.url, 'runyard_http_slow_readers_total')) >= 1);
   } finally {
-    drips?.kill();
+    slowReader?.kill();
     await own.close();
   }
 });

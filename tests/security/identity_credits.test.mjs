@@ -1,5 +1,5 @@
-// Starting credits are granted once per mailbox, for every spelling of the address and for parallel sign-ups; public routes
-// do not reveal account ids.
+// Starting credits are granted once per mailbox, for every spelling of the address and for parallel sign-ups; public
+// routes do not reveal account ids.
 import assert from 'node:assert/strict';
 import { attack, regular, setUp, tearDown } from './lib/attack.mjs';
 import { Client, Server, makeDatabase, waitFor } from './lib/server.mjs';
@@ -20,10 +20,10 @@ async function signUp(email, more = {}) {
   assert.equal(r.status, 201, `${email}: ${r.text}`);
   return balance(new Client(server, r.json.access_token));
 }
-// As an identity provider writes them.
+// The address in the spelling of an identity provider.
 const withToken = async (email) => balance(new Client(server, server.token({ email })));
 
-for (const [what, addresses] of Object.entries({
+for (const [variant, addresses] of Object.entries({
   'Gmail': ['some.one@gmail.com', 'someone+1@gmail.com', 'S.o.m.e.One@GoogleMail.com'],
   'sub-addresses': ['ann@company.example', 'ann+a@company.example', 'Ann+b+c@COMPANY.example'],
   'Yahoo': ['bee@yahoo.com', 'bee-1@yahoo.com'],
@@ -31,14 +31,14 @@ for (const [what, addresses] of Object.entries({
   'domains of one provider': ['dog@icloud.com', 'dog@me.com', 'dog@mac.com'],
   'international domains': ['eel@exämple.example', 'eel+2@xn--exmple-cua.example'],
 })) {
-  attack(`one grant for one mailbox: ${what}`, ['mailbox_grant'], async () => {
+  attack(`one grant per mailbox: ${variant}`, ['mailbox_grant'], async () => {
     const got = [];
     for (const address of addresses) got.push(await signUp(address));
     assert.deepEqual(got, [500, ...Array(addresses.length - 1).fill(0)]);
   });
 }
 
-attack('tokens of an identity provider count the same', ['mailbox_grant'], async () => {
+attack('addresses in tokens of an identity provider count for the same mailbox', ['mailbox_grant'], async () => {
   const got = [];
   for (const address of ['fox@GMAIL.com', 'f.o.x@gmail.com.', '"fox"@gmail.com', 'ｆox@gmail.com', 'fox@ｇmail.com', 'fox＋tag@gmail.com']) got.push(await withToken(address));
   assert.deepEqual(got, [500, 0, 0, 0, 0, 0]);
@@ -46,19 +46,19 @@ attack('tokens of an identity provider count the same', ['mailbox_grant'], async
   assert.deepEqual([await withToken('Émile@mail.example'), await withToken('émile+1@mail.example')], [500, 0]);
 });
 
-attack('sign-ups at the same time get one grant together', ['mailbox_grant'], async () => {
+attack('concurrent sign-ups of one mailbox get one grant', ['mailbox_grant'], async () => {
   const got = await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 ? signUp : withToken)(`hen+${i}@mail.example`)));
   assert.deepEqual(got.toSorted((a, b) => b - a), [500, 0, 0, 0, 0, 0, 0, 0]);
 });
 
-regular('other mailboxes have theirs', async () => {
+regular('different mailboxes get separate grants', async () => {
   assert.deepEqual([await signUp('i.b@mail.example'), await signUp('ib@mail.example'), await signUp('i-b@mail.example')], [500, 500, 500]);
 });
 
-attack('many invited accounts of one domain are a signal', ['invited_domain'], async () => {
+attack('many invited accounts of one domain raise a fraud signal', ['invited_domain'], async () => {
   const owner = await server.user();
   const { referral_code } = (await owner.get('/api/v1/referrals/code')).json;
-  const count = (also = '') => Number(db.sql(`select count(*) from referrals.referral where referrer_id = '${owner.id}' ${also}`));
+  const count = (condition = '') => Number(db.sql(`select count(*) from referrals.referral where referrer_id = '${owner.id}' ${condition}`));
   for (let i = 1; i <= 5; i++) {
     await signUp(`m${i}@catch-all.example`, { referral_code });
     await waitFor('the referral', () => count() === i);
@@ -66,11 +66,11 @@ attack('many invited accounts of one domain are a signal', ['invited_domain'], a
   assert.equal(count(`and (signals->>'same_domain')::int >= 1`), 2);
 });
 
-attack('a referral code does not tell its owner’s account id to people without an account', ['referral_alias'], async () => {
+attack('a referral code does not reveal its owner’s account id to anonymous clients', ['referral_alias'], async () => {
   const owner = await server.user();
   const { referral_code: code } = (await owner.get('/api/v1/referrals/code')).json;
-  const said = (await new Client(server).post('/api/v1/referrals/validate', { json: { code } })).json;
-  assert.equal(said.valid, true);
-  assert.match(said.referrer_id, /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/);
-  assert.notEqual(said.referrer_id, owner.id);
+  const response = (await new Client(server).post('/api/v1/referrals/validate', { json: { code } })).json;
+  assert.equal(response.valid, true);
+  assert.match(response.referrer_id, /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/);
+  assert.notEqual(response.referrer_id, owner.id);
 });

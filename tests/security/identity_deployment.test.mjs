@@ -1,4 +1,4 @@
-// `runyard check` and the start of a server name what an operator left open.
+// `runyard check` and the server at startup warn about insecure settings.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,17 +21,17 @@ function check(text, { mode = 0o600, set = [] } = {}) {
 }
 const has = (lines, ...texts) => { for (const t of texts) assert.ok(lines.some((l) => l.includes(t)), `${t} is not in\n${lines.join('\n')}`); };
 
-regular('nothing to say about a careful configuration', () => {
+regular('a secure configuration causes no warnings', () => {
   assert.deepEqual(check('[secrets]\nkey = "' + 'ab'.repeat(32) + '"\n'), []);
 });
 
-attack('a key set without issuer or audience', ['deployment_warnings'], () => {
+attack('warns about a key set without issuer or audience', ['deployment_warnings'], () => {
   has(check('', { set: ['auth.jwt.jwks_url=https://id.example/jwks'] }), 'auth.jwt.issuer is not set', 'auth.jwt.audience is not set');
   has(check('', { set: ['auth.jwt.jwks_url=https://id.example/jwks', 'auth.jwt.issuer=https://id.example'] }), 'auth.jwt.audience is not set');
   assert.deepEqual(check('', { set: ['auth.jwt.jwks_url=https://id.example/jwks', 'auth.jwt.issuer=https://id.example', 'auth.jwt.audience=api'] }), []);
 });
 
-attack('files that others can read or change', ['deployment_warnings'], () => {
+attack('warns about files that other users can read or change', ['deployment_warnings'], () => {
   const secret = `[auth.jwt]\nhs256_secret = "${'s'.repeat(40)}"\n`;
   has(check(secret, { mode: 0o644 }), 'can be read by every user');
   const all = check(secret, { mode: 0o666 });
@@ -45,14 +45,14 @@ attack('files that others can read or change', ['deployment_warnings'], () => {
   assert.deepEqual(check('', { mode: 0o644 }), []);
 });
 
-attack('limits that are off in production', ['deployment_warnings'], () => {
+attack('warns about disabled limits in production', ['deployment_warnings'], () => {
   const open = ['deployment.mode=production', `auth.jwt.hs256_secret=${'s'.repeat(40)}`];
   has(check('', { set: open }), 'http.limits.address_per_minute', 'http.limits.account_per_minute', 'http.limits.account_streams');
   assert.deepEqual(check('', { set: [...open, 'http.limits.address_per_minute=600', 'http.limits.account_per_minute=600', 'http.limits.account_streams=20'] })
     .filter((l) => l.includes('http.limits')), []);
 });
 
-attack('a server says it in its log', ['deployment_warnings'], async () => {
+attack('the server logs the warnings', ['deployment_warnings'], async () => {
   const db = makeDatabase();
   const server = new Server({ database: db, settings: `[auth.jwt]\nhs256_secret = "${'s'.repeat(40)}"\n` });
   try {

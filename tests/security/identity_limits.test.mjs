@@ -1,5 +1,5 @@
-// An account cannot make rows without end: agents, their versions, MCP servers, API keys, profiles, threads, devices, entries of
-// the inbox; also not many at once. Each refusal is counted by its limit.
+// An account cannot create unlimited rows, not even concurrently: agents, their versions, MCP servers, API keys,
+// profiles, threads, devices, inbox entries. Each rejection is counted in the metric of its limit.
 import assert from 'node:assert/strict';
 import { attack, setUp, tearDown } from './lib/attack.mjs';
 import { Client, Server, makeDatabase } from './lib/server.mjs';
@@ -56,17 +56,17 @@ async function flood(n, make, status, code, limit) {
   return made;
 }
 
-attack('agents', ['row_limits'], async () => {
+attack('the number of agents is limited', ['row_limits'], async () => {
   const u = await server.user(), pro = await server.user({ tier: 'pro' });
   const before = (await u.get('/agents')).json.agents.length;
   const made = await flood(12, (i) => u.post('/agents', { json: { name: `a${i}`, system_prompt: 'x'.repeat(60000) } }), 402, 'AGENT_LIMIT_EXCEEDED', 'agents');
   assert.equal(before + made.length, 4);
   assert.equal((await u.request('DELETE', `/agents/${made[0].json.agent_id}`)).status, 204);
   assert.equal((await u.post('/agents', { json: { name: 'again' } })).status, 201);
-  assert.equal((await flood(6, (i) => pro.post('/agents', { json: { name: `a${i}` } }), 402, 'AGENT_LIMIT_EXCEEDED', 'agents')).length, 6, 'a plan that allows more');
+  assert.equal((await flood(6, (i) => pro.post('/agents', { json: { name: `a${i}` } }), 402, 'AGENT_LIMIT_EXCEEDED', 'agents')).length, 6, 'a tier with a higher limit');
 });
 
-attack('versions of an agent', ['row_limits'], async () => {
+attack('the number of versions of an agent is limited', ['row_limits'], async () => {
   const u = await server.user();
   const { agent_id: id } = (await u.post('/agents', { json: { name: 'one' } })).json;
   for (let i = 0; i < 9; i++) assert.equal((await u.request('PUT', `/agents/${id}`, { json: { name: `n${i}` } })).status, 200);
@@ -75,13 +75,13 @@ attack('versions of an agent', ['row_limits'], async () => {
   assert.equal((await u.get(`/agents/${id}`)).json.version, 10);
 });
 
-attack('API keys, by plan', ['row_limits'], async () => {
+attack('the number of API keys is limited by tier', ['row_limits'], async () => {
   const u = await server.user(), pro = await server.user({ tier: 'pro' });
   assert.equal((await flood(8, () => u.post('/api-keys', { json: {} }), 409, 'API_KEY_LIMIT_EXCEEDED', 'api_keys')).length, 2);
   assert.equal((await flood(8, () => pro.post('/api-keys', { json: {} }), 409, 'API_KEY_LIMIT_EXCEEDED', 'api_keys')).length, 3);
 });
 
-attack('API keys that are revoked again', ['key_rate'], async () => {
+attack('the rate of creating and revoking API keys is limited', ['key_rate'], async () => {
   const u = await server.user();
   const rows = () => Number(db.sql(`select (select count(*) from accounts.api_key where account_id = '${u.id}')
     + (select count(*) from accounts.audit where account_id = '${u.id}')`));
@@ -94,16 +94,16 @@ attack('API keys that are revoked again', ['key_rate'], async () => {
   }
   assert.equal(last.status, 429, last.text);
   assert.ok(Number(last.headers.get('retry-after')) >= 1);
-  assert.ok(made >= 60 && rows() - before === 3 * made, 'a key and two entries of the audit each');
+  assert.ok(made >= 60 && rows() - before === 3 * made, 'one key and two audit entries each');
 });
 
-attack('profiles', ['row_limits'], async () => {
+attack('the number of profiles is limited', ['row_limits'], async () => {
   const u = await server.user();
   const make = () => u.post('/mcp/profiles', { json: { integration: 'tracker', credentials: { token: 't' } } });
   assert.equal((await flood(8, make, 409, 'PROFILE_LIMIT_EXCEEDED', 'profiles')).length, 2);
 });
 
-attack('MCP servers of agents', ['row_limits'], async () => {
+attack('the number of MCP servers of agents is limited', ['row_limits'], async () => {
   const u = await server.user();
   const { agent_id: id } = (await u.post('/agents', { json: { name: 'one' } })).json;
   const before = await reached('custom_mcps');
@@ -113,7 +113,7 @@ attack('MCP servers of agents', ['row_limits'], async () => {
   assert.equal(await reached('custom_mcps') - before, 1);
 });
 
-attack('threads', ['row_limits'], async () => {
+attack('the number of threads is limited', ['row_limits'], async () => {
   const u = await server.user();
   const before = await reached('threads');
   assert.equal((await u.start({ prompt: 'hello' })).status, 200);
@@ -122,7 +122,7 @@ attack('threads', ['row_limits'], async () => {
   assert.equal(await reached('threads') - before, 1);
 });
 
-attack('devices, the newest are kept', ['row_limits'], async () => {
+attack('the number of devices is limited; the newest are kept', ['row_limits'], async () => {
   const u = await server.user();
   const before = await reached('devices');
   for (let i = 0; i < 5; i++) {
@@ -133,9 +133,9 @@ attack('devices, the newest are kept', ['row_limits'], async () => {
   assert.equal(await reached('devices') - before, 3);
 });
 
-attack('inbox entries, by plan; the newest are kept', ['inbox_limit'], async () => {
+attack('the number of inbox entries is limited by tier; the newest are kept', ['inbox_limit'], async () => {
   const admin = new Client(server, server.token({ role: 'admin' }));
-  for (const [tier, most] of [['free', 3], ['pro', 5]]) {
+  for (const [tier, limit] of [['free', 3], ['pro', 5]]) {
     const u = await server.user({ tier });
     await u.get('/account');
     const before = await reached('inbox_entries');
@@ -144,40 +144,40 @@ attack('inbox entries, by plan; the newest are kept', ['inbox_limit'], async () 
       assert.equal(r.status, 200, r.text);
     }
     const kept = (await u.get('/notifications/inbox')).json.notifications;
-    assert.deepEqual(kept.map((n) => n.title), Array.from({ length: most }, (_, i) => `n${6 - i}`), tier);
-    assert.equal((await u.get('/notifications/inbox/unread-count')).json.unread_count, most);
-    assert.equal(await reached('inbox_entries') - before, 7 - most);
+    assert.deepEqual(kept.map((n) => n.title), Array.from({ length: limit }, (_, i) => `n${6 - i}`), tier);
+    assert.equal((await u.get('/notifications/inbox/unread-count')).json.unread_count, limit);
+    assert.equal(await reached('inbox_entries') - before, 7 - limit);
   }
 });
 
-// A run that is stopped at once costs nothing, but its prompt stays in the thread.
-attack('the prompts of an hour', ['prompt_rate'], async () => {
+// A run that is stopped immediately costs nothing, but its prompt stays in the thread.
+attack('the prompt bytes per hour are limited', ['prompt_rate'], async () => {
   const u = await server.user(), other = await server.user();
   const before = await reached('prompt_bytes');
   const prompt = 'x'.repeat(300000);
-  const taken = [];
+  const accepted = [];
   let refused;
   for (let i = 0; i < 6 && !refused; i++) {
-    const r = await u.start({ prompt, ...(taken.length ? { thread_id: taken[0].thread_id } : {}) });
+    const r = await u.start({ prompt, ...(accepted.length ? { thread_id: accepted[0].thread_id } : {}) });
     if (r.status === 200) {
-      taken.push(r.json);
+      accepted.push(r.json);
       await u.post(`/agent-run/${r.json.agent_run_id}/stop`);
     } else refused = r;
   }
-  assert.equal(refused?.status, 429, refused?.text ?? `${taken.length} starts`);
+  assert.equal(refused?.status, 429, refused?.text ?? `${accepted.length} starts`);
   assert.equal(refused.json.detail.error_code, 'PROMPT_RATE_EXCEEDED', refused.text);
   assert.ok(Number(refused.headers.get('retry-after')) > 0, 'Retry-After');
-  assert.equal(taken.length, 3);
+  assert.equal(accepted.length, 3);
   assert.equal(await reached('prompt_bytes') - before, 1);
   assert.equal((await other.start({ prompt: 'hello' })).status, 200, 'another account');
 });
 
-attack('reports of an orchestrator without a signature do not flood the log', ['warning_pace'], async () => {
+attack('unsigned reports of an orchestrator do not flood the log', ['warning_pace'], async () => {
   const from = server.log.length;
   for (let i = 0; i < 100; i++) {
     const r = await fetch(`${server.url}/notifications/webhooks/orchestrator`, { method: 'POST', body: JSON.stringify({ type: 'notification.failed', transactionId: `t${i}`, subscriberId: `forged-${i}` }) });
     assert.equal(r.status, 200, await r.text());
   }
   const lines = server.log.slice(from).split('\n').filter((line) => /\[notifications\]/.test(line));
-  assert.ok(lines.length > 0 && lines.length <= 60, `${lines.length} lines`);  // 30 per minute, and a minute may begin within
+  assert.ok(lines.length > 0 && lines.length <= 60, `${lines.length} lines`);  // 30 per minute; the test may span two minutes
 });

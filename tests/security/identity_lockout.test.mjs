@@ -1,5 +1,5 @@
-// What others do with an address locks its owner out neither of the log-in nor of the reset nor of the sign-up, and one
-// network does not take the whole queue of password checks.
+// Attempts of others with an address do not lock its owner out of log-in, password reset or sign-up, and one network
+// cannot fill the queue of password checks.
 import assert from 'node:assert/strict';
 import { freshAddress, tokenInMail, loginSettings, password, signUp } from '../e2e/lib/login.mjs';
 import { startSmtp } from '../e2e/lib/smtp.mjs';
@@ -18,15 +18,15 @@ tearDown(async () => {
   db?.drop();
 });
 
-const home = '203.0.113.7';
-async function post(path, body, from = home) {
+const ownerAddress = '203.0.113.7';
+async function post(path, body, from = ownerAddress) {
   const r = await fetch(server.url + path, { method: 'POST', headers: { 'content-type': 'application/json', 'x-forwarded-for': from }, body: JSON.stringify(body) });
   return { status: r.status, wait: Number(r.headers.get('retry-after')), json: await r.json().catch(() => null) };
 }
 const attackers = Array.from({ length: 12 }, (_, i) => `198.51.100.${i + 1}`);
 const member = async () => (await signUp(post, smtp)).email;
 
-attack('wrong log-ins from many networks leave the owner attempts', ['throttle'], async () => {
+attack('failed log-ins from many networks do not use up the attempts of the owner', ['throttle'], async () => {
   const email = await member();
   const statuses = [];
   for (const from of attackers) for (let i = 0; i < 8; i++) statuses.push((await post('/auth/log-in', { email, password: 'wrong password' }, from)).status);
@@ -35,7 +35,7 @@ attack('wrong log-ins from many networks leave the owner attempts', ['throttle']
   assert.equal((await post('/auth/log-in', { email, password: 'wrong password' })).status, 401);
 });
 
-attack('resets that others ask for leave the owner a link that works', ['reset_mails'], async () => {
+attack('password resets requested by others leave the owner a valid link', ['reset_mails'], async () => {
   const email = await member();
   for (const from of attackers) assert.equal((await post('/auth/reset', { email }, from)).status, 202);
   assert.equal((await post('/auth/reset', { email })).status, 202);
@@ -47,7 +47,7 @@ attack('resets that others ask for leave the owner a link that works', ['reset_m
   assert.equal(done.status, 200);
 });
 
-attack('sign-ups of others do not push the owner’s out', ['pending_sign_ups'], async () => {
+attack('sign-ups of others do not displace the pending sign-up of the owner', ['pending_sign_ups'], async () => {
   const email = freshAddress();
   const { proof } = (await post('/auth/sign-up', { email, password })).json;
   const token = tokenInMail(await smtp.mail(email), 'verify');
@@ -55,26 +55,26 @@ attack('sign-ups of others do not push the owner’s out', ['pending_sign_ups'],
   assert.equal((await post('/auth/verify', { token, proof })).status, 200);
 });
 
-attack('refreshes of one session store few tokens and leave the other sessions alone', ['refresh_tokens', 'throttle'], async () => {
+attack('many refreshes of one session store few tokens and do not affect other sessions', ['refresh_tokens', 'throttle'], async () => {
   const me = await signUp(post, smtp);
   const refresh = (token) => post('/auth/refresh', { refresh_token: token });
   const all = (await Promise.all(Array.from({ length: 100 }, () => refresh(me.refresh_token))));
-  const late = all.filter((r) => r.status !== 200);
-  assert.ok(late.length >= 10, `${all.length - late.length} tokens`);
-  for (const r of late) assert.ok(r.status === 429 && r.wait >= 1, JSON.stringify(r));
+  const rejected = all.filter((r) => r.status !== 200);
+  assert.ok(rejected.length >= 10, `${all.length - rejected.length} tokens`);
+  for (const r of rejected) assert.ok(r.status === 429 && r.wait >= 1, JSON.stringify(r));
   assert.ok(Number(db.sql(`select count(*) from accounts.refresh_token t join accounts.session s on s.id = t.session_id
     where s.account_id = '${me.account_id}' and t.used_at is null`)) <= 10);
   const other = await post('/auth/log-in', { email: me.email, password });
   assert.equal((await refresh(other.json.refresh_token)).status, 200);
 });
 
-attack('links that do not exist are refused without computing anything', ['reset_token_first'], async () => {
+attack('invalid reset links are rejected before the password is hashed', ['reset_token_first'], async () => {
   const answers = await Promise.all(Array.from({ length: 150 }, (_, i) =>
     post('/auth/reset/complete', { token: 'x'.repeat(43), password: 'a quite new password' }, attackers[i % 12])));
-  assert.deepEqual([...new Set(answers.map((a) => a.status))], [400], 'none of them waited for a turn');
+  assert.deepEqual([...new Set(answers.map((a) => a.status))], [400], 'none of them waited in the hashing queue');
 });
 
-attack('one network that checks many passwords at once does not keep others from logging in', ['hash_turns'], async () => {
+attack('many concurrent password checks of one network do not keep others from logging in', ['hash_turns'], async () => {
   const email = await member();
   const flood = Promise.all(Array.from({ length: 300 }, (_, i) => post('/auth/log-in', { email: `n${i}@example.org`, password }, attackers[0])));
   const honest = await Promise.all(Array.from({ length: 3 }, () => post('/auth/log-in', { email, password })));

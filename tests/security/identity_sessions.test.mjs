@@ -1,4 +1,5 @@
-// What an intruder made must not outlive the password: API keys, tokens for streams and open streams, on all nodes.
+// A password change revokes everything that an intruder created: API keys, stream tokens and open streams, on all
+// nodes.
 import assert from 'node:assert/strict';
 import { tokenInMail, loginSettings, password, signUp } from '../e2e/lib/login.mjs';
 import { startSmtp } from '../e2e/lib/smtp.mjs';
@@ -38,13 +39,13 @@ async function open(node, { token, query = '' }) {
   const r = await fetch(`${nodes[node].url}/notifications/inbox/stream${query}`, { headers: token ? { authorization: `Bearer ${token}` } : {} });
   const out = { status: r.status, ended: false };
   const reader = r.body.getReader();
-  (async () => { try { while (!(await reader.read()).done); } catch { /* it was cut */ } out.ended = true; })();
+  (async () => { try { while (!(await reader.read()).done); } catch { /* disconnected */ } out.ended = true; })();
   out.close = () => reader.cancel().catch(() => {});
   return out;
 }
 const statusOf = async (node, options) => { const s = await open(node, options); s.close(); return s.status; };
 const mailTo = (email, subject) => waitFor(subject, () => smtp.to(email).find((m) => m.parsed.subject === subject), 20000);
-const gone = (what, streams) => waitFor(`the end of ${what}`, () => streams.every((s) => s.ended), 15000 * slow);
+const waitForEnd = (label, streams) => waitFor(`the end of ${label}`, () => streams.every((s) => s.ended), 15000 * slow);
 async function reset(email, next) {
   assert.equal((await post('/auth/reset', { email })).status, 202);
   const token = tokenInMail(await mailTo(email, 'Choose a new password'), 'reset');
@@ -53,7 +54,7 @@ async function reset(email, next) {
   return done.json.access_token;
 }
 
-attack('a reset ends keys, stream tokens and streams on every node, and no one else’s', ['key_revocation', 'session_end'], async () => {
+attack('a password reset ends the keys, stream tokens and streams of the account on every node, and no others', ['key_revocation', 'session_end'], async () => {
   const me = await member(), other = await member();
   const key = await makeKey(me.access_token);
   const announced = await mailTo(me.email, 'A new API key was created');
@@ -61,14 +62,14 @@ attack('a reset ends keys, stream tokens and streams on every node, and no one e
   const ticket = await streamToken(me.access_token), keyTicket = await streamToken(key.key);
   const mine = [];
   for (const node of [0, 1]) {
-    for (const how of [{ token: me.access_token }, { token: key.key }, { query: `?token=${ticket}` }, { query: `?token=${keyTicket}` }]) {
-      mine.push(await open(node, how));
+    for (const credential of [{ token: me.access_token }, { token: key.key }, { query: `?token=${ticket}` }, { query: `?token=${keyTicket}` }]) {
+      mine.push(await open(node, credential));
       assert.equal(mine.at(-1).status, 200);
     }
   }
   const theirs = [await open(0, { token: other.access_token }), await open(1, { query: `?token=${await streamToken(other.access_token)}` })];
   const fresh = await reset(me.email, 'a quite new password');
-  await gone('the streams', mine);
+  await waitForEnd('the streams', mine);
   for (const node of [0, 1]) {
     for (const token of [me.access_token, key.key]) assert.equal((await as(token, node).get('/account')).status, 401);
     for (const t of [ticket, keyTicket]) assert.equal(await statusOf(node, { query: `?token=${t}` }), 401);
@@ -82,25 +83,25 @@ attack('a reset ends keys, stream tokens and streams on every node, and no one e
   assert.ok(!reported.parsed.html.includes('<someone>'));
 });
 
-attack('a change of the password ends keys and other sessions’ streams, and keeps the keys if the request says so', ['key_revocation', 'session_end'], async () => {
+attack('a password change ends API keys and the streams of other sessions, and keeps the keys on request', ['key_revocation', 'session_end'], async () => {
   const me = await member();
   const elsewhere = await logIn(me.email);
   const key = await makeKey(elsewhere);
   const [own, foreign, byKey] = [await open(0, { token: me.access_token }), await open(1, { token: elsewhere }), await open(1, { token: key.key })];
   const change = (current_password, new_password, more) => post('/auth/password', { current_password, new_password, ...more }, me.access_token);
   assert.equal((await change(password, 'the second password', { keep_api_keys: true })).status, 204);
-  await gone('the other session’s stream', [foreign]);
+  await waitForEnd('the other session’s stream', [foreign]);
   assert.deepEqual([own.ended, byKey.ended], [false, false]);
   assert.equal((await as(key.key, 1).get('/account')).status, 200);
   assert.match((await mailTo(me.email, 'Your password was changed')).parsed.text, new RegExp(`still work.*ry_${key.id}`, 's'));
   assert.equal((await change('the second password', 'the third password')).status, 204);
-  await gone('the key’s stream', [byKey]);
+  await waitForEnd('the key’s stream', [byKey]);
   assert.equal((await as(key.key, 1).get('/account')).status, 401);
   assert.equal(own.ended, false);
   own.close();
 });
 
-attack('a log-out, the end of one session and of all, and the revocation of a key end their streams only', ['key_revocation', 'session_end'], async () => {
+attack('a log-out, ending one or all sessions, and revoking a key end only the affected streams', ['key_revocation', 'session_end'], async () => {
   const me = await member();
   const [second, third] = [await logIn(me.email), await logIn(me.email)];
   const key = await makeKey(me.access_token);
@@ -108,24 +109,24 @@ attack('a log-out, the end of one session and of all, and the revocation of a ke
   const streams = [await open(1, { token: me.access_token }), await open(1, { token: second }), await open(1, { token: third }), await open(1, { token: key.key })];
   const { sessions } = (await as(second).get('/auth/sessions')).json;
   assert.equal((await as(me.access_token).request('DELETE', `/auth/sessions/${sessions.find((s) => s.present).id}`)).status, 204);
-  await gone('the second', [streams[1]]);
+  await waitForEnd('the second', [streams[1]]);
   assert.equal((await as(me.access_token).request('DELETE', `/api-keys/${key.id}`)).status, 204);
-  await gone('the key’s', [streams[3]]);
+  await waitForEnd('the key’s', [streams[3]]);
   assert.equal(await statusOf(1, { query: `?token=${keyTicket}` }), 401);
   assert.deepEqual([streams[0].ended, streams[2].ended], [false, false]);
   assert.equal((await post('/auth/log-out', {}, third)).status, 204);
-  await gone('the third', [streams[2]]);
+  await waitForEnd('the third', [streams[2]]);
   const kept = await makeKey(me.access_token);
   assert.equal((await as(me.access_token).request('DELETE', '/auth/sessions')).status, 204);
-  await gone('the first', [streams[0]]);
-  assert.equal((await as(kept.key).get('/account')).status, 200, 'unless it is asked for');
+  await waitForEnd('the first', [streams[0]]);
+  assert.equal((await as(kept.key).get('/account')).status, 200, 'API keys are revoked only on request');
   assert.match((await mailTo(me.email, 'You were logged out everywhere')).parsed.text, new RegExp(`still work.*ry_${kept.id}`, 's'));
   const again = await logIn(me.email);
   assert.equal((await as(again).request('DELETE', '/auth/sessions?revoke_api_keys=true')).status, 204);
   assert.equal((await as(kept.key).get('/account')).status, 401);
 });
 
-attack('keys that are made while the password changes do not survive it', ['key_revocation'], async () => {
+attack('API keys created during a password change are revoked', ['key_revocation'], async () => {
   const me = await member();
   const intruder = await logIn(me.email);
   const made = [];

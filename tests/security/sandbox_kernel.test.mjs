@@ -1,5 +1,5 @@
-// Attacks of a hostile command on the kernel: system calls that it does not need, memory that no process is charged for, and
-// floods of output and of files in memory.
+// Attacks of a hostile command on the kernel: unneeded system calls, memory that is not charged to a process, and
+// floods of output and of in-memory files.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { attack, regular, setUp, tearDown } from './lib/attack.mjs';
@@ -28,10 +28,10 @@ tearDown(async () => {
   database?.drop();
 });
 
-const said = async (...commands) => (await run(u, commands.join('\n'))).said.join('\n');
+const outputOf = async (...commands) => (await run(u, commands.join('\n'))).results.join('\n');
 const kernelKiB = () => Number(/^SUnreclaim:\s+(\d+)/m.exec(readFileSync('/proc/meminfo', 'utf8'))[1]);
 
-// Name of the call: the error that it must answer, and its arguments.
+// {system call: [expected error, arguments]}
 const denied = {
   keyctl: ['EPERM', '0, -3, 1'], add_key: ['EPERM', '$type, $name, $name, 5, -3'], request_key: ['EPERM', '$type, $name, 0, -3'],
   bpf: ['EPERM', '0, 0, 0'], perf_event_open: ['EPERM', '0, 0, -1, -1, 0'], userfaultfd: ['EPERM', '1'], setns: ['EPERM', '0, 0'],
@@ -43,7 +43,7 @@ const denied = {
 };
 const namespaces = { mount: 0x20000, cgroup: 0x2000000, uts: 0x4000000, ipc: 0x8000000, user: 0x10000000, pid: 0x20000000, net: 0x40000000, time: 0x80 };
 
-attack('system calls for keys, kernel programs, other processes and namespaces are refused', ['system_calls'], async () => {
+attack('system calls for keys, BPF, other processes and namespaces are denied', ['system_calls'], async () => {
   const tries = Object.entries(denied).map(([name, [error, args]]) =>
     `$r = syscall(${call[name]}, ${args}); print "${name} ", $r == -1 && $!{${error}} ? "refused" : "not refused: $r $!", "\\n";`);
   const unshares = Object.entries(namespaces).map(([name, flag]) =>
@@ -51,20 +51,20 @@ attack('system calls for keys, kernel programs, other processes and namespaces a
   const clones = Object.entries(namespaces).filter(([name]) => name !== 'time').map(([name, flag]) =>
     `$r = syscall(${call.clone}, ${flag | 17}, 0, 0, 0, 0); exit if $r == 0; print "clone ${name} ", $r == -1 && $!{EPERM} ? "refused" : "not refused", "\\n";`);
   const lines = [...tries, ...unshares, ...clones];
-  const out = await said(perl(`$| = 1; my ($r, $type, $name) = (0, "user", "name"); ${lines.join(' ')}`));
+  const out = await outputOf(perl(`$| = 1; my ($r, $type, $name) = (0, "user", "name"); ${lines.join(' ')}`));
   assert.doesNotMatch(out, /not refused/);
   assert.equal(out.match(/ refused$/gm)?.length, lines.length, out);
 });
 
-attack('files of the kernel that help an attack on it are empty', ['kernel_files'], async () => {
-  const out = await said('for f in cmdline config.gz kallsyms; do echo "$f has $(cat /proc/$f 2>/dev/null | head -c 100 | wc -c)"; done');
+attack('kernel files that help an attacker are empty', ['kernel_files'], async () => {
+  const out = await outputOf('for f in cmdline config.gz kallsyms; do echo "$f has $(cat /proc/$f 2>/dev/null | head -c 100 | wc -c)"; done');
   assert.deepEqual([...out.matchAll(/(\S+) has (\d+)/g)].map((m) => `${m[1]} ${m[2]}`), ['cmdline 0', 'config.gz 0', 'kallsyms 0'], out);
 });
 
-attack('disk space is not allocated without being written', ['system_calls'], async () => {
+attack('disk space cannot be allocated without being written', ['system_calls'], async () => {
   const [resvsp, resvsp64, zeroRange, allocsp, allocsp64, setExtentSize] = [0x40305828, 0x4030582a, 0x40305839, 0x4030580a, 0x40305824, 0x401c5820];
   const requests = [resvsp, resvsp64, zeroRange, allocsp, allocsp64, setExtentSize, `(1 << 32 | ${resvsp})`];
-  const out = await said(perl(`open(my $f, "+>", "x") or die; print $f "x" x 8192; $f->flush; my $r;
+  const out = await outputOf(perl(`open(my $f, "+>", "x") or die; print $f "x" x 8192; $f->flush; my $r;
     for my $mode (0, 1, 16, 17, 64) { $r = syscall(${call.fallocate}, fileno($f), $mode, 0, 1 << 30); print "mode $mode ", $r == -1 && $!{EOPNOTSUPP} ? "refused" : "not refused: $!", "\\n" }
     for my $request (${requests.join(', ')}) { $r = syscall(${call.ioctl}, fileno($f), $request, 0); print "request $request ", $r == -1 && $!{EOPNOTSUPP} ? "refused" : "not refused: $!", "\\n" }`),
   'fallocate --punch-hole --offset 0 --length 4096 x; fallocate --posix --length 1M y && stat --format "size %s" x y');
@@ -75,7 +75,7 @@ attack('disk space is not allocated without being written', ['system_calls'], as
 
 attack('System V semaphores and message queues are denied, and shared segments are small', ['system_calls'], async () => {
   const before = kernelKiB();
-  const out = await said(perl(`my ($n, $m) = (0, 0);
+  const out = await outputOf(perl(`my ($n, $m) = (0, 0);
     for (1 .. 200) { $n++ if syscall(${call.semget}, 0, 32000, 0600) >= 0; $n++ if syscall(${call.msgget}, 0, 0600) >= 0 }
     for (1 .. 200) { $m++ if syscall(${call.shmget}, 0, 1 << 20, 0600) >= 0 }
     print "got $n and $m\\n"; print "small ", syscall(${call.shmget}, 0, 4096, 0600) >= 0 ? "works" : "fails", "\\n"`));
@@ -84,16 +84,16 @@ attack('System V semaphores and message queues are denied, and shared segments a
   assert.ok(kernelKiB() - before < 200_000);
 });
 
-attack('there are no sockets but those of Unix, IP and netlink', ['system_calls'], async () => {
-  const out = await said(perl(`for my $f (0 .. 64, 1 << 32 | 40) { for my $t (1, 2, 3, 5) { if (syscall(${call.socket}, $f, $t, 0) >= 0) { print "family $f\\n"; last } } }
+attack('only Unix, IP and netlink sockets can be created', ['system_calls'], async () => {
+  const out = await outputOf(perl(`for my $f (0 .. 64, 1 << 32 | 40) { for my $t (1, 2, 3, 5) { if (syscall(${call.socket}, $f, $t, 0) >= 0) { print "family $f\\n"; last } } }
     for my $f (2 .. 64) { print "pair of $f\\n" if syscall(${call.socketpair}, $f, 1, 0, "x" x 16) >= 0 }`));
   assert.deepEqual([...out.matchAll(/family (\d+)/g)].map((m) => Number(m[1])), [1, 2, 10, 16]);
   assert.doesNotMatch(out, /pair of/);
 });
 
-regular('watches, timers and queues cost the kernel little before they are refused', { timeout: 120000 }, async () => {
+regular('watches, timers and queues use little kernel memory before they are denied', { timeout: 120000 }, async () => {
   const before = kernelKiB();
-  const out = await said(perl(`my $t = "x" x 8; for (1 .. 40) { next if fork; my @k;
+  const out = await outputOf(perl(`my $t = "x" x 8; for (1 .. 40) { next if fork; my @k;
     for (1 .. 200) { last if syscall(${call.inotify_init1}, 0) < 0 }
     for (1 .. 3000) { last if syscall(${call.timer_create}, 1, 0, $t) < 0 }
     for (1 .. 200) { my $a = pack("q8", 0, 10, 8192, 0, 0, 0, 0, 0); last if syscall(${call.mq_open}, "q$$.$_", 0102, 0600, $a) < 0 }
@@ -102,16 +102,16 @@ regular('watches, timers and queues cost the kernel little before they are refus
   assert.ok(kernelKiB() - before < 500_000, `${kernelKiB() - before} KiB`);
 });
 
-attack('file systems in memory are small, and the others cannot be written to', ['tmp_size'], async () => {
-  const out = await said(...['/tmp', '/dev/shm'].map((at) => `head -c 64M /dev/zero > ${at}/large; stat -c 'large has %s' ${at}/large; rm ${at}/large`),
+attack('in-memory file systems are small, and the others are read-only', ['tmp_size'], async () => {
+  const out = await outputOf(...['/tmp', '/dev/shm'].map((at) => `head -c 64M /dev/zero > ${at}/large; stat -c 'large has %s' ${at}/large; rm ${at}/large`),
     'for at in / /dev /etc /usr /opt /proc /run /sys /var; do { mkdir -p $at/mine && echo "made $at"; } 2>/dev/null; done; true');
   assert.deepEqual([...out.matchAll(/large has (\d+)/g)].map((m) => Number(m[1])), [16 << 20, 16 << 20]);
   assert.doesNotMatch(out, /^made/m);
 });
 
-attack('a flood of output is cut, and costs the server no memory', ['output_size'], { timeout: 120000 }, async () => {
+attack('excessive output is truncated and uses no memory of the server', ['output_size'], { timeout: 120000 }, async () => {
   const before = rss(server.process.pid);
-  const out = await said('head -c 50M /dev/zero | tr "\\0" x; head -c 50M /dev/zero | tr "\\0" y >&2');
+  const out = await outputOf('head -c 50M /dev/zero | tr "\\0" x; head -c 50M /dev/zero | tr "\\0" y >&2');
   assert.ok(out.length < 10_000, `${out.length} characters`);
   assert.ok(rss(server.process.pid) - before < 100, `${rss(server.process.pid) - before} MiB more`);
 });

@@ -1,5 +1,5 @@
-// The reserve of the machine's memory. Which command is ended below it is tested in modules/runs/sandbox/bubblewrap
-// (watchdog_test.cpp), with a machine whose memory the test sets.
+// The memory reserve of the machine. Which command is terminated below the reserve is tested in
+// modules/runs/sandbox/bubblewrap (watchdog_test.cpp), with simulated memory.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from '../e2e/lib/llm.mjs';
@@ -21,9 +21,9 @@ after(async () => {
   database?.drop();
 });
 
-const figure = async (line) => Number(new RegExp(`^runyard_sandbox_bubblewrap_${line} (\\S+)$`, 'm').exec(await (await fetch(`${server.url}/metrics`)).text())?.[1] ?? NaN);
+const metric = async (line) => Number(new RegExp(`^runyard_sandbox_bubblewrap_${line} (\\S+)$`, 'm').exec(await (await fetch(`${server.url}/metrics`)).text())?.[1] ?? NaN);
 
-test('below the reserve of memory commands are refused with the cause', async () => {
+test('below the memory reserve, commands are rejected with the reason', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: 'echo executed' });
   assert.equal(r.status, 200, r.text);
@@ -33,11 +33,11 @@ test('below the reserve of memory commands are refused with the cause', async ()
   assert.doesNotMatch(result, /executed/);
   assert.ok(s.events.some((e) => e.type === 'status' && e.status === 'completed'), s.raw);
   await waitFor('the warning', () => /the memory of the machine is nearly used up.*min_available_mb/.test(server.log));
-  assert.ok((await figure('refused_total{[^}]*reason="machine_memory"[^}]*}')) >= 1);
-  assert.ok((await figure('memory_available_bytes(?:{[^}]*})?')) > 0);
+  assert.ok((await metric('refused_total{[^}]*reason="machine_memory"[^}]*}')) >= 1);
+  assert.ok((await metric('memory_available_bytes(?:{[^}]*})?')) > 0);
 });
 
-test('the server stays ready: the probe of the sandbox needs no reserve', async () => {
+test('the server stays ready: the probe of the sandbox ignores the reserve', async () => {
   assert.match(server.log, /sandbox ready/);
   assert.equal((await fetch(`${server.url}/readyz`)).status, 200);
 });

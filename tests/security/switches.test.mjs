@@ -1,4 +1,5 @@
-// The switches of lib/protections.mjs are those of the sources, each is used and described, and an ordinary build has none.
+// lib/protections.mjs lists exactly the switches in the sources, each is tested and documented, and an ordinary build
+// has none.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -11,13 +12,13 @@ const named = /without_protection\("(\w+)"\)/g;
 const sources = ['core', 'modules'].flatMap((dir) => readdirSync(path.join(root, dir), { recursive: true })
   .filter((f) => /\.(cpp|hpp)$/.test(f)).map((f) => readFileSync(path.join(root, dir, f), 'utf8')));
 
-test('the switches of the table are those of the sources', () => {
-  const there = new Set(sources.flatMap((text) => [...text.matchAll(named)].map((m) => m[1])));
+test('protections.mjs lists exactly the switches in the sources', () => {
+  const inSources = new Set(sources.flatMap((text) => [...text.matchAll(named)].map((m) => m[1])));
   const listed = new Set(Object.values(protections).flatMap((p) => p.build ?? []));
-  assert.deepEqual([...there].sort(), [...listed].sort());
+  assert.deepEqual([...inSources].sort(), [...listed].sort());
 });
 
-test('every protection is attacked and described', () => {
+test('every protection has an attack and is documented', () => {
   const attacks = readdirSync(here).filter((f) => f.endsWith('.test.mjs')).map((f) => readFileSync(path.join(here, f), 'utf8')).join('\n');
   const readme = readFileSync(path.join(here, 'README.md'), 'utf8');
   for (const name of Object.keys(protections)) {
@@ -28,11 +29,11 @@ test('every protection is attacked and described', () => {
 
 test('an ordinary build has no switch', (t) => {
   const enabled = /^RY_TEST_WITHOUT_PROTECTIONS:BOOL=(ON|1|TRUE|YES)$/mi.test(readFileSync(path.join(build, 'CMakeCache.txt'), 'utf8'));
-  if (enabled) return t.skip('this build is the one with switches');
+  if (enabled) return t.skip('this build has switches');
   const modules = readdirSync(path.join(build, 'modules')).filter((f) => f.endsWith('.so')).map((f) => `modules/${f}`);
   assert.ok(modules.length > 5, modules.join());
   for (const file of ['bin/runyard', 'bin/runyard-sandbox-exec', ...modules]) {
     const bytes = readFileSync(path.join(build, file));
-    assert.ok(!bytes.includes('RY_TEST_WITHOUT'), `${file} reads the environment of tests`);
+    assert.ok(!bytes.includes('RY_TEST_WITHOUT'), `${file} contains a test switch`);
   }
 });

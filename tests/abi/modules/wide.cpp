@@ -15,8 +15,8 @@ class wide {
 
  private:
   ry::task<void> note(std::string question, std::string by) {
-    auto noted = co_await ctx_.db().query("insert into seen values ($1, $2)", question, by);
-    noted.value();
+    auto inserted = co_await ctx_.db().query("insert into seen values ($1, $2)", question, by);
+    inserted.value();
   }
   ry::task<ry::job_outcome> work(ry::job j) {
     co_await note(std::string(j.args()), "job");
@@ -58,8 +58,8 @@ class wide {
     co_return "only " + by + (heard ? " and live" : " and nothing live");
   }
   ry::task<ry::response> answer(ry::request r) {
-    const std::string said = co_await ask(r.exec());
-    co_return ry::response::json("{\"lang\":\"" + said + "\"}");
+    const std::string result = co_await ask(r.exec());
+    co_return ry::response::json("{\"lang\":\"" + result + "\"}");
   }
 
   ry::context& ctx_;

@@ -1,11 +1,11 @@
-// attack(name, protections, [options], body): a test of node:test that fails when one of the named protections is off.
-// regular(name, [options], body): regular use that must work with the protections on. It proves nothing about them.
-// lib/protections.mjs lists the protections; tests/security/without_protection turns each off and runs its attacks.
+// attack(name, protections, [options], body): a test of node:test that fails if one of the named protections is
+// disabled. regular(name, [options], body): regular use that must work with the protections enabled.
+// lib/protections.mjs lists the protections; tests/security/without_protection disables each and runs its attacks.
 import { after, before, test } from 'node:test';
 import { protections, without } from './protections.mjs';
-import { unable } from './server.mjs';
+import { skipReason } from './server.mjs';
 
-const skip = unable ?? false;
+const skip = skipReason ?? false;
 
 export function attack(name, protectedBy, ...rest) {
   for (const p of protectedBy) if (!protections[p]) throw new Error(`${name}: there is no protection ${p}`);
@@ -21,6 +21,6 @@ export function regular(name, ...rest) {
   test(name, { skip, ...rest[0] }, body);
 }
 
-// Hooks that do nothing where the tests are skipped.
+// Hooks that do nothing if the tests are skipped.
 export const setUp = (body) => before(async () => { if (!skip) await body(); });
 export const tearDown = (body) => after(async () => { if (!skip) await body(); });

@@ -1,4 +1,4 @@
-// Commands of an agent: each line of a prompt is one that the model runs, one after the other.
+// Commands of an agent: the model runs each line of a prompt as a command, one after the other.
 import assert from 'node:assert/strict';
 import { lastUser, startLlm, turns } from '../../e2e/lib/llm.mjs';
 
@@ -9,19 +9,19 @@ export const startCommandLlm = () => startLlm((request, reply) => {
   reply.tools([{ id: `c${done}`, name: 'shell', arguments: { command: commands[done] } }]);
 });
 
-// Starts a run and waits for its end. `said`: the results of its commands.
+// Starts a run and waits for its end. `results`: the results of its commands.
 export async function run(u, prompt, thread) {
   const r = await u.start({ prompt, ...(thread ? { thread_id: thread } : {}) });
   assert.equal(r.status, 200, r.text);
   const s = await u.stream(r.json.agent_run_id, { timeout: 90000 });
   assert.ok(s.events.some((e) => e.type === 'status' && e.status === 'completed'), s.raw);
-  return { ...r.json, said: s.events.filter((e) => e.type === 'tool_result').map((e) => e.content) };
+  return { ...r.json, results: s.events.filter((e) => e.type === 'tool_result').map((e) => e.content) };
 }
 
-// A script of Perl as one command.
+// A Perl script as one command.
 export const perl = (script) => `perl -MErrno -MSocket -MIO::Handle -e '${script.replace(/\s*\n\s*/g, ' ')}'`;
 
-// Numbers of system calls. Those that are the same on both have one.
+// System call numbers: [x86_64, arm64], or one number if both are equal.
 const numbers = {
   ptrace: [101, 117], process_vm_readv: [310, 270], process_vm_writev: [311, 271], prlimit64: [302, 261], kcmp: [312, 272], pidfd_open: 434, pidfd_getfd: 438,
   semget: [64, 190], msgget: [68, 186], shmget: [29, 194], socket: [41, 198], socketpair: [53, 199], prctl: [157, 167], unshare: [272, 97], clone: [56, 220],

@@ -1,16 +1,17 @@
-// A network namespace with public addresses that lead to this machine, and names that the test answers for.
+// A network namespace with public addresses that are routed to this machine, and a DNS server of the test.
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-export const remote = '20.20.20.20';  // not of an interface: as a server elsewhere
-export const own = '20.20.20.21';     // of an interface of this machine
+export const remote = '20.20.20.20';  // not assigned to an interface: stands in for a remote server
+export const own = '20.20.20.21';     // assigned to an interface of this machine
 
-// Runs `file` once more inside of such a namespace, in place of this process. Returns inside of it; false: it cannot be made.
+// Runs `file` again in such a namespace instead of in this process. Returns true inside it, false if it cannot be
+// created.
 export function enterNetwork(file) {
-  if (process.env.RY_NETWORK_OF_ITS_OWN) return true;
+  if (process.env.RY_IN_NETWORK_NAMESPACE) return true;
   if (spawnSync('unshare', ['--net', '--mount', 'true']).status !== 0) return false;
   const dir = mkdtempSync(path.join(tmpdir(), 'ry-network-'));
   const at = (name) => path.join(dir, name);
@@ -19,12 +20,12 @@ export function enterNetwork(file) {
   const enter = `set -e; ip link set lo up; ip route add local ${remote}/32 dev lo; ip addr add ${own}/32 dev lo
     for f in hosts resolv.conf; do mount --bind ${dir}/$f /etc/$f; done; exec "$@"`;
   const r = spawnSync('unshare', ['--net', '--mount', '--', 'sh', '-c', enter, 'sh', process.execPath, ...process.execArgv, file],
-    { env: { ...process.env, RY_NETWORK_OF_ITS_OWN: '1' }, stdio: 'inherit' });
+    { env: { ...process.env, RY_IN_NETWORK_NAMESPACE: '1' }, stdio: 'inherit' });
   rmSync(dir, { recursive: true, force: true });
   process.exit(r.status ?? 1);
 }
 
-// Answers A questions with `addressOf(name)`; nothing for undefined.
+// A DNS server that answers A queries with `addressOf(name)`, and does not answer if it is undefined.
 export async function startNames(addressOf) {
   const socket = createSocket('udp4');
   socket.on('message', (question, from) => {

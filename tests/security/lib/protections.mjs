@@ -1,6 +1,6 @@
-// Every protection that the attacks of this directory test, and how a test server is started without it:
-//   set    settings that turn it off, or so high that no attack reaches the limit
-//   sql    statements on the test's database after the first start: a function of the schema that no longer protects
+// Every protection that the attacks in this directory test, and how a test server is started without it:
+//   set    settings that disable it, or raise its limit beyond what any attack reaches
+//   sql    statements on the test's database after the first start, which replace the protecting function
 //   build  a switch of a build with -DRY_TEST_WITHOUT_PROTECTIONS=ON (without_protection.hpp)
 // Limits on processes and memory are raised, not removed: the machine must survive the attack.
 const build = (name) => ({ build: name });
@@ -79,7 +79,7 @@ export const protections = {
   postgres_user: build('postgres_user'),
 };
 
-// The protection that is off; undefined: none.
+// The disabled protection; undefined if none.
 export const without = process.env.RY_SECURITY_WITHOUT;
 if (without !== undefined && !protections[without]) throw new Error(`RY_SECURITY_WITHOUT=${without}: there is no such protection`);
 if (protections[without]?.build) process.env.RY_TEST_WITHOUT = protections[without].build;

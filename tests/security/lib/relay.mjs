@@ -1,5 +1,5 @@
-// node relay.mjs SOCKET TARGET: connections to the Unix socket SOCKET, which every user may use, go on to TARGET. A process of its
-// own, as tests block theirs while they wait for programs. It ends with its standard input.
+// node relay.mjs SOCKET TARGET: forwards connections to the Unix socket SOCKET, which every user may use, to TARGET. A
+// separate process, because tests block theirs while they wait for programs. It exits when its stdin is closed.
 import { chmodSync } from 'node:fs';
 import net from 'node:net';
 

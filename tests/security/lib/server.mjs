@@ -1,6 +1,6 @@
-// Servers that the attacks run against, in the mode and without the protection that the environment names:
-//   RY_SECURITY_USER=unprivileged   as root, the server is started as the user nobody: sandboxes are user namespaces
-//   RY_SECURITY_WITHOUT=NAME        the protection NAME of protections.mjs is off
+// Servers that are attacked. Environment variables select the mode and the disabled protection:
+//   RY_SECURITY_USER=unprivileged   root starts the server as the user nobody: sandboxes are user namespaces
+//   RY_SECURITY_WITHOUT=NAME        the protection NAME of protections.mjs is disabled
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,24 +14,24 @@ const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '
 const can = (...command) => spawnSync(command[0], command.slice(1)).status === 0;
 const isRoot = process.getuid() === 0;
 export const unprivileged = process.env.RY_SECURITY_USER === 'unprivileged';
-// Of the sandboxes of these servers.
+// The kind of sandbox of these servers.
 export const confinement = isRoot && !unprivileged ? 'drop_root' : 'user_namespace';
 
-function whyNot() {
+function reasonToSkip() {
   if (!unprivileged) return undefined;
-  if (!isRoot) return 'the test without this mode has an unprivileged server already';
+  if (!isRoot) return 'without this mode the server is already unprivileged';
   if (!can(...nobody, 'test', '-x', binary, '-a', '-r', path.join(build, 'modules/runs.so'))) return 'the user nobody cannot read the build';
-  if (!can(...nobody, 'bwrap', '--unshare-all', '--ro-bind', '/', '/', '--proc', '/proc', 'true')) return 'the user nobody has no user namespaces here';
+  if (!can(...nobody, 'bwrap', '--unshare-all', '--ro-bind', '/', '/', '--proc', '/proc', 'true')) return 'the user nobody cannot create user namespaces here';
   return undefined;
 }
-// Why the tests of this mode cannot run here.
-export const unable = whyNot();
+// The reason why the tests of this mode cannot run here, or undefined.
+export const skipReason = reasonToSkip();
 
 export class Server extends AnyServer {
   constructor({ set = [], wrap = [], ...options } = {}) {
-    const off = protections[without];
-    super({ ...options, set: [...set, ...(off?.set ?? [])], wrap: unprivileged ? [...nobody, ...wrap] : wrap });
-    this.off = off;
+    const disabled = protections[without];
+    super({ ...options, set: [...set, ...(disabled?.set ?? [])], wrap: unprivileged ? [...nobody, ...wrap] : wrap });
+    this.disabled = disabled;
   }
 
   async start(options = {}) {
@@ -42,25 +42,25 @@ export class Server extends AnyServer {
       if (socket) await waitFor('the relay', () => existsSync(socket) && (statSync(socket).mode & 0o777) === 0o777);
     }
     await super.start({ timeout: 90000, ...options });
-    // Other servers and later starts find it done.
-    if (this.off?.sql && !this.database.off) {
-      this.database.off = this.off;
-      this.database.sql(this.off.sql);
+    // Runs only once per database, not for other servers and later starts.
+    if (this.disabled?.sql && !this.database.disabled) {
+      this.database.disabled = this.disabled;
+      this.database.sql(this.disabled.sql);
     }
     return this;
   }
 
-  // Also of directories that are deeper than Node.js can remove.
+  // rm also removes directories that are too deep for Node.js.
   async close() {
     await this.stop();
     if (this.ownDir && !process.env.RY_KEEP) spawnSync('rm', ['-rf', this.dir]);
   }
 }
 
-// Another user may not enter the directory of the socket: connections pass through a relay.
+// The user nobody may not enter the directory of the socket, so connections pass through a relay.
 export function makeDatabase() {
   const database = makePlainDatabase();
-  if (!unprivileged || unable) return database;
+  if (!unprivileged || skipReason) return database;
   const dir = mkdtempSync(path.join(tmpdir(), 'ry-relay-'));
   chmodSync(dir, 0o711);
   const name = '.s.PGSQL.5432', host = decodeURIComponent(/host=([^&]*)/.exec(database.url)[1]);

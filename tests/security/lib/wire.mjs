@@ -1,8 +1,9 @@
-// HTTP by hand, for what no client library does: readers that do not read, bodies that never end, foreign names.
+// A minimal HTTP client for requests that client libraries cannot make: stalled readers, endless bodies, foreign host
+// names.
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 
-// A connection that reads only on request. `from`: its local address.
+// Opens a connection that reads only on request. `from`: its local address.
 export function connect(url, { from } = {}) {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -17,7 +18,7 @@ export function connect(url, { from } = {}) {
   });
 }
 
-// The status line and headers of the next answer, as soon as they are there; the rest stays unread.
+// Reads the status line and headers of the next response; the rest stays unread.
 export async function headOf(socket, ms = 15000) {
   let text = '';
   const end = Date.now() + ms;
@@ -30,13 +31,13 @@ export async function headOf(socket, ms = 15000) {
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text };
 }
 
-// One request and its whole answer on a connection of its own.
+// Sends one request on a new connection and reads the complete response.
 export function ask(url, method, target, { headers = {}, body, from } = {}) {
   return new Promise((resolve, reject) => {
     const { hostname, port, host } = new URL(url);
     const socket = net.connect({ host: hostname, port, localAddress: from });
     let text = '';
-    socket.setTimeout(20000, () => socket.destroy(new Error(`no answer to ${method} ${target}`)));
+    socket.setTimeout(20000, () => socket.destroy(new Error(`no response to ${method} ${target}`)));
     socket.on('error', reject);
     socket.on('data', (d) => { text += d.toString('latin1'); });
     socket.on('close', () => {

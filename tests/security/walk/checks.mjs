@@ -1,26 +1,26 @@
 // Properties that a response must never have.
 import { uuidsIn } from './known.mjs';
 
-const known = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const noRoute = new Set([204, 400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 417, 431]);
-// Messages of the database, the runtime and the file system belong in the log only.
+// Messages of the database, the runtime and the file system may appear only in the log.
 const internals = [/SQLSTATE/, /syntax error at or near/, /violates (check|unique|foreign|not-null)/, /invalid (input syntax|byte sequence)/, /\bstd::/, /\.(cpp|hpp):\d+/, /terminate called/, /Traceback/, /\/tmp\/ry-e2e-/, /\/work\/|\/build\/modules\//, /postgresql:\/\//];
 const secretText = /(header|credential|client) mark-[\w-]+ secret|pass mark-[\w-]+ word/;
-// Deleting something that is not there is a success there.
+// Here, deleting something that does not exist is a success.
 const idempotent = /^DELETE (\/api)?\/notifications\/device-token\/|^DELETE \/auth\/sessions\//;
 
 export class Checks {
-  // `contract`: of tests/e2e/lib/openapi.mjs, for a document that does not change during the walk. `allowed(request, status)`: a 5xx
-  // that the services around the server cause.
-  constructor(world, contract, known, allowed) {
-    Object.assign(this, { world, contract, known, allowed });
+  // `contract`: see tests/e2e/lib/openapi.mjs; the document must not change during the walk. `allowed(request,
+  // status)`: whether a 5xx is caused by the services around the server.
+  constructor(deployment, contract, known, allowed) {
+    Object.assign(this, { deployment, contract, known, allowed });
     this.people = ['ann', 'ben', 'cyd'];
   }
 
-  // Findings in one response: [{what, detail}].
+  // Returns the findings in one response: [{kind, detail}].
   examine(request, response) {
     const out = [];
-    const found = (what, detail = '') => out.push({ what, detail: String(detail).slice(0, 600) });
+    const found = (kind, detail = '') => out.push({ kind, detail: String(detail).slice(0, 600) });
     if (response.failure) {
       const excused = request.halfClose || request.bytes.length > 250000;
       if (!excused || response.timedOut) found('no response', response.failure);
@@ -31,7 +31,7 @@ export class Checks {
     const described = this.#described(request, response, text, found);
     const probe = request.at.path === '/readyz' && status === 503;  // while the administrator drains the node
     if (status >= 500) {
-      const limit = probe || (status === 503 && response.header('retry-after') !== undefined) || (status === 501 && !known.has(request.method));
+      const limit = probe || (status === 503 && response.header('retry-after') !== undefined) || (status === 501 && !knownMethods.has(request.method));
       if (!limit && !this.allowed(request, status)) found(`status ${status}`, text);
     }
     if ((status === 429 || status === 503) && !probe && response.header('retry-after') === undefined) found('no Retry-After', `${status} ${text}`);
@@ -67,8 +67,8 @@ export class Checks {
     if (fault) found('a response that is not as described', `${status}: ${fault}: ${text.slice(0, 300)}`);
     if (response.stream && status === 200) this.#events(operation, text, found);
     if (status >= 200 && status < 300) {
-      const wrong = this.#taken(request, operation, pathname, search);
-      if (wrong) found('a request that is not as described was taken', `${status}: ${wrong}`);
+      const fault = this.#requestFault(request, operation, pathname, search);
+      if (fault) found('a request that is not as described was taken', `${status}: ${fault}`);
     }
     return operation;
   }
@@ -85,7 +85,7 @@ export class Checks {
     }
   }
 
-  #taken(request, operation, pathname, search) {
+  #requestFault(request, operation, pathname, search) {
     const { body } = request;
     const { node } = this.contract.document.resolve(operation.operation.requestBody, []);
     let value, media = request.headers.findLast(([k]) => k === 'Content-Type')?.[1].split(';')[0].trim().toLowerCase() ?? '';
@@ -97,14 +97,14 @@ export class Checks {
         return `the body is not JSON (${e.message}): ${body.subarray(0, 200).toString('latin1')}`;
       }
     }
-    // The server reads the first of several headers or parameters of one name.
+    // The server uses the first of several headers or parameters with the same name.
     const headers = new Headers();
     for (const [k, v] of request.headers) if (v !== '' && !/[^\x20-\x7e]/.test(v) && !headers.has(k)) headers.append(k, v);
     const url = new URL(`http://x${pathname.replace(/[^\x21-\x7e]/g, '')}`);
     for (const [k, v] of new URLSearchParams(search)) if (!url.searchParams.has(k)) url.searchParams.append(k, v);
-    // Of two spellings of a member it reads the one with underscores.
+    // Of two spellings of a member it uses the one with underscores.
     for (const [one, other] of [['custom_mcps', 'customMcps'], ['enabled_tools', 'enabledTools']]) if (value && typeof value === 'object' && one in value) delete value[other];
-    // It removes white space around a name before it counts the characters.
+    // It trims a name before it checks the length.
     if (typeof value?.name === 'string') value.name = value.name.trim();
     if (headers.has('last-event-id')) url.searchParams.delete('last_event_id');
     if (headers.has('last-event-id') || url.searchParams.has('last_event_id')) url.searchParams.delete('last_id');
@@ -129,7 +129,7 @@ export class Checks {
 
   #leaks(request, response, text, found) {
     const all = `${response.headers.map(([k, v]) => `${k}: ${v}`).join('\n')}\n\n${text}`;
-    for (const s of this.world.secrets) if (all.includes(s)) found('a secret', s);
+    for (const s of this.deployment.secrets) if (all.includes(s)) found('a secret', s);
     const shown = secretText.exec(all);
     if (shown) found('a secret', `${shown[0]} in ${text.slice(0, 300)}`);
     const { actor } = request;
@@ -143,9 +143,9 @@ export class Checks {
     const lower = all.toLowerCase();
     for (const name of this.people) {
       if (name === actor) continue;
-      const person = this.world[name], own = this.world.owns[name];
+      const person = this.deployment[name], own = this.deployment.owns[name];
       if (lower.includes(person.marker)) {
-        // The page of an unsubscribe link shows the address of its e-mail.
+        // The page of an unsubscribe link shows the e-mail address.
         const shared = [...own.device, ...(own.unsubscribe ?? [])].some((d) => mine(d));
         if (!shared) found('text of another account', `${person.marker} in ${text.slice(0, 300)}`);
       }

@@ -1,7 +1,7 @@
-// What the walk has learned: ids that responses gave to each actor, and whose they are.
+// The ids that each actor has received in responses, and their owners.
 import { kindOf } from './requests.mjs';
 
-const most = 60;
+const maxIds = 60;
 const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 export const uuidsIn = (text) => new Set((text.match(uuids) ?? []).map((u) => u.toLowerCase()));
 
@@ -15,14 +15,14 @@ export class Known {
   #gone = new Map();
   #owner = new Map();    // uuid -> actor
   #stored = new Map();   // actor -> values of others that the actor itself stored
-  #tokens = [];          // for event streams, each good for one path
-  placed = [];           // values of others in the request that is being made
-  // `document`: text that every client may read.
-  constructor(world, document) {
+  #tokens = [];          // for event streams, each valid for one path
+  placed = [];           // values of others in the current request
+  // `document`: public text.
+  constructor(deployment, document) {
     this.open = uuidsIn(document);
-    this.world = world;
-    this.victims = new Set(Object.values(world.owns.cyd).flat());
-    for (const [actor, own] of Object.entries(world.owns)) {
+    this.deployment = deployment;
+    this.victims = new Set(Object.values(deployment.owns.cyd).flat());
+    for (const [actor, own] of Object.entries(deployment.owns)) {
       for (const [kind, ids] of Object.entries(own)) for (const id of ids.filter(Boolean)) {
         if (actor !== 'cyd') this.add(actor, kind, id);
         if (['account', 'code', 'referral', 'run'].includes(kind) && actor !== 'cyd') this.add('admin', kind, id);
@@ -36,10 +36,10 @@ export class Known {
   }
   add(actor, kind, id) {
     if (actor === 'admin' && this.victims.has(id)) return;
-    if (this.open.has(id)) return;  // an example of the document
+    if (this.open.has(id)) return;  // an example in the document
     const pool = this.#pool(this.#pools, actor, kind);
     if (pool.includes(id)) return;
-    if (pool.length >= most) pool.splice(Math.floor(pool.length / 2), 1);
+    if (pool.length >= maxIds) pool.splice(Math.floor(pool.length / 2), 1);
     pool.push(id);
   }
   #pool(map, actor, kind) {
@@ -56,26 +56,26 @@ export class Known {
     const pool = this.#pool(this.#gone, actor, kind);
     return pool.length ? r.pick(pool) : undefined;
   }
-  // An id of another account: most often of the one that does not walk.
+  // Returns an id of another account, preferably of cyd, which sends no requests.
   foreign(actor, kind, r) {
     if (actor === 'admin') return undefined;
-    const own = this.world.owns.cyd[kind];
+    const own = this.deployment.owns.cyd[kind];
     const id = own && r.chance(0.6) ? r.pick(own) : this.pick(actor === 'ann' ? 'ben' : 'ann', kind, r);
     if (id !== undefined) this.placed.push(id);
     return id;
   }
-  // A token for the event stream of another path.
+  // Returns a stream token for another path.
   tokenOfAnotherPath(path, r) {
     const others = this.#tokens.filter((t) => t.path !== path);
     return others.length ? r.pick(others).token : undefined;
   }
   resetToken(actor) {
-    const person = this.world[actor];
-    const mail = person?.email && this.world.smtp.to(person.email).findLast((m) => m.raw.includes('#reset='));
+    const person = this.deployment[actor];
+    const mail = person?.email && this.deployment.smtp.to(person.email).findLast((m) => m.raw.includes('#reset='));
     return mail ? /#reset=(?:3D)?([A-Za-z0-9_-]{43})/.exec(mail.parsed.text)?.[1] ?? 'x' : 'x';
   }
 
-  // Values of others that an actor itself put into its data are no leak when they come back.
+  // Values of others that an actor itself stored are not a leak when they are returned.
   stored(actor, values) {
     if (!this.#stored.has(actor)) this.#stored.set(actor, new Set());
     for (const v of values) this.#stored.get(actor).add(v);
@@ -83,7 +83,7 @@ export class Known {
   hasStored(actor, value) { return this.#stored.get(actor)?.has(value) ?? false; }
   ownerOf(uuid) { return this.#owner.get(uuid); }
 
-  // Learns from a response of success: ids for later requests, and that they are the actor's.
+  // Records the ids of a successful response for later requests, and their owner.
   learn(request, text, json) {
     const { actor, at } = request;
     if (request.method === 'DELETE' && request.pathId !== undefined && !request.foreignPath) {
@@ -94,16 +94,17 @@ export class Known {
         this.#pool(this.#gone, actor, request.kind).push(request.pathId);
       }
     }
-    // With another credential the response is not for the actor: anonymous clients get an id that stands for the account of a code.
+    // With another credential the response is not for the actor: anonymous clients get an alias of the account of a
+    // code.
     if ((actor === 'ann' || actor === 'ben') && request.credential === request.sentCredential) {
       const sent = uuidsIn(request.bytes.toString('latin1'));
       for (const u of uuidsIn(text)) if (!sent.has(u) && !this.#owner.has(u) && !this.open.has(u)) this.#owner.set(u, actor);
     }
     if (json !== undefined) this.#collect(actor, at.path, json, 0);
     if (at.path.endsWith('/stream-token') && json?.token) {
-      // The path that the token itself names: the request may have spelled it in another way.
+      // The path in the token: the request may have used another spelling.
       this.#tokens.push({ token: json.token, path: JSON.parse(Buffer.from(json.token.split('.')[1], 'base64url')).path });
-      if (this.#tokens.length > most) this.#tokens.shift();
+      if (this.#tokens.length > maxIds) this.#tokens.shift();
     }
     if (at.path === '/console') for (const [, name] of text.matchAll(/assets\/([\w.-]+)/g)) this.add(actor, 'asset', name);
   }

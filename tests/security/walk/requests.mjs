@@ -1,8 +1,8 @@
-// Requests made from /openapi.json: as the document describes them, with ids that earlier responses gave, and mutated ones.
+// Generates requests from /openapi.json: valid ones, with ids of earlier responses, and mutated ones.
 import { createHmac } from 'node:crypto';
 import { jsonText, make, oddString, oddValue, mutate, mutateText } from './values.mjs';
 
-// The kind of object that a path parameter names.
+// The kind of object that a path parameter identifies.
 const kinds = [
   [/^\/agents\/\{/, 'agent'], [/^\/agent-runs?\/\{/, 'run'], [/^\/threads?\/\{/, 'thread'], [/^\/projects\/\{/, 'project'], [/^\/api-keys\/\{/, 'api_key'],
   [/^\/auth\/sessions\/\{/, 'session'], [/inbox\/\{/, 'inbox'], [/^\/mcp\/profiles\/\{/, 'profile'], [/^\/admin\/accounts\/\{/, 'account'], [/^\/admin\/jobs\/\{/, 'job'],
@@ -58,19 +58,19 @@ function multipart(fields, r, mutated) {
 
 export class RequestMaker {
   // `document`: a Document of tests/e2e/lib/openapi.mjs. `known`: Known of known.mjs.
-  constructor(world, document, known) {
-    Object.assign(this, { world, document, known });
+  constructor(deployment, document, known) {
+    Object.assign(this, { deployment, document, known });
     this.numbers = 0;
   }
 
-  // A value that fits the meaning of a member of an operation's request.
+  // Returns a function that gives a meaningful value for a member of an operation's request.
   #hint(at, actor, r, valid) {
-    const { world, known } = this;
-    const marker = world[actor]?.marker ?? `mark-${actor}`;
+    const { deployment, known } = this;
+    const marker = deployment[actor]?.marker ?? `mark-${actor}`;
     const own = (kind) => known.pick(actor, kind, r);
-    // In a mutated request a secret may stand in a place that is shown.
-    const secret = (what) => `${what} ${marker} ${valid ? 'secret' : 'shown'}`;
-    const person = world[actor]?.email ? world[actor] : undefined;
+    // A mutated request may contain a secret in a member that is returned.
+    const secret = (label) => `${label} ${marker} ${valid ? 'secret' : 'shown'}`;
+    const person = deployment[actor]?.email ? deployment[actor] : undefined;
     const email = () => (at.path.startsWith('/auth/sign-up') || !person || at.path.includes('referrals') ? `new-${++this.numbers}-${r.hex(8)}@example.test` : person.email);
     return (name, node) => {
       if (node.type && [node.type].flat().includes('boolean')) return undefined;
@@ -99,17 +99,17 @@ export class RequestMaker {
         case 'memory_enabled': case 'queue': return r.pick(['true', 'false']);
         case 'prompt': return r.chance(0.04) ? `$ echo ${marker} >> file.txt` : `${r.chance(0.1) ? '[slowly] ' : ''}${marker} prompt`;
         case 'files': return r.chance(0.5) ? [] : [{ name: `${marker}.txt`, data: `content ${marker} ${r.hex(8)}` }];
-        case 'url': return r.chance(0.15) ? world.oauth.url : world.mcp.url;
-        case 'server': return r.pick(['Hand', world.mcp.url]);
+        case 'url': return r.chance(0.15) ? deployment.oauth.url : deployment.mcp.url;
+        case 'server': return r.pick(['Hand', deployment.mcp.url]);
         case 'tool': return 'echo';
         case 'type': return at.path.includes('identity') ? r.pick(['user.created', 'user.updated', 'INSERT']) : 'http';
         case 'customType': return null;
-        case 'custom_mcps': case 'customMcps': return [{ name: 'Hand', type: 'http', config: { url: world.mcp.url, headers: { 'X-Key': secret('header') } }, enabledTools: ['echo'] }];
-        case 'config': return r.pick([{ url: world.mcp.url, headers: { 'X-Key': secret('header') } }, { url: world.mcp.url, reuse: true, session: 'run', timeout_seconds: 5 }]);
+        case 'custom_mcps': case 'customMcps': return [{ name: 'Hand', type: 'http', config: { url: deployment.mcp.url, headers: { 'X-Key': secret('header') } }, enabledTools: ['echo'] }];
+        case 'config': return r.pick([{ url: deployment.mcp.url, headers: { 'X-Key': secret('header') } }, { url: deployment.mcp.url, reuse: true, session: 'run', timeout_seconds: 5 }]);
         case 'arguments': return { message: marker };
         case 'integration': return r.pick(['tracker', 'machine']);
         case 'credentials': return { token: secret('credential') };
-        case 'oauth': return r.pick([{ scope: 'tools:read' }, { grant: 'client_credentials', client_id: 'x', client_secret: secret('client'), issuer: world.sink.url }]);
+        case 'oauth': return r.pick([{ scope: 'tools:read' }, { grant: 'client_credentials', client_id: 'x', client_secret: secret('client'), issuer: deployment.sink.url }]);
         case 'enabled_tools': case 'enabledTools': return ['echo'];
         case 'data': return at.path.includes('identity') ? { id: r.uuid(), email: `hook-${r.hex(8)}@example.test`, email_verified: true } : undefined;
         case 'device_token': return r.chance(0.5) ? `device ${marker} ${r.hex(4)}` : `ExponentPushToken[${r.hex(8)}]`;
@@ -129,7 +129,7 @@ export class RequestMaker {
         case 'ticket': case 'confirm': case 'state': return own(name) ?? `${name}-${r.hex(8)}`;
         case 'cursor': return own(`cursor ${at.path}`) ?? undefined;
         case 'path': return r.pick(['', 'kept.txt', 'uploads', `uploads/${marker}.txt`, 'file.txt']);
-        case 'X-MCP-URL': return world.mcp.url;
+        case 'X-MCP-URL': return deployment.mcp.url;
         case 'X-MCP-Type': return 'http';
         case 'X-MCP-Headers': return JSON.stringify({ 'X-Key': secret('header') });
         case 'Cache-Control': return 'no-cache';
@@ -168,8 +168,8 @@ export class RequestMaker {
     return { type: media, value: make(this.document, node.content[media].schema ?? {}, r, hint) };
   }
 
-  // A request of an operation by an actor: {method, target, headers, body, given, mutated}. `mutated` names what was done to it; none:
-  // it is as described. `given`: what the checks of the document read.
+  // Returns a request to an operation by an actor: {method, target, headers, body, given, mutated}. `mutated` lists the
+  // mutations; if it is empty, the request is valid. `given`: the body for the checks against the document.
   make(at, actor, r, credential, { valid = false } = {}) {
     const mutated = [];
     this.known.placed = [];
@@ -184,7 +184,7 @@ export class RequestMaker {
     const kind = kindOf(at.path);
     const modes = valid ? [] : Array.from({ length: r.pick([1, 1, 1, 2, 3]) }, () => r.pick(['body', 'body', 'body', 'text', 'text', 'path', 'path', 'query', 'query', 'header', 'header', 'type', 'method', 'authorization', 'foreign', 'foreign', 'foreign', 'length']));
     const has = (mode) => modes.includes(mode);
-    // ids of another account, of a deleted object, and odd ones
+    // ids of another account, of a deleted object, and malformed ones
     for (const name of Object.keys(path)) {
       let text = pathSafe(path[name]);
       if (has('foreign')) {
@@ -217,7 +217,7 @@ export class RequestMaker {
     }
     if (search) target += `?${search.slice(0, 6000)}`;
     // the body
-    const trusted = at.path === '/auth/webhooks/identity';  // a message of the operator's own identity provider names accounts
+    const trusted = at.path === '/auth/webhooks/identity';  // messages of the operator's identity provider contain account ids
     const anyForeign = () => (trusted ? undefined : this.known.foreign(actor, r.pick(['agent', 'thread', 'run', 'project', 'profile', 'code', 'inbox', 'api_key']), r));
     if (value === undefined && !valid && method !== 'GET' && r.chance(0.2)) { value = oddValue(r); type = 'application/json'; mutated.push('a body'); }
     if (value !== undefined) {
@@ -233,9 +233,9 @@ export class RequestMaker {
         } else {
           const times = r.pick([1, 1, 2]);
           for (let i = 0; i < times; i++) {
-            const [v, what] = mutate(value, r, has('foreign') ? anyForeign : () => undefined);
+            const [v, mutation] = mutate(value, r, has('foreign') ? anyForeign : () => undefined);
             value = v;
-            mutated.push(what);
+            mutated.push(mutation);
           }
         }
       }
@@ -251,9 +251,9 @@ export class RequestMaker {
         const text = jsonText(value);
         body = Buffer.from(text);
         if (has('text')) {
-          const [bytes, what] = mutateText(text, r);
+          const [bytes, mutation] = mutateText(text, r);
           body = bytes;
-          mutated.push(what);
+          mutated.push(mutation);
         }
       }
       if (!valid && r.chance(0.01)) { body = Buffer.concat([body, Buffer.alloc(r.pick([300000, 1048577]), 0x20)]); mutated.push('a large body'); }
@@ -295,23 +295,23 @@ export class RequestMaker {
         }
       } else headers.push(['Content-Length', String(length)]);
     }
-    const { host } = new URL(this.world.server.url);
+    const { host } = new URL(this.deployment.server.url);
     const head = `${method} ${target.replace(/[ \r\n]/g, '+')} HTTP/1.1\r\n${[['Host', host], ...headers].map(([k, v]) => `${k}: ${v}`).join('\r\n')}\r\n\r\n`;
     const bytes = Buffer.concat([Buffer.from(head, 'latin1'), sent ?? Buffer.alloc(0)]);
     return { at, actor, method, target: target.replace(/[ \r\n]/g, '+'), headers, body, bytes, halfClose, foreignPath, mutated, kind, pathId: Object.values(path)[0],
       credential: authorization, sentCredential: credential, placed: this.known.placed, given: { type, value, mutatedText: has('text') || has('type') } };
   }
 
-  // Standard Webhooks.
+  // Returns the signature headers of Standard Webhooks.
   #signed(body, r) {
     const id = `msg_${r.hex(16)}`, at = String(Math.floor(Date.now() / 1000));
-    const key = Buffer.from(this.world.hooks[0].slice('whsec_'.length), 'base64');
+    const key = Buffer.from(this.deployment.hooks[0].slice('whsec_'.length), 'base64');
     const signature = createHmac('sha256', key).update(Buffer.concat([Buffer.from(`${id}.${at}.`), body])).digest('base64');
     return [['webhook-id', id], ['webhook-timestamp', at], ['webhook-signature', `v1,${signature}`]];
   }
 }
 
-// The request as a command line; of a long one, the length and how it begins.
+// Returns the request as a command line; for a long one, its length and beginning.
 export function commandOf(request, url) {
   const quote = (s) => `'${s.replaceAll("'", "'\\''")}'`;
   const plain = /^[\x20-\x7e]*$/;

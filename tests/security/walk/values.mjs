@@ -1,4 +1,4 @@
-// Values made from JSON schemas, and the ways to mutate them. Everything random comes from a seed.
+// Generates values from JSON schemas, and mutates them. All randomness comes from a seed.
 
 export class Random {
   #state;
@@ -19,7 +19,7 @@ export class Random {
   uuid() { return `${this.hex(8)}-${this.hex(4)}-4${this.hex(3)}-a${this.hex(3)}-${this.hex(12)}`; }
 }
 
-// Text that JSON.stringify() cannot write: {[raw]: text} stands in a value and is written as it is.
+// Text that JSON.stringify() cannot write: {[raw]: text} in a value is written verbatim.
 export const raw = Symbol('raw');
 const rawNode = (text) => ({ [raw]: text });
 
@@ -59,7 +59,7 @@ export function oddValue(r) {
   }
 }
 
-// A value just inside or outside of what a schema allows, or undefined.
+// Returns a value just inside or outside the limits of a schema, or undefined.
 function edge(node, type, r) {
   if (type === 'string') {
     const n = r.pick([node.minLength ?? 0, (node.minLength ?? 1) - 1, node.maxLength ?? 3, (node.maxLength ?? 3) + 1]);
@@ -70,8 +70,8 @@ function edge(node, type, r) {
   return undefined;
 }
 
-// `described`: a Document of tests/e2e/lib/openapi.mjs. `hint(name, schema)`: a value that fits the member's meaning, or undefined;
-// `hint.edges`: how likely a value is at the edge of what the schema allows.
+// `described`: a Document of tests/e2e/lib/openapi.mjs. `hint(name, schema)`: returns a meaningful value for the
+// member, or undefined; `hint.edges`: probability of a value at the limits of the schema.
 export function make(described, schema, r, hint, name = '', depth = 0) {
   const { node } = described.resolve(schema, []);
   if (node === true || Object.keys(node).length === 0) return `any ${r.hex(4)}`;
@@ -87,7 +87,7 @@ export function make(described, schema, r, hint, name = '', depth = 0) {
   if (node.enum) return r.pick(node.enum);
   const type = types.find((t) => t !== 'null');
   if (type === 'object' || node.properties) return makeObject(described, node, r, hint, depth);
-  // Names in any case are described as an enumeration or any text; hardly any other text is taken.
+  // Case-insensitive names are described as an enumeration or any text; other texts are rarely accepted.
   const names = node.anyOf?.find((one) => one.enum);
   if (names && r.chance(0.95)) return make(described, names, r, hint, name, depth);
   if (node.oneOf || node.anyOf || node.allOf) return make(described, r.pick(node.oneOf ?? node.anyOf ?? node.allOf), r, hint, name, depth);
@@ -124,19 +124,19 @@ function makeObject(described, node, r, hint, depth) {
   return out;
 }
 
-// Every place in a value: [holder, key].
-function places(value, out = []) {
+// Returns every member and element of a value: [holder, key].
+function slots(value, out = []) {
   if (value === null || typeof value !== 'object' || value[raw] !== undefined) return out;
   for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
     out.push([value, key]);
-    places(value[key], out);
+    slots(value[key], out);
   }
   return out;
 }
 
-// Mutates a value in one place; returns it (or another one) and the name of what was done.
+// Mutates one member of a value; returns it (or another value) and the name of the mutation.
 export function mutate(value, r, foreign) {
-  const all = places(value);
+  const all = slots(value);
   if (all.length === 0 || r.chance(0.06)) return [oddValue(r), 'another body'];
   const [holder, key] = r.pick(all);
   switch (r.below(8)) {
@@ -186,10 +186,10 @@ export function jsonText(value) {
 // Mutates the bytes of a JSON text.
 export function mutateText(text, r) {
   const bytes = Buffer.from(text);
-  const cut = () => bytes.subarray(0, r.below(bytes.length + 1));
+  const truncated = () => bytes.subarray(0, r.below(bytes.length + 1));
   switch (r.below(11)) {
-    case 0: return [cut(), 'a truncated text'];
-    case 1: return [Buffer.concat([bytes, Buffer.from(r.pick(['x', '{}', '\0', ']', ' 1', '\n\n{"a":1}']))]), 'more behind the text'];
+    case 0: return [truncated(), 'a truncated text'];
+    case 1: return [Buffer.concat([bytes, Buffer.from(r.pick(['x', '{}', '\0', ']', ' 1', '\n\n{"a":1}']))]), 'text after the end'];
     case 2: return [Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]), 'a byte order mark'];
     case 3: return [Buffer.from(text, 'utf16le'), 'UTF-16'];
     case 4: {
@@ -199,7 +199,7 @@ export function mutateText(text, r) {
     }
     case 5: {
       const member = /"([^"\\]+)":/.exec(text);
-      if (!member) return [cut(), 'a truncated text'];
+      if (!member) return [truncated(), 'a truncated text'];
       const odd = jsonText(oddValue(r)) || '1';
       return [Buffer.from(text.replace(member[0], () => `${member[0]}${odd},${member[0]}`)), 'a duplicated key'];
     }
@@ -210,7 +210,7 @@ export function mutateText(text, r) {
     }
     case 7: return [Buffer.from(r.pick(['', ' ', 'null', '[]', '""', '0', 'true', '{', '[', '"', '{}', '\0'])), 'another text'];
     case 8: return [Buffer.concat([Buffer.from(' '.repeat(r.pick([1, 1000, 100000]))), bytes]), 'white space before the text'];
-    case 9: return [Buffer.from(text.replaceAll(':', '=')), 'no JSON'];
+    case 9: return [Buffer.from(text.replaceAll(':', '=')), 'not JSON'];
     default: return [Buffer.from(r.pick(['[', '{"a":', '[{"a":[']).repeat(30000)), 'deep nesting'];
   }
 }

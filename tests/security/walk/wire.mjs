@@ -1,8 +1,8 @@
-// A client on bare sockets: it sends requests that no HTTP library sends, and keeps connections for later requests.
+// An HTTP client on plain sockets: sends requests that HTTP libraries refuse, and reuses connections.
 import net from 'node:net';
 
-// More idle connections would reach the limit of an address, and all further requests would get its 503.
-const mostIdle = 20;
+// With more idle connections the limit per address would be reached, and all further requests would get a 503.
+const maxIdle = 20;
 const crlf = Buffer.from('\r\n\r\n');
 const noBody = (method, status) => method === 'HEAD' || status === 204 || status === 304;
 
@@ -13,7 +13,7 @@ class ResponseReader {
     this.pending = Buffer.alloc(0);
     this.body = [];
     this.done = false;
-    this.left = undefined;  // bytes of a body with a length, or of the present chunk
+    this.remaining = undefined;  // remaining bytes of a body with a length, or of the current chunk
   }
   take(bytes) {
     this.pending = this.pending.length ? Buffer.concat([this.pending, bytes]) : bytes;
@@ -33,13 +33,13 @@ class ResponseReader {
   }
   #step() {
     if (!this.status) return this.#head();
-    if (this.framing === 'chunked' && this.left === undefined) {
+    if (this.framing === 'chunked' && this.remaining === undefined) {
       const line = this.#line();
       if (line === undefined) return false;
       if (line === '') return true;  // the end of the chunk before
-      this.left = parseInt(line, 16);
-      if (Number.isNaN(this.left)) throw new Error(`a chunk has the size ${JSON.stringify(line.slice(0, 40))}`);
-      if (this.left > 0) return true;
+      this.remaining = parseInt(line, 16);
+      if (Number.isNaN(this.remaining)) throw new Error(`a chunk has the size ${JSON.stringify(line.slice(0, 40))}`);
+      if (this.remaining > 0) return true;
       this.framing = 'trailer';
       return true;
     }
@@ -49,13 +49,13 @@ class ResponseReader {
       return line !== undefined;
     }
     if (this.pending.length === 0) return false;
-    const piece = this.pending.subarray(0, this.left ?? this.pending.length);
+    const piece = this.pending.subarray(0, this.remaining ?? this.pending.length);
     this.pending = this.pending.subarray(piece.length);
     this.body.push(piece);
-    if (this.left !== undefined) this.left -= piece.length;
-    if (this.left === 0) {
+    if (this.remaining !== undefined) this.remaining -= piece.length;
+    if (this.remaining === 0) {
       if (this.framing === 'length') this.done = true;
-      else this.left = undefined;
+      else this.remaining = undefined;
     }
     return true;
   }
@@ -79,8 +79,8 @@ class ResponseReader {
     else if (length !== undefined) {
       if (!/^\d+$/.test(length)) throw new Error(`Content-Length is ${JSON.stringify(length)}`);
       this.framing = 'length';
-      this.left = Number(length);
-      this.done = this.left === 0;
+      this.remaining = Number(length);
+      this.done = this.remaining === 0;
     } else this.framing = 'close';
     return true;
   }
@@ -93,8 +93,8 @@ export class WireClient {
     this.at = { host: hostname, port: Number(port) };
   }
   // Sends the bytes of one request. The response: {status, headers, header(name), body, ms}, `stream` if it is an event
-  // stream, of which the first `streamMs` are read. `failure` says why there is none. `halfClose`: the request is incomplete
-  // and the client closes its side.
+  // stream, of which the first `streamMs` are read. `failure` says why there is none. `halfClose`: the request is
+  // incomplete and the client closes its side.
   async exchange(bytes, { method, limitMs, streamMs = 300, fresh = false, halfClose = false }) {
     const started = Date.now();
     for (;;) {
@@ -102,15 +102,15 @@ export class WireClient {
       const socket = kept ?? net.connect(this.at).on('error', () => {});
       const out = await this.#onSocket(socket, bytes, { method, limitMs, streamMs, halfClose });
       out.ms = Date.now() - started;
-      // The server may close a kept connection at any time: the request was not handled.
+      // The server may close an idle connection at any time: the request was not handled.
       if (kept && out.failure && out.received === 0 && !out.timedOut) continue;
       const reusable = !out.failure && !out.stream && !halfClose && !out.excess && !/close/i.test(out.header('connection') ?? '') && !socket.destroyed;
-      if (reusable && this.#idle.length < mostIdle) this.#keep(socket);
+      if (reusable && this.#idle.length < maxIdle) this.#keep(socket);
       else socket.destroy();
       return out;
     }
   }
-  // The server closes connections that are idle for long: such a socket must not be used again.
+  // The server closes connections that are idle for long; such a socket must not be reused.
   #keep(socket) {
     const drop = () => {
       this.#idle = this.#idle.filter((s) => s.socket !== socket);
@@ -122,19 +122,19 @@ export class WireClient {
     return new Promise((resolve) => {
       const reader = new ResponseReader(method);
       let received = 0, streamTimer;
-      const finish = (failure, more) => {
+      const finish = (failure, extra) => {
         clearTimeout(timer);
         clearTimeout(streamTimer);
         release();
         const { status, headers = [] } = reader;
         resolve({ failure, received, status, headers, header: (name) => reader.header(name), body: Buffer.concat(reader.body),
-          stream: reader.stream, excess: reader.pending.length > 0, ...more });
+          stream: reader.stream, excess: reader.pending.length > 0, ...extra });
       };
       const timer = setTimeout(() => finish(`no complete response within ${limitMs} ms`, { timedOut: true }), limitMs);
-      const over = (why) => {
+      const close = (reason) => {
         reader.end();
-        // The server ends a stream at any time, for example when the session that opened it ends.
-        finish(reader.done || reader.stream ? undefined : why);
+        // The server may end a stream at any time, for example when its session ends.
+        finish(reader.done || reader.stream ? undefined : reason);
       };
       const release = listen(socket, {
         data: (d) => {
@@ -147,9 +147,9 @@ export class WireClient {
           if (reader.done) finish();
           else if (reader.stream) streamTimer ??= setTimeout(() => finish(), streamMs);
         },
-        end: () => over(received ? 'the connection was closed within the response' : 'the connection was closed without a response'),
-        error: (e) => over(`connection error ${e.code}`),
-        close: () => over('the connection was closed'),
+        end: () => close(received ? 'the connection was closed within the response' : 'the connection was closed without a response'),
+        error: (e) => close(`connection error ${e.code}`),
+        close: () => close('the connection was closed'),
       });
       if (halfClose) socket.end(bytes);
       else socket.write(bytes);
@@ -158,7 +158,7 @@ export class WireClient {
   close() { for (const { socket } of this.#idle.splice(0)) socket.destroy(); }
 }
 
-// Adds listeners {event: function}; the result removes them and returns the socket.
+// Adds listeners {event: function}; the returned function removes them and returns the socket.
 function listen(socket, listeners) {
   for (const [event, f] of Object.entries(listeners)) socket.on(event, f);
   return () => {

@@ -1,5 +1,5 @@
-// A reporter for node --test: one line of JSON for each test.
-export default async function* verdicts(source) {
+// A reporter for node --test: prints one line of JSON for each test.
+export default async function* jsonReporter(source) {
   for await (const { type, data } of source) {
     if (type !== 'test:pass' && type !== 'test:fail') continue;
     const error = data.details?.error, cause = error?.cause ?? error;
