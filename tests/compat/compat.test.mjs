@@ -1,5 +1,5 @@
-// Replays the cases of the topic RY_COMPAT_TOPIC against the real binary: one server, one model per case and wire.
-// RY_COMPAT_ONLY takes ids of cases, separated by commas.
+// Runs the cases of the topic RY_COMPAT_TOPIC against the real binary: one server, one model per case and API.
+// RY_COMPAT_ONLY selects cases by their ids, separated by commas.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Server, freePort, makeDatabase } from '../e2e/lib/server.mjs';
@@ -35,8 +35,8 @@ ${table('runs.prices',
 let provider, database, server, admin;
 before(async () => {
   provider = await startProvider(cases);
-  database = process.env.RY_TEST_DATABASE_URL ? makeDatabase() : undefined;  // otherwise the server runs its own
-  const port = await freePort();  // the address of consent links
+  database = process.env.RY_TEST_DATABASE_URL ? makeDatabase() : undefined;  // otherwise the server starts an embedded one
+  const port = await freePort();  // must be known for the consent links
   server = await new Server({ database, settings: settings(provider),
     set: [`http.listen=127.0.0.1:${port}`, `http.public_url=http://127.0.0.1:${port}`] }).start();
   admin = await server.user({ role: 'admin' });
@@ -56,7 +56,7 @@ describe(`compatibility: ${topic}`, { concurrency: 4 }, () => {
         if (process.env.RY_COMPAT_SHOW) t.diagnostic(JSON.stringify({ ...facts, log: undefined }, null, 1));
         match(c.expect, facts, c.id);
       } catch (e) {
-        e.message = e.message.slice(0, 2000);  // of all that was seen
+        e.message = e.message.slice(0, 2000);  // the message contains all facts
         failure = e;
       }
       const known = knownFailures[c.id];

@@ -1,6 +1,6 @@
-// The answers of all cases, read by our drivers and by the official clients `openai` and `@anthropic-ai/sdk`: the same
-// text, tool calls, finish reason and usage. Where the official client reads an answer in another way,
-// official_differences.json says what differs and why ours is meant.
+// Parses the responses of all cases with our drivers and with the official clients `openai` and `@anthropic-ai/sdk`:
+// text, tool calls, finish reason and usage must be equal. official_differences.json lists intended differences and
+// their reasons.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
@@ -15,8 +15,8 @@ const differences = JSON.parse(readFileSync(path.join(import.meta.dirname, 'offi
 const members = ['failed', 'text', 'calls', 'finish', 'usage'];
 const wires = { openai: 'chat', anthropic: 'messages' };
 
-// Each answer once, under the first case that has it. Answers that are computed from a request are no recordings, and
-// disputed cases have no reading that everybody agrees on.
+// Each response once, under the first case that has it. Responses computed from a request are not recordings, and cases
+// with a decision have no undisputed result.
 const recordings = [], seen = new Set();
 for (const c of (await Promise.all(topics.map(casesOf))).flat()) {
   if (c.decision) continue;
@@ -55,14 +55,15 @@ const equal = (a, b) => {
     return false;
   }
 };
-// Members in which two readings differ. Only the existence of a failure is compared, and usage only if both report it.
+// Returns the members in which two results differ. Only the existence of a failure is compared, and usage only if both
+// report it.
 function differing(mine, theirs) {
   if (mine.failed || theirs.failed) return mine.failed === theirs.failed ? [] : ['failed'];
   return members.filter((name) => !(name === 'usage' && !(mine.usage && theirs.usage))
     && !equal(mine[name], theirs[name]));
 }
 
-describe('answers as the official clients read them', { concurrency: 4 }, () => {
+describe('responses are parsed in the same way as by the official clients', { concurrency: 4 }, () => {
   for (const r of recordings) {
     test(`${r.id}: ${r.title}`, async (t) => {
       const mine = ours.get(r.id), theirs = await byOfficialClient(r.kind, origin, r.id);

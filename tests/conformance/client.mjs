@@ -1,6 +1,6 @@
-// The client of one scenario: has a running server list the tools of the scenario's MCP server and call
-// them, through the module's HTTP interface. Where a user's consent is wanted it is the user's browser.
-//   client.mjs URL     RY_CONFORMANCE_URL, RY_CONFORMANCE_TOKEN: the server and an admin of it
+// The client of one scenario: makes a running server list and call the tools of the scenario's MCP server, through the
+// HTTP API. If the consent of a user is required, it acts as the user's browser.
+//   client.mjs URL     RY_CONFORMANCE_URL, RY_CONFORMANCE_TOKEN: URL of the server and token of an admin
 import { UserBrowser } from '../e2e/lib/oauth.mjs';
 
 const target = process.argv.at(-1);
@@ -16,7 +16,7 @@ async function post(path, json) {
   return { ok: r.ok, text, json: text ? JSON.parse(text) : undefined };
 }
 
-// What the context says of this client, as a profile keeps it.
+// Returns the OAuth settings of the context in the form of a profile.
 function oauth() {
   const o = {};
   if (context.client_id) o.client_id = context.client_id;
@@ -29,7 +29,7 @@ function oauth() {
   return o;
 }
 
-// Goes the way of a user who agrees to everything.
+// Follows the consent link like a user who agrees to everything.
 async function consent(profile) {
   const link = await post(`/mcp/profiles/${profile}/connect`, {});
   if (!link.ok) return false;
@@ -48,7 +48,7 @@ if (scenario.startsWith('auth/')) {
 }
 
 let consents = 0;
-async function ask(path, more = {}) {
+async function postWithConsent(path, more = {}) {
   for (;;) {
     const r = await post(path, { type, config, ...more });
     if (r.ok || !config.profile_id || !r.text.includes("requires the user's consent")) return r;
@@ -58,20 +58,20 @@ async function ask(path, more = {}) {
 
 function argumentsOf(tool, all) {
   if (tool.name === 'add_numbers') return { a: 2, b: 3 };
-  // Gives back what was understood of the schema of the tool beside it.
+  // Returns the schema of the other tool as it was parsed.
   if (tool.name === 'json_schema_echo') return { schema: all.find((t) => t !== tool).parameters };
   const values = { string: 'text', integer: 7, number: 7, boolean: true, array: [], object: {} };
-  const wanted = Object.entries(tool.parameters.properties ?? {});
-  return Object.fromEntries(wanted.filter(([name]) => tool.parameters.required?.includes(name))
+  const properties = Object.entries(tool.parameters.properties ?? {});
+  return Object.fromEntries(properties.filter(([name]) => tool.parameters.required?.includes(name))
     .map(([name, schema]) => [name, values[schema.type] ?? 'text']));
 }
 
-const listed = await ask('/admin/mcp/tools');
+const listed = await postWithConsent('/admin/mcp/tools');
 if (!listed.ok) process.exit(1);
 const calls = context.toolCalls ?? listed.json.tools.map((t) => ({ name: t.name, arguments: argumentsOf(t, listed.json.tools) }));
 let failed = false;
 for (const call of calls) {
-  const r = await ask('/admin/mcp/call', { tool: call.name, arguments: call.arguments });
+  const r = await postWithConsent('/admin/mcp/call', { tool: call.name, arguments: call.arguments });
   failed ||= !r.ok;
 }
 process.exit(failed ? 1 : 0);

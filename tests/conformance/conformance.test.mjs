@@ -1,5 +1,6 @@
-// The client scenarios of @modelcontextprotocol/conformance against a real server, for both revisions at which the
-// suite freezes what a client has to do, and those of revision 2025-03-26 that later revisions removed. client.mjs is the client that the suite starts.
+// Runs the client scenarios of @modelcontextprotocol/conformance against a real server, for both revisions that the
+// suite has requirements for, and the scenarios of revision 2025-03-26 that later revisions removed. The suite starts
+// client.mjs.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -15,7 +16,7 @@ const e2e = path.resolve(here, '../e2e');
 const yaml = createRequire(path.join(e2e, 'package.json'))('yaml');
 const suite = path.join(e2e, 'node_modules/@modelcontextprotocol/conformance');
 const read = (file) => yaml.parse(readFileSync(file, 'utf8'));
-const excused = read(path.join(here, 'not-applicable.yaml'));
+const notApplicable = read(path.join(here, 'not-applicable.yaml'));
 const revisions = ['2025-11-25', '2026-07-28'];
 const documents = Object.fromEntries(revisions.map((r) => [r, read(path.join(suite, `requirements/${r}.yaml`))]));
 const scenariosOf = (revision) => {
@@ -40,42 +41,42 @@ after(async () => {
   rmSync(results, { recursive: true, force: true });
 });
 
-// The checks of one scenario, and what was said meanwhile.
+// Runs one scenario; returns its checks and the output.
 async function run(scenario, revision) {
   const out = mkdtempSync(path.join(results, 'run-'));
   const child = spawn(node, [path.join(suite, 'dist/index.js'), 'client', '--command', `${node} ${path.join(here, 'client.mjs')}`,
     '--scenario', scenario, '--spec-version', revision, '--force', '--timeout', '40000', '-o', out], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  for (const pipe of [child.stdout, child.stderr]) pipe.on('data', (d) => (said += d));
+  let output = '';
+  for (const pipe of [child.stdout, child.stderr]) pipe.on('data', (d) => (output += d));
   await new Promise((resolve) => child.on('exit', resolve));
   const file = readdirSync(out, { recursive: true }).find((f) => path.basename(f) === 'checks.json');
-  assert.ok(file, `the suite wrote no result of ${scenario}:\n${said}`);
-  return { checks: JSON.parse(readFileSync(path.join(out, file), 'utf8')), said };
+  assert.ok(file, `the suite wrote no result of ${scenario}:\n${output}`);
+  return { checks: JSON.parse(readFileSync(path.join(out, file), 'utf8')), output };
 }
 
-const plays = (scenario, revision) => test(scenario, async () => {
-  const { checks, said } = await run(scenario, revision);
+const testScenario = (scenario, revision) => test(scenario, async () => {
+  const { checks, output } = await run(scenario, revision);
   const bad = checks.filter((c) => c.status === 'FAILURE' || c.status === 'WARNING')
     .map((c) => `${c.status} ${c.id}: ${c.errorMessage ?? c.description}`);
-  if (excused.some((e) => e.scenario === scenario && e.revisions.includes(revision))) {
-    assert.ok(bad.length > 0, `${scenario} passes: it is not to be listed as not applicable`);
+  if (notApplicable.some((e) => e.scenario === scenario && e.revisions.includes(revision))) {
+    assert.ok(bad.length > 0, `${scenario} passes: remove it from not-applicable.yaml`);
     return;
   }
-  assert.ok(checks.some((c) => c.status === 'SUCCESS'), `nothing was checked:\n${said}`);
-  assert.deepEqual(bad, [], said);
+  assert.ok(checks.some((c) => c.status === 'SUCCESS'), `nothing was checked:\n${output}`);
+  assert.deepEqual(bad, [], output);
 });
 
-// Where an authorization server has its endpoints before there were metadata of resources.
+// Endpoints of an authorization server, before resource metadata was introduced.
 describe('2025-03-26', () => {
-  for (const scenario of ['auth/2025-03-26-oauth-metadata-backcompat', 'auth/2025-03-26-oauth-endpoint-fallback']) plays(scenario, '2025-03-26');
+  for (const scenario of ['auth/2025-03-26-oauth-metadata-backcompat', 'auth/2025-03-26-oauth-endpoint-fallback']) testScenario(scenario, '2025-03-26');
 });
 
 for (const revision of revisions) {
   describe(revision, { concurrency: 3 }, () => {
     const { scored, unscored } = scenariosOf(revision);
-    for (const scenario of [...scored, ...unscored]) plays(scenario, revision);
+    for (const scenario of [...scored, ...unscored]) testScenario(scenario, revision);
     test('each scenario listed as not applicable is in the suite and has a reason', () => {
-      for (const e of excused.filter((each) => each.revisions.includes(revision))) {
+      for (const e of notApplicable.filter((each) => each.revisions.includes(revision))) {
         assert.ok([...scored, ...unscored].includes(e.scenario), e.scenario);
         assert.ok(e.reason.length > 20, e.scenario);
       }

@@ -1,4 +1,4 @@
-// Images of users and of tools: an image that the provider refuses never makes a thread unusable.
+// Images of users and of tools: an image that the provider rejects never makes a thread unusable.
 import { png } from '../../e2e/lib/documents.mjs';
 import { DONE_ANSWER, calling } from '../lib/answers.mjs';
 
@@ -28,7 +28,7 @@ export default [
   { id: 'c13b', title: 'a damaged uploaded image does not make the thread unusable', kind: 'anthropic', vision: true,
     refuses: ['image_complete'], steps: upload('half.png', png(60, 60).subarray(0, -20)),
     expect: { runs: [{}, { status: 'completed' }] } },
-  { id: 'c13b-named', title: 'an uploaded text that is named like an image does not fail the run', kind: 'anthropic',
+  { id: 'c13b-named', title: 'an uploaded text file that is named like an image does not fail the run', kind: 'anthropic',
     vision: true, refuses: ['anthropic'], steps: upload('notes.png', 'no image at all'), expect: both },
   drawn('c13d', 'an image of a tool with a side of more than 8000 pixels does not fail the run',
     [image('image/png', base64(png(9000, 20)))], both, { refuses: ['image_8000_pixels'] }),
@@ -39,26 +39,26 @@ export default [
     { refuses: ['anthropic'] }),
 
   drawn('c14a', 'an SVG image of a tool is not sent as an image', [image('image/svg+xml', svg)], both),
-  drawn('c14a-openai', 'an SVG image of a tool is not sent as an image on the Chat Completions wire',
+  drawn('c14a-openai', 'an SVG image of a tool is not sent as an image (Chat Completions API)',
     [image('image/svg+xml', svg)], both, { kind: 'openai' }),
-  drawn('c14a-named', 'an SVG image that is called a PNG is not sent as an image', [image('image/png', svg)], both),
-  drawn('c14a-notice', 'an image that is left out is reported by a notice', [image('image/svg+xml', svg)],
+  drawn('c14a-named', 'an SVG image with the media type of a PNG is not sent as an image', [image('image/png', svg)], both),
+  drawn('c14a-notice', 'a skipped image is reported by a notice', [image('image/svg+xml', svg)],
     { run: { status: 'completed', notices: { $contains: 'image_skipped' } } }, { steps: [{ run: {} }] }),
-  drawn('c14b', 'a JPEG that is called a PNG is sent as a JPEG', [image('image/png', jpeg)], both),
-  drawn('c14b-openai', 'a JPEG that is called a PNG is sent as a JPEG on the Chat Completions wire',
+  drawn('c14b', 'a JPEG with the media type of a PNG is sent as a JPEG', [image('image/png', jpeg)], both),
+  drawn('c14b-openai', 'a JPEG with the media type of a PNG is sent as a JPEG (Chat Completions API)',
     [image('image/png', jpeg)], both, { kind: 'openai' }),
   drawn('c14d', 'the type image/jpg is sent as image/jpeg', [image('image/jpg', jpeg)], both),
-  drawn('c14d-case', 'an image type in capitals with a parameter does not fail the run',
+  drawn('c14d-case', 'an upper-case media type with a parameter does not fail the run',
     [image('IMAGE/PNG; charset=binary', small)], both),
-  drawn('c14d-url', 'data that begin with data: are read as base64 or left out',
+  drawn('c14d-url', 'image data that begins with data: is decoded or skipped',
     [image('image/png', `data:image/png;base64,${small}`)], both),
   drawn('c14f', 'an SVG in an embedded resource is not sent as an image',
     [{ type: 'resource', resource: { uri: 'file:///a.svg', mimeType: 'image/svg+xml', blob: svg } }], both),
-  drawn('c14f-jpeg', 'a JPEG in an embedded resource that is called a PNG does not fail the run',
+  drawn('c14f-jpeg', 'a JPEG in an embedded resource with the media type of a PNG does not fail the run',
     [{ type: 'resource', resource: { uri: 'file:///a.png', mimeType: 'image/png', blob: jpeg } }], both),
   drawn('c14k', 'control: a PNG of a tool is sent as an image', [image('image/png', small)],
     { run: { status: 'completed' }, request: { images: { $contains: { type: 'image/png', data: small } } } }, once),
-  drawn('c14k-openai', 'control: a PNG of a tool is sent as an image on the Chat Completions wire',
+  drawn('c14k-openai', 'control: a PNG of a tool is sent as an image (Chat Completions API)',
     [image('image/png', small)], { run: { status: 'completed' },
     request: { images: { $contains: { type: 'image/png', data: small } } } }, { ...once, kind: 'openai' }),
 ];

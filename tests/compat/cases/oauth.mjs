@@ -15,7 +15,7 @@ const refused = (error, status = 400) => () => json({ error }, { status });
 const wellKnown = 'GET /.well-known/';
 const site = (id, title, overrides, more = {}) => ({ id, title, mcp, site: overrides, steps: consented, expect: listed,
   ...more });
-// A refresh is refused; the tools want the consent of the user.
+// A refresh is rejected; the tools require the consent of the user again.
 const expired = (id, title, answer) => site(id, title, { 'POST /token refresh_token': answer },
   { steps: [...consented, { revokeTokens: {} }, { tools: {} }, { tools: {} }],
     expect: { replies: { tools: [{ status: 200 }, {}, { text: '/consent/' }] } } });
@@ -27,31 +27,31 @@ const forgotten = (id, title, answer) => site(id, title, { 'POST /token refresh_
 
 export default [
   site('c27a', 'a token response with status 201 is accepted', { 'POST /token': token({}, 201) }),
-  site('c27a-case', 'a token response with the type in capitals and without a lifetime is accepted',
+  site('c27a-case', 'a token response with an upper-case token type and without expires_in is accepted',
     { 'POST /token': token({ token_type: 'BEARER', expires_in: undefined }, 201) }),
-  site('c27b', 'an error with status 200 of a token endpoint is named',
+  site('c27b', 'an error with status 200 of a token endpoint is reported',
     { 'POST /token': () => json({ error: 'bad_verification_code',
       error_description: 'The code passed is incorrect or expired.' }) },
     { steps: [{ profile: {} }, { consent: {} }],
       expect: { $oneof: [{ replies: { consent: [{ text: '/bad_verification_code|incorrect or expired/' }] } },
         { log: '/bad_verification_code/' }] } }),
-  site('c27b-page', 'a web page of a token endpoint is no token', { 'POST /token': html },
+  site('c27b-page', 'a web page from a token endpoint is not accepted as a token', { 'POST /token': html },
     { steps: [{ profile: {} }, { consent: {} }], expect: { replies: { consent: [{ status: { $not: 200 } }] } } }),
-  site('c27d', 'control: expires_in as text, and a token that is renewed when it is refused',
+  site('c27d', 'control: expires_in as a string, and a token that is renewed after its rejection',
     { 'POST /token authorization_code': token({ expires_in: '3600', refresh_token: 'r' }) },
     { steps: [...consented, { revokeTokens: {} }, { tools: {} }],
       expect: { replies: { consent: [{ status: 200 }], tools: [{ status: 200 }, { status: 200 }] } } }),
-  site('c27k', 'control: a server that does all as specified', {}),
+  site('c27k', 'control: a server that conforms to the specifications', {}),
 
-  site('c28a', 'a web page in the place of the resource metadata: the next place is asked',
+  site('c28a', 'a web page instead of the resource metadata: the next well-known URL is tried',
     { [`${wellKnown}oauth-protected-resource/mcp`]: html, [`${wellKnown}oauth-protected-resource`]: resource },
     { resourceMetadata: false }),
-  site('c28b', 'a web page in the place of the authorization server metadata: the next place is asked',
+  site('c28b', 'a web page instead of the authorization server metadata: the next well-known URL is tried',
     { [`${wellKnown}oauth-authorization-server`]: html, [`${wellKnown}openid-configuration`]: metadata }),
-  site('c28b-redirect', 'a redirect to a login page in the place of the metadata: the next place is asked',
+  site('c28b-redirect', 'a redirect to a login page instead of the metadata: the next well-known URL is tried',
     { [`${wellKnown}oauth-authorization-server`]: () => ({ status: 302, headers: { location: '/login' }, body: '' }),
       [`${wellKnown}openid-configuration`]: metadata }),
-  site('c28c', 'web pages in all places of the resource metadata: the server is its own authorization server',
+  site('c28c', 'web pages at all URLs of the resource metadata: the server is its own authorization server',
     { [`${wellKnown}oauth-protected-resource/mcp`]: html, [`${wellKnown}oauth-protected-resource`]: html },
     { resourceMetadata: false }),
   site('c28c-none', 'no metadata at all: the default endpoints of revision 2025-03-26 are used',
@@ -61,23 +61,23 @@ export default [
 
   forgotten('c29a', 'a client that the authorization server has forgotten is registered again',
     refused('invalid_client', 401)),
-  forgotten('c29b', 'a client that is refused with unauthorized_client is registered again',
+  forgotten('c29b', 'a client that is rejected with unauthorized_client is registered again',
     refused('unauthorized_client')),
-  forgotten('c29b-status', 'a client that is refused with invalid_client and status 400 is registered again',
+  forgotten('c29b-status', 'a client that is rejected with invalid_client and status 400 is registered again',
     refused('invalid_client')),
-  site('c30a', 'a token request that is refused for its parameter resource is repeated without it',
+  site('c30a', 'a token request that is rejected because of its parameter resource is repeated without it',
     { 'POST /token': (form) => (form.resource ? json({ error: 'invalid_target', error_description:
       'AADSTS9010010: The resource parameter does not match the requested scopes.' }, { status: 400 }) : undefined) },
     { decision: 'RFC 8707 and the MCP authorization specification require the parameter; a token request that '
       + 'is refused with invalid_target is repeated once without it.' }),
 
-  expired('c71a', 'a refresh token that is refused with invalid_request asks for consent',
+  expired('c71a', 'a refresh token that is rejected with invalid_request requires a new consent',
     () => json({ error: 'invalid_request', error_description: 'Unknown refresh token' }, { status: 400 })),
-  expired('c71a-status', 'a refresh token that is refused with 401 and invalid_token asks for consent',
+  expired('c71a-status', 'a refresh token that is rejected with 401 and invalid_token requires a new consent',
     refused('invalid_token', 401)),
-  expired('c71k', 'control: a refresh token that is refused with invalid_grant asks for consent',
+  expired('c71k', 'control: a refresh token that is rejected with invalid_grant requires a new consent',
     refused('invalid_grant')),
-  site('c72a', 'metadata of another issuer are refused with both names', {},
+  site('c72a', 'metadata of another issuer is rejected, with both names in the message', {},
     { metadata: { issuer: 'https://auth.example.com' }, steps: [{ profile: {} }, { consent: {} }],
       expect: { replies: { connect: [{ text: '/127\\.0\\.0\\.1.*auth\\.example\\.com/' }], consent: '$absent' } } }),
 ];

@@ -1,13 +1,13 @@
-// How long providers ask clients to wait, and how they say that a conversation is too long.
+// The waiting times that providers request, and their errors for conversations that are too long.
 import { DONE_ANSWER, chat, json, messages } from '../lib/answers.mjs';
 
 const waited = { run: { status: 'completed', text: 'done' }, pauses: [{ $least: 2400 }] };
 const limited = (id, title, answer, more = {}) =>
-  ({ id, title: `${title} is obeyed`, answers: [answer, DONE_ANSWER], expect: waited, ...more });
+  ({ id, title: `${title} is respected`, answers: [answer, DONE_ANSWER], expect: waited, ...more });
 const slow = (headers, message = 'slow down') =>
   chat.error(message, { status: 429, type: 'tokens', code: 'rate_limit_exceeded', headers });
 
-// Two prompts that fit alone and not together.
+// Two prompts that fit separately, but not together.
 const steps = [{ run: { prompt: `remember this: ${'x '.repeat(6000)}` } },
   { run: { prompt: `and this: ${'x '.repeat(4000)}`, thread: 'same' } }];
 const compacted = { runs: [{ status: 'completed' }, { status: 'completed', compacted: { $least: 1 } }],
@@ -35,7 +35,7 @@ export default [
   limited('c23c-reset', 'the time of x-ratelimit-reset-requests',
     slow({ 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '2.6s' })),
   limited('c23e', 'Retry-After with a fraction', slow({ 'retry-after': '2.6' })),
-  { id: 'c23e-date', title: 'Retry-After as a date is obeyed',
+  { id: 'c23e-date', title: 'Retry-After as a date is respected',
     answers: [() => slow({ 'retry-after': new Date(Date.now() + 4000).toUTCString() }), DONE_ANSWER],
     expect: { run: { status: 'completed', text: 'done' }, pauses: [{ $least: 1500 }] } },
   limited('c23k', 'control: Retry-After in seconds', slow({ 'retry-after': '3' })),
@@ -74,7 +74,7 @@ export default [
   { id: 'c21k-id', title: 'control: an id that is too long does not compact the conversation',
     answers: [chat.error('Invalid \'messages[1].tool_calls[0].id\': string too long. Expected a string with maximum '
       + 'length 40, but got a string with length 60 instead.', { code: 'string_above_max_length' })],
-    expect: { run: { status: 'failed', compacted: 0 }, asked: 1 } },
+    expect: { run: { status: 'failed', compacted: 0 }, requests: 1 } },
   tooLong('c21k', 'control: the prompt is too long',
     messages.error('prompt is too long: 210000 tokens > 200000 maximum'), anthropic),
   { id: 'c21k-rate', title: 'control: a rate limit that counts tokens does not compact the conversation',

@@ -1,39 +1,39 @@
-// Where providers report tokens, and what is charged.
+// The members in which providers report tokens, and what is charged.
 import { DONE, DONE_ANSWER, chat, messages, stream } from '../lib/answers.mjs';
 
 const counted = { run: { usage: { input_tokens: 1200, output_tokens: 7, cached_tokens: 1000 } } };
 const usage = { prompt_tokens: 1200, completion_tokens: 7, total_tokens: 1207 };
 const price = { input: 1000000, output: 1000000 };
-const said = (...frames) => [stream(chat.text('hi'), ...frames, DONE)];
+const answersWith = (...frames) => [stream(chat.text('hi'), ...frames, DONE)];
 
 export default [
   { id: 'c22a', title: 'usage inside the choice is counted',
-    answers: said({ choices: [{ index: 0, delta: {}, finish_reason: 'stop',
+    answers: answersWith({ choices: [{ index: 0, delta: {}, finish_reason: 'stop',
       usage: { ...usage, cached_tokens: 1000 } }] }), expect: counted },
-  { id: 'c22b', title: 'cached_tokens beside the other counts are counted',
-    answers: said(chat.finish('stop', { usage: { ...usage, cached_tokens: 1000 } })), expect: counted },
+  { id: 'c22b', title: 'cached_tokens next to the other counts are counted',
+    answers: answersWith(chat.finish('stop', { usage: { ...usage, cached_tokens: 1000 } })), expect: counted },
   { id: 'c22b-deepseek', title: 'cached tokens under prompt_cache_hit_tokens are counted',
-    answers: said(chat.finish('stop', { usage: { ...usage, prompt_cache_hit_tokens: 1000,
+    answers: answersWith(chat.finish('stop', { usage: { ...usage, prompt_cache_hit_tokens: 1000,
       prompt_cache_miss_tokens: 200 } })), expect: counted },
   { id: 'c22b-groq', title: 'usage under x_groq is counted',
-    answers: said(chat.finish('stop', { x_groq: { id: 'r', usage: { ...usage,
+    answers: answersWith(chat.finish('stop', { x_groq: { id: 'r', usage: { ...usage,
       prompt_tokens_details: { cached_tokens: 1000 } } } })), expect: counted },
   { id: 'c22b-gemini', title: 'usage under usageMetadata is counted',
-    answers: said(chat.finish('stop', { usageMetadata: { promptTokenCount: 1200, candidatesTokenCount: 5,
+    answers: answersWith(chat.finish('stop', { usageMetadata: { promptTokenCount: 1200, candidatesTokenCount: 5,
       thoughtsTokenCount: 2, cachedContentTokenCount: 1000 } })), expect: counted },
   { id: 'c22b-details', title: 'cached tokens under cache_read of the details are counted',
-    answers: said(chat.finish('stop', { usage: { input_tokens: 1200, output_tokens: 7,
+    answers: answersWith(chat.finish('stop', { usage: { input_tokens: 1200, output_tokens: 7,
       input_token_details: { cache_read: 1000 } } })), expect: counted },
   { id: 'c22b-last', title: 'usage in each chunk is counted once',
-    answers: said({ ...chat.text('!'), usage: { ...usage, completion_tokens: 3 } },
+    answers: answersWith({ ...chat.text('!'), usage: { ...usage, completion_tokens: 3 } },
       chat.finish('stop', { usage: { ...usage, cached_tokens: 1000 } })), expect: counted },
-  { id: 'c22b-document', title: 'usage of a JSON document in the place of a stream is counted', price,
+  { id: 'c22b-document', title: 'usage of a JSON document instead of a stream is counted', price,
     expect: { run: { status: 'completed', usage: { input_tokens: 1200, output_tokens: 7 } } },
     answers: [{ headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ object: 'chat.completion', choices: [{ index: 0,
       message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }], usage }) }] },
   { id: 'c22k', title: 'control: cached tokens in prompt_tokens_details are counted',
-    answers: said(chat.finish('stop', { usage: { ...usage, prompt_tokens_details: { cached_tokens: 1000 } } })),
+    answers: answersWith(chat.finish('stop', { usage: { ...usage, prompt_tokens_details: { cached_tokens: 1000 } } })),
     expect: counted },
   { id: 'c22k-anthropic', title: 'tokens read from and written to the cache are input tokens', kind: 'anthropic',
     answers: [messages.answer([messages.text('hi')], 'end_turn',
@@ -48,14 +48,14 @@ export default [
     answers: [stream(chat.text('half '.repeat(50)), { error: { code: 500, message: 'the backend fell over' } }, DONE),
       chat.answer(chat.text('done'), 'stop', { usage: { prompt_tokens: 10, completion_tokens: 1 } })],
     expect: { run: { status: 'completed', credits: 0.000011 } } },
-  { id: 'c22k-blank', title: 'a blank answer is not charged', price,
+  { id: 'c22k-blank', title: 'a blank response is not charged', price,
     answers: [chat.answer(chat.text(' '), 'stop', { usage }),
       chat.answer(chat.text('done'), 'stop', { usage: { prompt_tokens: 10, completion_tokens: 1 } }), DONE_ANSWER],
     expect: { run: { status: 'completed', credits: 0.000011 } } },
   { id: 'u01a', title: 'tools and the last message are marked for the prompt cache', kind: 'anthropic',
     expect: { run: { status: 'completed' }, body: { tools: { $contains: { cache_control: { type: 'ephemeral' } } },
       messages: { $contains: { role: 'user', content: { $contains: { cache_control: { type: 'ephemeral' } } } } } } } },
-  { id: 'u01a-openai', title: 'nothing is marked for the prompt cache on the Chat Completions wire',
+  { id: 'u01a-openai', title: 'nothing is marked for the prompt cache (Chat Completions API)',
     expect: { run: { status: 'completed' }, body: { tools: { $each: { cache_control: '$absent' } },
       messages: { $each: { content: '$text' } } } } },
 ];

@@ -1,9 +1,8 @@
-// Answers of model providers, written as the bytes that they send. An answer is
-// { status, headers, frames | body }; a frame is a `data:` line (an object as JSON, a text as it is), or one of
-// raw() and latin1().
+// Responses of model providers as sent bytes. A response is { status, headers, frames | body }; a frame is a `data:`
+// line (an object is sent as JSON, a string verbatim), or one of raw() and latin1().
 
 export const raw = (text) => ({ raw: text });  // written verbatim
-export const latin1 = (text) => ({ bytes: Buffer.from(text, 'latin1') });  // for bytes that are no UTF-8
+export const latin1 = (text) => ({ bytes: Buffer.from(text, 'latin1') });  // for invalid UTF-8
 export const stream = (...frames) => ({ frames: frames.flat() });
 export const json = (body, { status = 200, headers = {} } = {}) => ({ status,
   headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
@@ -19,7 +18,7 @@ export const chat = {
   call: ({ index = 0, id, name, args, ...more }) => chat.delta({ tool_calls: [{ index, id,
     type: id === undefined ? undefined : 'function', function: { name, arguments: args }, ...more }] }),
   finish: (finish_reason, more = {}) => ({ choices: [{ index: 0, delta: {}, finish_reason }], ...more }),
-  // A whole answer of these frames.
+  // A complete response with these frames.
   answer: (frames, finish_reason = 'stop', more) => stream(...[frames].flat(), chat.finish(finish_reason, more), DONE),
   error: (message, { status = 400, headers, ...more } = {}) =>
     json({ error: { message, type: 'invalid_request_error', ...more } }, { status, headers }),
@@ -43,7 +42,8 @@ export const messages = {
     json({ type: 'error', error: { type, message } }, { status, headers }),
 };
 
-// Responses API (kind openai, wire responses). An item is as the provider sends it; its deltas come before it.
+// Responses API (kind openai, wire responses). `item` is an item as sent by the provider; its deltas are sent before
+// it.
 export const responses = {
   event: (type, more) => ({ type: `response.${type}`, sequence_number: 1, ...more }),
   message: (text, more = {}) => ({ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed',
@@ -77,7 +77,7 @@ export const responses = {
     json({ error: { message, type: 'invalid_request_error', param: null, code: null, ...more } }, { status }),
 };
 
-// The answer "done" and an answer that calls one tool, on either wire.
+// The response "done" and a response that calls one tool, for each API.
 export const DONE_ANSWER = { chat: chat.answer(chat.text('done')), messages: messages.answer([messages.text('done')]),
   responses: responses.answer([responses.message('done')]) };
 export const calling = (name, args = {}, id = 'call00001') => ({
@@ -86,8 +86,8 @@ export const calling = (name, args = {}, id = 'call00001') => ({
   responses: responses.answer([responses.call(name, args, { call_id: id })]),
 });
 
-// The same answer with the members that documented streams have and the cases leave out, because official clients insist
-// on them: the role in the first delta, the type of a call that has an id, the message in message_start.
+// Adds the members of documented streams that the cases omit, because official clients require
+// them: the role in the first delta, the type of a call that has an id, the message in message_start.
 export function withEnvelope(answer, wire) {
   if (!answer.frames && answer.body === undefined) answer = answer[wire];
   if (!answer.frames) return answer;
@@ -108,7 +108,7 @@ export function withEnvelope(answer, wire) {
   return { ...answer, frames };
 }
 
-// Status, headers and bytes of an answer on a wire ('chat', 'messages' or 'responses').
+// Returns status, headers and bytes of a response for an API ('chat', 'messages' or 'responses').
 export function encode(answer, wire) {
   if (!answer.frames && answer.body === undefined) answer = answer[wire];
   const headers = { 'content-type': 'text/event-stream', ...answer.headers };

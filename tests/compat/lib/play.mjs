@@ -1,4 +1,4 @@
-// Plays one case: does its steps against a server and collects what the checks look at (README.md lists it).
+// Runs one case: executes its steps against a server and collects the facts that are checked (see README.md).
 import { browse } from '../../e2e/lib/oauth.mjs';
 import { sleep, textOf } from '../../e2e/lib/server.mjs';
 import { viewOf } from './request_view.mjs';
@@ -40,34 +40,34 @@ async function enable(u, peer, { name = 'peer', tools }) {
 
 const steps = {
   run: (w, options) => run(w.user, w.case, w.facts, options),
-  list: async (w) => w.note('list', await w.admin.post('/admin/mcp/tools',
+  list: async (w) => w.record('list', await w.admin.post('/admin/mcp/tools',
     { json: { type: 'http', config: { url: w.peer.url } } })),
-  call: async (w, { tool, args = {} }) => w.note('call', await w.admin.post('/admin/mcp/call',
+  call: async (w, { tool, args = {} }) => w.record('call', await w.admin.post('/admin/mcp/call',
     { json: { type: 'http', config: { url: w.peer.url }, tool, arguments: args } })),
   profile: async (w, more) => {
     const made = await w.user.post('/mcp/profiles', { json: { url: w.peer.url, display_name: 'Mine', ...more } });
-    w.profile = w.note('profile', made).json.profile_id;
+    w.profile = w.record('profile', made).json.profile_id;
   },
-  // Asks for the link and goes where it leads, as the user's browser would.
+  // Requests the link and follows it like the user's browser.
   consent: async (w) => {
-    const link = w.note('connect', await w.user.post(`/mcp/profiles/${w.profile}/connect`, { json: {} }));
-    if (link.status === 200) w.note('consent', await browse(link.json.connect_url));
+    const link = w.record('connect', await w.user.post(`/mcp/profiles/${w.profile}/connect`, { json: {} }));
+    if (link.status === 200) w.record('consent', await browse(link.json.connect_url));
   },
-  tools: async (w) => w.note('tools', await w.user.get(await agentTools(w.user),
+  tools: async (w) => w.record('tools', await w.user.get(await agentTools(w.user),
     { headers: { 'x-mcp-url': w.profile, 'x-mcp-type': 'prebuilt', 'cache-control': 'no-cache' } })),
   stopServer: (w) => w.peer.close(),
   revokeTokens: (w) => w.peer.revokeTokens(),
   forgetClients: (w) => w.peer.forgetClients(),
 };
 
-// What the checks of a case look at.
+// Runs a case and returns its facts.
 export async function play(c, { server, provider, admin }) {
   const { requests, refusals } = provider.of(c.id);
   const facts = { runs: [], replies: {}, refusals };
   const logged = server.log.length;
   const peer = c.site ? await startSite(c) : c.mcp ? await startMcp(c.mcp) : undefined;
   const w = { case: c, facts, peer, admin, user: await server.user(),
-    note: (what, r) => { (facts.replies[what] ??= []).push({ status: r.status, text: r.text }); return r; } };
+    record: (step, r) => { (facts.replies[step] ??= []).push({ status: r.status, text: r.text }); return r; } };
   try {
     if (c.mcp?.tools && !c.site) await enable(w.user, peer, c.mcp);
     for (const step of c.steps ?? [{ run: {} }]) {
@@ -81,7 +81,7 @@ export async function play(c, { server, provider, admin }) {
   }
   const sent = peer?.messages ?? [];
   return { ...facts, run: facts.runs.at(-1), request: requests.length ? viewOf(requests.at(-1).body) : undefined,
-    body: requests.at(-1)?.body, asked: requests.length, paths: requests.map((q) => q.path),
+    body: requests.at(-1)?.body, requests: requests.length, paths: requests.map((q) => q.path),
     pauses: requests.slice(1).map((q, i) => q.at - requests[i].at),
     called: sent.filter((q) => q.message.method === 'tools/call').map((q) => q.message.params),
     resumedFrom: sent.filter((q) => q.method === 'GET').map((q) => q.headers['last-event-id']),

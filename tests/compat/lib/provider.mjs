@@ -1,4 +1,5 @@
-// The model providers of all cases of a topic in one HTTP server. The first part of the path is the id of the case.
+// The mock model providers of all cases of a topic, in one HTTP server. The first part of the path is the id of the
+// case.
 import { startLlm } from '../../e2e/lib/llm.mjs';
 import { DONE_ANSWER, encode } from './answers.mjs';
 import { viewOf } from './request_view.mjs';
@@ -21,19 +22,19 @@ export async function startProvider(cases) {
   return { origin: new URL(llm.url).origin, of: (id) => states.get(id), close: llm.close };
 }
 
-// A request that is too long or breaks a rule uses up no answer. The last answer is repeated. A function computes an
-// answer from the request.
+// A request that is too long or breaks a rule does not consume a response. The last response is repeated. A function
+// computes a response from the request.
 function answerOf(state, request, wire) {
   const { answers = [DONE_ANSWER], limit, refuses = [] } = state.case;
   if (limit && JSON.stringify(request).length > limit.bytes) {
     state.refusals.push('too long');
     return limit.answer;
   }
-  const sentence = refusal(refuses, request, wire);
-  if (sentence) {
-    state.refusals.push(sentence);
+  const message = refusal(refuses, request, wire);
+  if (message) {
+    state.refusals.push(message);
     return { status: 400, headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message: sentence } }) };
+      body: JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } }) };
   }
   const answer = answers[Math.min(state.given++, answers.length - 1)];
   return typeof answer === 'function' ? answer(viewOf(request)) : answer;

@@ -1,5 +1,5 @@
-// Answers of a provider, read by our drivers and by the official clients: { failed } or { text, calls, finish, usage }.
-// The model of a request names the answer.
+// Parses provider responses with our drivers and the official clients: { failed } or { text, calls, finish, usage }.
+// The model of a request selects the response.
 import { createRequire } from 'node:module';
 import { callDriver } from '../../e2e/llm/driver.mjs';
 
@@ -9,12 +9,12 @@ const { default: OpenAI } = createRequire(import.meta.resolve('../../e2e/package
 const apiKey = 'test-key';
 // RY_LLM_FINISH_* by number.
 const finishes = [undefined, 'stop', 'tool_calls', 'length', 'content_filter', 'refusal', 'pause', 'error'];
-// What the documented finish reasons of each wire mean. A reason that is not documented stays as it is.
+// Maps the documented finish reasons of each API; undocumented reasons are kept.
 const chatFinish = { function_call: 'tool_calls' };
 const messagesFinish = { end_turn: 'stop', stop_sequence: 'stop', tool_use: 'tool_calls', max_tokens: 'length',
   model_context_window_exceeded: 'length', pause_turn: 'pause' };
 
-// Arguments as a value, so that white space does not count; text that is no JSON stays text.
+// Parses arguments, so that white space is ignored; invalid JSON is kept as text.
 function argumentsOf(text) {
   try {
     return JSON.parse(text || '{}');
@@ -23,18 +23,18 @@ function argumentsOf(text) {
   }
 }
 const call = (id, name, args) => ({ id, name, arguments: args });
-// An answer that says nothing and gives no reason for it is no answer: the run asks again, as after a failure.
+// An empty response without a reason counts as failed, because the run retries it like a failure.
 const reasons = new Set(['length', 'content_filter', 'refusal', 'pause']);
-const judged = (a) => (a.text || a.calls.length || reasons.has(a.finish) ? a : { failed: true });
-// Only what a provider reported: our driver estimates what is missing.
+const classified = (a) => (a.text || a.calls.length || reasons.has(a.finish) ? a : { failed: true });
+// Only reported usage; our driver estimates missing values.
 const usageOf = (input, output, cached) => ({ input, output, cached });
 
-// Reads the answer to a request for the model `id`, for each id, one after the other.
+// Parses the response for each model `id`, one after the other.
 export async function byDriver(kind, origin, ids) {
   const options = kind === 'anthropic' ? { prompt_cache: false } : {};
   const answers = await callDriver(kind, { base_url: `${origin}/v1`, api_key: apiKey, ...options },
     ids.map((id) => ({ model: id, max_output_tokens: 100, messages: [{ role: 'user', content: 'hi' }] })));
-  return answers.map((a) => (a.end.status !== 0 || finishes[a.end.finish] === 'error' ? { failed: true } : judged({ text: a.text,
+  return answers.map((a) => (a.end.status !== 0 || finishes[a.end.finish] === 'error' ? { failed: true } : classified({ text: a.text,
     calls: a.toolCalls.map((c) => call(c.id, c.name, argumentsOf(c.arguments))), finish: finishes[a.end.finish],
     usage: a.end.estimated ? undefined : usageOf(a.end.input_tokens, a.end.output_tokens, a.end.cached_tokens) })));
 }
@@ -67,7 +67,7 @@ async function byAnthropic(origin, id) {
 
 export async function byOfficialClient(kind, origin, id) {
   try {
-    return judged(await (kind === 'anthropic' ? byAnthropic(origin, id) : byOpenAI(origin, id)));
+    return classified(await (kind === 'anthropic' ? byAnthropic(origin, id) : byOpenAI(origin, id)));
   } catch (e) {
     return { failed: true, error: String(e.message ?? e).slice(0, 200) };
   }

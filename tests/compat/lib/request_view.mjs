@@ -1,4 +1,4 @@
-// What a request to a provider says, without the differences between the wires.
+// The content of a request to a provider, without the differences between the APIs.
 const parsed = (text) => { try { return JSON.parse(text); } catch { return undefined; } };
 const ofText = (content) => (typeof content === 'string' ? [{ type: 'text', text: content }] : []);
 const list = (content) => (Array.isArray(content) ? content : ofText(content));

@@ -1,12 +1,12 @@
-// What providers refuse with status 400. A rule takes the view of a request and returns the sentence of the refusal,
-// or undefined.
+// Requests that providers reject with status 400. A rule takes the view of a request and returns an error message, or
+// undefined.
 import { viewOf } from './request_view.mjs';
 
-// The first sentence that `judge` has for an item.
-const find = (items, judge) => {
+// Returns the first error message that `check` returns for an item.
+const find = (items, check) => {
   for (const item of items) {
-    const sentence = judge(item);
-    if (sentence) return sentence;
+    const message = check(item);
+    if (message) return message;
   }
   return undefined;
 };
@@ -18,7 +18,7 @@ function* subschemas(schema) {
     if (!Array.isArray(inner)) yield* subschemas(inner);
   }
 }
-const eachSchema = (view, judge) => find(view.tools, (t) => find([...subschemas(t.schema)], (s) => judge(s, t)));
+const eachSchema = (view, check) => find(view.tools, (t) => find([...subschemas(t.schema)], (s) => check(s, t)));
 const ids = (view) => [...view.calls, ...view.results].map((x) => x.id);
 const bytes = (image) => Buffer.from(image.data, 'base64');
 const signatures = { 'image/png': '89504e470d0a1a0a', 'image/jpeg': 'ffd8ff', 'image/gif': '47494638',
@@ -89,7 +89,7 @@ export const rules = {
     && `the description of ${t.name} is longer than 1024 characters`),
 };
 
-// All rules of one provider; a case can name these as well. They apply on the wire of the provider only.
+// All rules of one provider; a case can list these as well. They apply only to the API of the provider.
 const schemas = ['object_schema', 'properties_object', 'required_array', 'items_schema'];
 export const profiles = {
   anthropic: ['blank_text', 'tool_id_pattern', 'tool_id_unique', 'paired_results', 'error_result', 'image_type',
@@ -102,7 +102,7 @@ export const profiles = {
   gemini: ['paired_results', 'tool_name_start', 'image_type', ...schemas, 'items_present'],
 };
 
-// The sentence of the first rule or profile in `names` that the request breaks on a wire ('chat', 'messages',
+// Returns the message of the first rule or profile in `names` that the request breaks in an API ('chat', 'messages',
 // 'responses').
 export function refusal(names, request, wire) {
   const view = viewOf(request);

@@ -1,15 +1,16 @@
-// MCP servers of the cases: a plain one, and one behind OAuth with its authorization server in the same origin.
+// MCP servers of the cases: a plain one, and one behind OAuth whose authorization server has the same origin.
 import http from 'node:http';
 import { respondCorrectly, json, result, startScriptedServer } from '../../e2e/lib/mcp.mjs';
 
-// `answer(message, req, state)` of a case's `mcp` may answer in the server's place with { status, headers, body };
-// "$id" in the body stands for the id of the last request. What it leaves is answered by `results` or honestly.
+// `answer(message, req, state)` of a case's `mcp` may return { status, headers, body } as the response; "$id" in the
+// body is replaced with the id of the last request. Otherwise the response comes from `results` or from a correct
+// server.
 function respond(mcp, state, message, req, res) {
   if (message.id !== undefined) state.id = message.id;
-  const own = mcp.answer?.(message, req, state);
-  if (own) {
-    res.writeHead(own.status ?? 200, { 'content-type': 'text/event-stream', ...own.headers });
-    res.end(own.body.replaceAll('"$id"', JSON.stringify(state.id)));
+  const override = mcp.answer?.(message, req, state);
+  if (override) {
+    res.writeHead(override.status ?? 200, { 'content-type': 'text/event-stream', ...override.headers });
+    res.end(override.body.replaceAll('"$id"', JSON.stringify(state.id)));
     return true;
   }
   if (message.method !== 'tools/call' || !mcp.results?.[message.params.name]) return undefined;
@@ -23,8 +24,8 @@ export async function startMcp(mcp) {
   return { ...peer, messages: peer.seen };
 }
 
-// `site` holds the paths that do not answer as the specifications say: "METHOD /path" or, for the token endpoint,
-// "POST /token GRANT_TYPE"; the value is (form, origin) => { status, headers, body } or undefined for the usual answer.
+// `site` overrides responses: the key is "METHOD /path" or, for the token endpoint, "POST /token GRANT_TYPE"; the value
+// is (form, origin) => { status, headers, body }, or undefined for the specified response.
 export async function startSite({ site = {}, metadata = {}, resourceMetadata = true, mcp }) {
   const requests = [], clients = new Set(), accepted = new Set(), revoked = new Set(), state = { count: 0 };
   let origin, registrations = 0, tokens = 0;
@@ -36,10 +37,10 @@ export async function startSite({ site = {}, metadata = {}, resourceMetadata = t
       const isJson = /json/.test(req.headers['content-type'] ?? '');
       const form = isJson || !body ? {} : Object.fromEntries(new URLSearchParams(body));
       requests.push({ path: url.pathname, form });
-      const own = (site[`${key} ${form.grant_type}`] ?? site[key])?.(form, origin);
-      if (own) {
-        res.writeHead(own.status ?? 200, own.headers);
-        res.end(own.body);
+      const override = (site[`${key} ${form.grant_type}`] ?? site[key])?.(form, origin);
+      if (override) {
+        res.writeHead(override.status ?? 200, override.headers);
+        res.end(override.body);
         return;
       }
       serve(key, url, form, req, res, isJson && body ? JSON.parse(body) : {});
