@@ -1,4 +1,4 @@
-// docs/backup.md, followed literally: what one server knew, another one knows after the restore.
+// Executes the commands of docs/backup.md: after the restore, another server has the data of the backed-up server.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { block, page, replaced } from './lib.mjs';
 const postgres = readdirSync('/usr/lib/postgresql').map((v) => `/usr/lib/postgresql/${v}/bin`).at(-1);
 const environment = { ...process.env, PATH: `${path.dirname(binary)}:${postgres}:${process.env.PATH}` };
 
-function follow(title, data, backup) {
+function runBlock(title, data, backup) {
   const text = replaced(block(page('backup.md'), title), [['/var/lib/runyard', data], ['/var/backups/runyard', backup]]);
   const r = spawnSync('bash', ['-euo', 'pipefail', '-c', text], { encoding: 'utf8', env: environment, timeout: 120000 });
   assert.equal(r.status, 0, `${title}: ${r.stdout}\n${r.stderr}`);
@@ -18,7 +18,7 @@ function follow(title, data, backup) {
 }
 
 test('a restored server has the data of the backed-up one', async () => {
-  // Started by root, PostgreSQL runs as another user, who must reach its cluster.
+  // If started as root, PostgreSQL runs as another user, which must be able to reach its cluster.
   const dir = mkdtempSync('/tmp/ry-backup-');
   chmodSync(dir, 0o755);
   for (const name of ['one', 'two']) { mkdirSync(path.join(dir, name)); chmodSync(path.join(dir, name), 0o755); }
@@ -33,18 +33,18 @@ test('a restored server has the data of the backed-up one', async () => {
     assert.equal(started.status, 200, started.text);
     const stream = await user.stream(started.json.agent_run_id);
     assert.deepEqual(statuses(stream.events).slice(-1), ['completed']);
-    follow('backup', path.join(one.dir, 'data'), path.join(dir, 'backup'));
+    runBlock('backup', path.join(one.dir, 'data'), path.join(dir, 'backup'));
     await one.stop();
     mkdirSync(path.join(two.dir, 'data'), { mode: 0o700 });
-    follow('restore', path.join(two.dir, 'data'), path.join(dir, 'backup'));
+    runBlock('restore', path.join(two.dir, 'data'), path.join(dir, 'backup'));
     await two.start({ timeout: 90000 });
-    // The token of the one is good at the other, and the account, its key, the run and its events are there.
+    // A token of the first server is valid on the second one, which has the account, its key, the run and its events.
     const again = new Client(two, user.token);
     const run = await again.get(`/agent-run/${started.json.agent_run_id}`);
     assert.equal(run.json?.status, 'completed', run.text);
     assert.deepEqual((await again.stream(started.json.agent_run_id)).events, stream.events);
     assert.ok((await again.get('/api-keys')).text.includes('before'));
-    // And it works on.
+    // New runs work on the restored server.
     const next = await again.start({ prompt: 'hello again', thread_id: run.json.thread_id });
     assert.equal(next.status, 200, next.text);
     assert.deepEqual(statuses((await again.stream(next.json.agent_run_id)).events).slice(-1), ['completed']);

@@ -1,4 +1,5 @@
-// docs/events.md and sdk/README.md: what a module's author has to know of domain events and of the process, in installed documents.
+// docs/events.md and sdk/README.md, which are installed, describe the domain events and the process for authors of
+// modules.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +11,7 @@ const rows = new Map([...page('events.md').matchAll(/^\| `([a-z_.]+)` \|[^|]*\|[
 const read = (file) => readFileSync(path.join(root, file), 'utf8');
 const files = (dir, form) => readdirSync(path.join(root, dir), { recursive: true }).filter((f) => form.test(f)).map((f) => `${dir}/${f}`);
 
-// Each call of core.event_publish in migrations and statements: [kinds, members of the payload].
+// Returns each call of core.event_publish in migrations and statements: [kinds, members of the payload].
 function published() {
   const out = [];
   for (const file of [...files('modules', /migrations\/.*\.sql$|repository\.cpp$/), 'core/app/admin/admin_database.cpp'])
@@ -21,10 +22,10 @@ function published() {
 
 test('every kind of event that the modules publish is described with the members of its payload', () => {
   const all = published(), kinds = new Set(all.flatMap(([k]) => k));
-  // By POST /admin/events, and in the transaction that ends a run.
+  // Published by POST /admin/events, and in the transaction that ends a run.
   for (const kind of ['payment.succeeded', 'payment.failed', 'run.completed', 'run.failed']) kinds.add(kind);
   assert.deepEqual([...rows.keys()].sort(), [...kinds].sort());
-  assert.ok(all.length > 12, 'the calls are found');
+  assert.ok(all.length > 12, 'only few calls were found');
   for (const [names, members] of all)
     for (const name of names)
       for (const member of members) {
@@ -45,8 +46,8 @@ test('sdk/README.md describes ry_sys.rs and the ignored SIGPIPE', () => {
   const text = read('sdk/README.md');
   const declared = [...read('sdk/rust/ry_sys.rs').split('\n#!')[0].matchAll(/ry\/[a-z_/]+\.h/g)].map((m) => m[0]);
   assert.ok(declared.length >= 5);
-  const said = /`rust\/ry_sys\.rs`\s+declares[^]*?\. /.exec(text)?.[0] ?? '';
-  assert.deepEqual([...said.matchAll(/ry\/[a-z_/]+\.h/g)].map((m) => m[0]).sort(), declared.sort());
+  const sentence = /`rust\/ry_sys\.rs`\s+declares[^]*?\. /.exec(text)?.[0] ?? '';
+  assert.deepEqual([...sentence.matchAll(/ry\/[a-z_/]+\.h/g)].map((m) => m[0]).sort(), declared.sort());
   assert.match(text, /ignores SIGPIPE/);
   assert.match(text, /docs\/events\.md/);
 });

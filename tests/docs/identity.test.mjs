@@ -41,16 +41,16 @@ test('each provider has a section with a configuration and hints', () => {
 });
 
 for (const { name, toml } of blocks) {
-  test(`${name}: the configuration is valid, names issuer and audience`, () => {
+  test(`${name}: the configuration is valid and has issuer and audience`, () => {
     const r = check(toml);
     assert.equal(r.status, 0, r.stdout + r.stderr);
     assert.doesNotMatch(r.stdout + r.stderr, /issuer is not set|audience is not set|subject_prefix is empty/);
   });
 }
 
-test('mistakes in a block are found', () => {
+test('mistakes in a block are reported', () => {
   const keycloak = blocks.find((b) => b.name === 'keycloak').toml, several = blocks.find((b) => b.name === 'several').toml;
-  for (const [toml, wanted] of [
+  for (const [toml, message] of [
     [keycloak.replace('role_claims', 'role_claim'), /role_claim.*did you mean "role_claims"/],
     [keycloak.replace('realm_access.roles', 'user_metadata.role'), /auth\.jwt\.role_claims.*users can edit/],
     [several.replace('issuer = "https://partner.eu.auth0.com/"\n', ''), /auth\.issuers\.partner\.issuer.*required/],
@@ -59,6 +59,6 @@ test('mistakes in a block are found', () => {
   ]) {
     const r = check(toml);
     assert.notEqual(r.status, 0, toml);
-    assert.match(r.stdout + r.stderr, wanted);
+    assert.match(r.stdout + r.stderr, message);
   }
 });

@@ -18,9 +18,9 @@ test('metrics and alerts of the limits exist', () => {
   const metrics = page('metrics.md');
   const alerts = readdirSync(path.join(root, 'docs/prometheus')).map((f) => readFileSync(path.join(root, 'docs/prometheus', f), 'utf8')).join('\n');
   assert.ok(rows.length > 20, `${rows.length} limits`);
-  for (const [resource, , setting, value, answer, metric, alert] of rows) {
-    assert.ok(resource && setting && value && answer, `${setting}: an empty cell`);
-    if (metric) assert.ok(metrics.includes(`\`${metric}\``), `${setting}: docs/metrics.md does not know ${metric}`);
+  for (const [resource, , setting, value, response, metric, alert] of rows) {
+    assert.ok(resource && setting && value && response, `${setting}: an empty cell`);
+    if (metric) assert.ok(metrics.includes(`\`${metric}\``), `${setting}: docs/metrics.md does not list ${metric}`);
     if (alert) assert.match(alerts, new RegExp(`alert: ${alert}\\b`), `${setting}: docs/prometheus has no alert ${alert}`);
   }
 });

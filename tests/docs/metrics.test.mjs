@@ -1,4 +1,4 @@
-// docs/metrics.md, the rules for Prometheus and the dashboard against what /metrics really has.
+// Checks docs/metrics.md, the Prometheus rules and the dashboard against the output of /metrics.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -26,12 +26,12 @@ after(async () => {
   database?.drop();
 });
 
-test('docs/metrics.md tells every figure with its kind, and no other', () => {
-  const reported = new Map([...page('metrics.md').matchAll(/^\| `([a-z_]+)` \| (\w+) \|/gm)].map((m) => [m[1], m[2]]));
-  assert.deepEqual([...reported].sort(), [...kinds].sort());
+test('docs/metrics.md lists exactly the existing metrics with their types', () => {
+  const documented = new Map([...page('metrics.md').matchAll(/^\| `([a-z_]+)` \| (\w+) \|/gm)].map((m) => [m[1], m[2]]));
+  assert.deepEqual([...documented].sort(), [...kinds].sort());
 });
 
-// Names in an expression of PromQL: words that are no function, keyword, label or text.
+// Returns the metric names in a PromQL expression: words that are not a function, keyword, label or string.
 function namesIn(expression) {
   const bare = expression.replace(/"[^"]*"|'[^']*'/g, '').replace(/\{[^}]*\}|\[[^\]]*\]|\b(by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ');
   return [...bare.matchAll(/[A-Za-z_:][A-Za-z0-9_:]*(?!\s*\()\b/g)].map((m) => m[0])
@@ -40,50 +40,50 @@ function namesIn(expression) {
 const labelsIn = (expression) => [...expression.matchAll(/([a-z_]+)(?:=~|!~|!=|=)"/g)].map((m) => m[1])
   .concat([...expression.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap((m) => m[1].split(',').map((x) => x.trim())));
 
-// Matchers of labels: [label, whether it must match, pattern].
+// Returns the label matchers: [label, whether it must match, pattern].
 const matchersIn = (expression) => [...expression.matchAll(/([a-z_]+)(=~|!~|!=|=)"([^"]*)"/g)]
-  .map(([, label, how, value]) => [label, !how.startsWith('!'), new RegExp(`^(?:${how.endsWith('~') ? value : value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')})$`)]);
+  .map(([, label, operator, value]) => [label, !operator.startsWith('!'), new RegExp(`^(?:${operator.endsWith('~') ? value : value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')})$`)]);
 
-function checked(expression, where) {
+function checkExpression(expression, source) {
   const names = namesIn(expression);
-  assert.ok(names.length > 0, `${where}: ${expression} asks for nothing`);
+  assert.ok(names.length > 0, `${source}: ${expression} uses no metric`);
   for (const name of names)
-    assert.ok(name === 'up' || kinds.has(name) || (name.endsWith('_bucket') && kinds.get(name.slice(0, -7)) === 'histogram'), `${where}: there is no ${name}`);
-  // Labels: what Prometheus adds itself, or what a figure of the expression has.
+    assert.ok(name === 'up' || kinds.has(name) || (name.endsWith('_bucket') && kinds.get(name.slice(0, -7)) === 'histogram'), `${source}: there is no ${name}`);
+  // Labels must be added by Prometheus itself, or exist in a metric of the expression.
   const lines = text.split('\n').filter((l) => names.some((n) => l.startsWith(n)));
   for (const label of labelsIn(expression)) {
     if (['job', 'instance', 'le'].includes(label)) continue;
-    // Figures by outcome have no line before the first attempt.
-    assert.ok(label === 'outcome' || lines.some((l) => l.includes(`${label}="`)), `${where}: no label ${label} in ${names}`);
+    // Metrics by outcome have no series before the first attempt.
+    assert.ok(label === 'outcome' || lines.some((l) => l.includes(`${label}="`)), `${source}: no label ${label} in ${names}`);
   }
-  // A matcher that nothing can meet, and one that leaves out what there is not, is a slip of the pen.
+  // A matcher without a matching value is a mistake, even a negative one.
   for (const [label, , pattern] of matchersIn(expression)) {
-    if (label === 'job' || (label === 'status' && pattern.test('500'))) continue;  // answers that went wrong have no line yet
+    if (label === 'job' || (label === 'status' && pattern.test('500'))) continue;  // error responses have no series yet
     const values = lines.flatMap((l) => [...l.matchAll(new RegExp(`[{,]${label}="([^"]*)"`, 'g'))].map((m) => m[1]));
-    assert.ok(values.some((v) => pattern.test(v)), `${where}: no ${label} is like ${pattern}: ${[...new Set(values)]}`);
+    assert.ok(values.some((v) => pattern.test(v)), `${source}: no ${label} matches ${pattern}: ${[...new Set(values)]}`);
   }
 }
 
-test('every rule names figures and labels that exist, and is explained', () => {
+test('every rule uses existing metrics and labels, and is documented', () => {
   const { groups } = parse(page('prometheus/runyard.yml'));
   const rules = groups.flatMap((g) => g.rules);
   assert.ok(rules.length > 5);
-  for (const r of rules) checked(r.expr, r.alert);
+  for (const r of rules) checkExpression(r.expr, r.alert);
   const explained = [...page('metrics.md').matchAll(/^\| (Runyard\w+) \|/gm)].map((m) => m[1]);
   assert.deepEqual(explained, rules.map((r) => r.alert));
 });
 
-test('every query of the dashboard names figures and labels that exist, and every family is shown', () => {
+test('every query of the dashboard uses existing metrics and labels', () => {
   const board = JSON.parse(page('grafana/runyard.json'));
   for (const panel of board.panels)
-    for (const t of panel.targets) checked(t.expr, panel.title);
+    for (const t of panel.targets) checkExpression(t.expr, panel.title);
   assert.equal(new Set(board.panels.map((p) => p.id)).size, board.panels.length);
 });
 
-test('a name that does not exist is found', () => {
-  assert.throws(() => checked('sum(rate(runyard_http_requets_total[5m]))', 'x'), /there is no runyard_http_requets_total/);
-  assert.throws(() => checked('runyard_runs_ended_total{status="fialed"} > 0', 'x'), /no status is like/);
-  assert.throws(() => checked('runyard_runs_ended_total{reason!~"credit|budgets"} > 0', 'x'), /no reason is like/);
-  assert.throws(() => checked('sum by (rout) (runyard_http_requests_total)', 'x'), /no label rout /);
+test('unknown names are reported', () => {
+  assert.throws(() => checkExpression('sum(rate(runyard_http_requets_total[5m]))', 'x'), /there is no runyard_http_requets_total/);
+  assert.throws(() => checkExpression('runyard_runs_ended_total{status="fialed"} > 0', 'x'), /no status matches/);
+  assert.throws(() => checkExpression('runyard_runs_ended_total{reason!~"credit|budgets"} > 0', 'x'), /no reason matches/);
+  assert.throws(() => checkExpression('sum by (rout) (runyard_http_requests_total)', 'x'), /no label rout /);
   assert.deepEqual(namesIn('histogram_quantile(0.95, sum by (le, route) (rate(a_bucket{b="c"}[5m]))) > 1 and d'), ['a_bucket', 'd']);
 });

@@ -18,7 +18,7 @@ let dir;
 before(() => { dir = mkdtempSync(path.join(tmpdir(), 'ry-models-')); });
 after(() => rmSync(dir, { recursive: true, force: true }));
 
-// `runyard check` of a block, with all variables that it names.
+// Runs `runyard check` on a block, with all environment variables that it uses.
 function check(toml) {
   const config = path.join(dir, 'runyard.toml');
   writeFileSync(config, `[deployment]\nmode = "local"\n[modules]\npath = "${build}/modules"\n`
@@ -53,7 +53,7 @@ for (const { name, toml } of blocks) {
   });
 }
 
-test('a mistake in a block is found', () => {
+test('a mistake in a block is reported', () => {
   const { toml } = blocks.find((b) => b.name === 'anthropic');
   const r = check(toml.replace('max_tokens', 'max_token'));
   assert.notEqual(r.status, 0);

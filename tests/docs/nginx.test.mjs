@@ -1,5 +1,5 @@
-// docs/nginx/runyard.conf in front of two nodes: streams are not held back, uploads go through, clients keep their
-// address, and a node that goes is left out.
+// docs/nginx/runyard.conf in front of two nodes: streams are not buffered, large uploads work, client addresses are
+// forwarded, and a stopped node is skipped.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const freePort = () => new Promise((resolve) => {
 let dir, database, llm, one, two, nginx, url;
 
 before(async () => {
-  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';  // the certificate is the test's own
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';  // self-signed certificate
   dir = mkdtempSync('/tmp/ry-nginx-');
   database = makeDatabase();
   llm = await startLlm(async (request, reply) => {
@@ -55,7 +55,7 @@ http {
   await waitFor('nginx', async () => { try { return (await fetch(`${url}/readyz`)).status === 200; } catch { return false; } });
 });
 after(async () => {
-  if (nginx) { const gone = new Promise((r) => nginx.on('exit', r)); nginx.kill('SIGTERM'); await gone; }
+  if (nginx) { const exited = new Promise((r) => nginx.on('exit', r)); nginx.kill('SIGTERM'); await exited; }
   await one?.close();
   await two?.close();
   await llm?.close();
@@ -63,10 +63,10 @@ after(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const outside = (user) => new Client({ url }, user.token, user.id);
+const viaNginx = (user) => new Client({ url }, user.token, user.id);
 
-test('events of a stream come when they happen', async () => {
-  const u = outside(await one.user());
+test('events of a stream arrive without delay', async () => {
+  const u = viaNginx(await one.user());
   const r = await u.start({ prompt: '[slow]' });
   assert.equal(r.status, 200, r.text);
   const at = [];
@@ -75,14 +75,14 @@ test('events of a stream come when they happen', async () => {
   assert.ok(at.length >= 5 && at.at(-1) - at[0] > 600, JSON.stringify(at.map((t) => Math.round(t - at[0]))));
 });
 
-test('an upload above the default limit of nginx arrives, and clients keep their address', async () => {
-  const u = outside(await one.user());
+test('an upload above the default limit of nginx works, and client addresses are forwarded', async () => {
+  const u = viaNginx(await one.user());
   const data = 'x'.repeat(3 << 20);
   const r = await u.start({ prompt: 'take it', files: [{ name: 'big.txt', data }] });
   assert.equal(r.status, 200, r.text);
   const s = await u.stream(r.json.agent_run_id, { timeout: 120000 });
   assert.equal(s.events.at(-1).status, 'completed');
-  // Of what a client says itself nothing is believed.
+  // X-Forwarded-For of a client is ignored.
   const before = one.log.length + two.log.length;
   await fetch(`${url}/healthz`, { headers: { 'x-forwarded-for': '198.51.100.9' } });
   await waitFor('the access log', () => one.log.length + two.log.length > before);
@@ -90,28 +90,28 @@ test('an upload above the default limit of nginx arrives, and clients keep their
 });
 
 test('no request fails when a node stops or is killed', async () => {
-  const answers = {};
+  const statusCounts = {};
   let stop = false;
   const load = Array.from({ length: 6 }, async () => {
     while (!stop) {
       let status;
       try { status = (await fetch(`${url}/healthz`)).status; } catch (e) { status = e.cause?.code ?? e.message; }
-      answers[status] = (answers[status] ?? 0) + 1;
+      statusCounts[status] = (statusCounts[status] ?? 0) + 1;
     }
   });
   await sleep(200);
   assert.equal((await two.stop()).code, 0);
   await sleep(300);
   await two.start();
-  await sleep(5500);  // fail_timeout: nginx asks it again
+  await sleep(5500);  // fail_timeout: nginx uses the node again
   await one.kill();
   await sleep(300);
   stop = true;
   await Promise.all(load);
-  assert.deepEqual(Object.keys(answers), ['200'], JSON.stringify(answers));
+  assert.deepEqual(Object.keys(statusCounts), ['200'], JSON.stringify(statusCounts));
 });
 
-test('figures are for the inside, plain HTTP leads to TLS', async () => {
+test('metrics are restricted to internal addresses', async () => {
   assert.equal((await fetch(`${url}/metrics`)).status, 200, 'from this machine');
   assert.match(page('nginx/runyard.conf'), /location = \/metrics \{ allow 127\.0\.0\.1; deny all;/);
 });

@@ -1,4 +1,4 @@
-// Supported systems: scripts/platforms.tsv is the one list. README.md, docs/deployment.md, the scripts and CMake must say the same.
+// Supported systems: README.md, docs/deployment.md, the scripts and CMake must agree with scripts/platforms.tsv.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const dir = mkdtempSync(path.join(tmpdir(), 'ry-platforms-'));
 after(() => rmSync(dir, { recursive: true, force: true }));
 
 // Runs `script` with scripts/common.sh on a system whose /etc/os-release has these lines.
-function on(release, script, env = {}) {
+function runOnSystem(release, script, env = {}) {
   const file = path.join(dir, 'os-release');
   writeFileSync(file, release.join('\n') + '\n');
   const run = spawnSync('bash', ['--norc', '-euc', `source "$root/scripts/common.sh"; ${script}`],
@@ -40,16 +40,16 @@ for (const [name, text] of [['README.md', readFileSync(path.join(root, 'README.m
     assert.deepEqual(listed, tables);
   });
 
-test('the other pages name the same versions', () => {
+test('the other pages state the same versions', () => {
   const upgrade = page('postgres-upgrade.md').replace(/\s+/g, ' '), readme = readFileSync(path.join(root, 'README.md'), 'utf8');
   for (const p of platforms) assert.ok(upgrade.includes(`${p.postgresql} on ${p.name}`), `docs/postgres-upgrade.md: ${p.postgresql} on ${p.name}`);
   const lowest = (key) => platforms.map((p) => p[key]).sort((a, b) => a.localeCompare(b, undefined, { numeric: true }))[0];
-  for (const said of [`Boost ${lowest('boost')} or newer`, `PostgreSQL ${lowest('postgresql')} or newer`]) assert.ok(readme.includes(said), `README.md: ${said}`);
+  for (const requirement of [`Boost ${lowest('boost')} or newer`, `PostgreSQL ${lowest('postgresql')} or newer`]) assert.ok(readme.includes(requirement), `README.md: ${requirement}`);
 });
 
 test('package names follow the release', () => {
   for (const p of platforms) {
-    const got = on(debian(p.codename), 'choose_packages; echo "$platform_name|${build_packages[*]}"');
+    const got = runOnSystem(debian(p.codename), 'choose_packages; echo "$platform_name|${build_packages[*]}"');
     assert.equal(got.code, 0, got.err);
     const [name, packages] = got.out.split('|');
     assert.equal(name, p.name);
@@ -59,7 +59,7 @@ test('package names follow the release', () => {
 });
 
 test('a derivative uses the packages of its base release', () => {
-  const name = (release, env) => on(release, 'detect_platform; echo "$platform_name"', env).out;
+  const name = (release, env) => runOnSystem(release, 'detect_platform; echo "$platform_name"', env).out;
   assert.equal(name(['ID=linuxmint', 'ID_LIKE="ubuntu debian"', 'VERSION_CODENAME=wilma', 'UBUNTU_CODENAME=noble']), 'Ubuntu 24.04');
   assert.equal(name(['ID=linuxmint', 'ID_LIKE=debian', 'VERSION_CODENAME=faye', 'DEBIAN_CODENAME=bookworm']), 'Debian 12');
   assert.equal(name(['ID=devuan', 'VERSION_CODENAME=excalibur'], { BUILD_PLATFORM: 'trixie' }), 'Debian 13');
@@ -68,31 +68,31 @@ test('a derivative uses the packages of its base release', () => {
 
 test('os-release is parsed, not executed, and the environment does not replace it', () => {
   const marker = path.join(dir, 'ran');
-  const got = on([`$(touch ${marker})`, 'FOO="$UNSET"', 'PRETTY_NAME="$(id)"', 'VERSION_CODENAME=bullseye'], 'detect_platform', { DEBIAN_CODENAME: 'bookworm', UBUNTU_CODENAME: 'noble' });
+  const got = runOnSystem([`$(touch ${marker})`, 'FOO="$UNSET"', 'PRETTY_NAME="$(id)"', 'VERSION_CODENAME=bullseye'], 'detect_platform', { DEBIAN_CODENAME: 'bookworm', UBUNTU_CODENAME: 'noble' });
   assert.equal(got.code, 1);
   assert.match(got.err, /^This script does not support \$\(id\)\./);
   assert.ok(!existsSync(marker));
 });
 
-test('an unknown BUILD_PLATFORM is named as the cause', () => {
-  const got = on(debian('bookworm'), 'detect_platform', { BUILD_PLATFORM: 'Trixie' });
+test('an unknown BUILD_PLATFORM is reported as the cause', () => {
+  const got = runOnSystem(debian('bookworm'), 'detect_platform', { BUILD_PLATFORM: 'Trixie' });
   assert.equal(got.code, 1);
   assert.match(got.err, /^BUILD_PLATFORM is "Trixie".*\nSet it to one of: bookworm, trixie, noble/);
 });
 
 test('another version of Boost can be chosen', () => {
-  assert.match(on(debian('trixie'), 'choose_packages; echo "${build_packages[*]}"', { BUILD_BOOST: '1.88' }).out, /libboost-json1\.88-dev/);
+  assert.match(runOnSystem(debian('trixie'), 'choose_packages; echo "${build_packages[*]}"', { BUILD_BOOST: '1.88' }).out, /libboost-json1\.88-dev/);
 });
 
-test('an unsupported system is refused with the list of supported ones', () => {
+test('an unsupported system is rejected with the list of supported ones', () => {
   for (const release of [debian('bullseye'), ['ID=fedora', 'PRETTY_NAME="Fedora Linux 40"'], []]) {
-    const got = on(release, 'choose_packages; echo not reached');
+    const got = runOnSystem(release, 'choose_packages; echo not reached');
     assert.equal(got.code, 1);
     assert.equal(got.out, '');
     for (const p of platforms) assert.ok(got.err.includes(p.name), got.err);
     assert.ok(got.err.includes('Ubuntu 24.04 (untested)'), got.err);
   }
-  assert.match(on(['ID=fedora', 'PRETTY_NAME="Fedora Linux 40"'], 'choose_packages').err, /^This script does not support Fedora Linux 40/);
+  assert.match(runOnSystem(['ID=fedora', 'PRETTY_NAME="Fedora Linux 40"'], 'choose_packages').err, /^This script does not support Fedora Linux 40/);
 });
 
 test('./quickstart and ./test stop on an unsupported system before they install or build anything', () => {
@@ -106,12 +106,12 @@ test('./quickstart and ./test stop on an unsupported system before they install 
   }
 });
 
-test('CMake refuses a compiler and a Boost that are too old, with the supported systems', () => {
+test('CMake rejects a compiler and a Boost that are too old, with the list of supported systems', () => {
   const project = path.join(dir, 'project'), build = path.join(dir, 'build');
   spawnSync('mkdir', ['-p', path.join(project, 'scripts')]);
   writeFileSync(path.join(project, 'scripts/platforms.tsv'), readFileSync(path.join(root, 'scripts/platforms.tsv')));
-  const configure = (before, ...options) => {
-    writeFileSync(path.join(project, 'CMakeLists.txt'), `cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n${before}\n` +
+  const configure = (preamble, ...options) => {
+    writeFileSync(path.join(project, 'CMakeLists.txt'), `cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n${preamble}\n` +
       `include(${root}/cmake/platforms.cmake)\nmessage(STATUS "minimum \${RY_BOOST_MINIMUM} \${RY_GCC_MINIMUM} on \${RY_PLATFORM_NAME}")\n`);
     return spawnSync('cmake', ['-S', project, '-B', build, ...options], { encoding: 'utf8' });
   };

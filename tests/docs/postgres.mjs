@@ -1,4 +1,4 @@
-// What the tests of docs/postgres-upgrade.md share: a server with data to find again, and the commands of the page.
+// Helpers of the tests of docs/postgres-upgrade.md: test data of a server, and the commands of the page.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,19 +9,19 @@ import { bash, block, page, postgresPrograms, replaced } from './lib.mjs';
 const text = page('postgres-upgrade.md');
 const environment = (version) => ({ ...process.env, PATH: `${path.dirname(binary)}:${postgresPrograms(version)}:${process.env.PATH}` });
 
-// Runs blocks of the page in one shell, as it says, after its variables.
+// Runs blocks of the page in one shell, after the block with its variables.
 export function upgrade({ data, from, to }, ...titles) {
   const variables = replaced(block(text, 'variables'), [['/var/lib/runyard ', `'${data}' `], ['old=15 new=17', `old=${from} new=${to}`]]);
   return bash(titles.join(', '), [variables, ...titles.map((t) => block(text, t))].join('\n'), environment(to));
 }
 
-// `title` is a block of docs/backup.md; `version` that of the programs.
+// `title`: a block of docs/backup.md; `version`: version of the PostgreSQL programs.
 export function backup(title, { data, into, version }) {
   const script = replaced(block(page('backup.md'), title), [['/var/lib/runyard', data], ['/var/backups/runyard', into]]);
   assert.match(bash(title, script, environment(version)), new RegExp(`${title}: complete`));
 }
 
-// What a started server uses, as it says and as its database says.
+// Returns the PostgreSQL version of a started server; its log and its database must agree.
 export function versionOf(server) {
   const logged = /embedded PostgreSQL is ready version=(\d+)/.exec(server.log)?.[1];
   assert.equal(Number(query(server, 'show server_version_num').slice(0, -4)), Number(logged));
@@ -33,7 +33,7 @@ export function query(server, sql) {
   return execFileSync('psql', ['-XqAt', `postgresql://runyard@/runyard?host=${socket}`, '-c', sql], { encoding: 'utf8' }).trim();
 }
 
-// An account with an API key and a run that has ended.
+// Creates an account with an API key and a completed run.
 export async function makeData(server) {
   const user = await server.user();
   const key = await user.post('/api-keys', { json: { name: 'before' } });
@@ -45,7 +45,7 @@ export async function makeData(server) {
   return { token: user.token, run: started.json.agent_run_id, events };
 }
 
-// All of it is there, and the server works on.
+// Checks that the data still exists and that new runs work.
 export async function hasData(server, data) {
   const user = new Client(server, data.token);
   const run = await user.get(`/agent-run/${data.run}`);

@@ -1,4 +1,5 @@
-// docs/postgres-upgrade.md as far as one version of PostgreSQL is enough: the refusal, and the way by a dump.
+// The parts of docs/postgres-upgrade.md that need only one version of PostgreSQL: the error message, and the restore of
+// a dump.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { backup, hasData, makeData, upgrade, versionOf } from './postgres.mjs';
 
 const newest = postgresVersions[0];
 let dir;
-// Started by root, PostgreSQL runs as another user, who must reach its cluster.
+// If started as root, PostgreSQL runs as another user, which must be able to reach its cluster.
 before(() => { dir = mkdtempSync('/tmp/ry-postgres-'); chmodSync(dir, 0o755); });
 after(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -20,7 +21,7 @@ function runyard(command, data) {
   return { code: r.status, text: r.stderr };
 }
 
-test('the cluster of a version that is not installed is refused with the message of the page', () => {
+test('a cluster whose version is not installed is rejected with the message of the page', () => {
   let missing = 10;
   while (postgresVersions.includes(missing)) missing++;
   const data = path.join(dir, 'refused'), cluster = path.join(data, 'postgres');
@@ -37,7 +38,7 @@ test('the cluster of a version that is not installed is refused with the message
   assert.deepEqual(readdirSync(cluster), ['PG_VERSION']);
 });
 
-test('a damaged PG_VERSION is refused, and the copy that the message names repairs it', () => {
+test('a damaged PG_VERSION is rejected, and the copy named in the message repairs it', () => {
   const data = path.join(dir, 'damaged'), file = path.join(data, 'postgres/PG_VERSION');
   assert.equal(runyard(['migrate'], data).code, 0);
   writeFileSync(file, '');
@@ -49,25 +50,25 @@ test('a damaged PG_VERSION is refused, and the copy that the message names repai
   assert.equal(runyard(['migrate'], data).code, 0);
 });
 
-test('a dump is restored into a new cluster in the place of the old one', async () => {
+test('a dump is restored into a new cluster that replaces the old one', async () => {
   mkdirSync(path.join(dir, 'dump'), { mode: 0o755 });
   const server = new Server({ dir: path.join(dir, 'dump') });
   const data = path.join(server.dir, 'data'), into = path.join(dir, 'backup');
-  const way = { data, from: newest, to: newest };
+  const options = { data, from: newest, to: newest };
   try {
     await server.start({ timeout: 90000 });
     assert.doesNotMatch(server.log, /is older than the newest installed one/);
     const made = await makeData(server);
     backup('backup', { data, into, version: newest });
     await server.stop();
-    upgrade(way, 'aside');
+    upgrade(options, 'aside');
     assert.ok(!existsSync(path.join(data, 'postgres')));
     backup('restore', { data, into, version: newest });
     await server.start({ timeout: 90000 });
     assert.equal(versionOf(server), newest);
     await hasData(server, made);
     await server.stop();
-    upgrade(way, 'clean');
+    upgrade(options, 'clean');
     assert.deepEqual(readdirSync(data).filter((f) => f.startsWith('postgres.') && !f.includes('log')), []);
   } finally {
     await server.stop();

@@ -1,4 +1,4 @@
-// docs/transport.md, followed literally, in each language: it ends with a tool call through the new transport.
+// Executes the commands of docs/transport.md in each language, up to a tool call through the new transport.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ before(async () => {
   database = makeDatabase();
   server = await new Server({ database, set: [`modules.path=${modules}`] }).start();
   execFileSync('cmake', ['--install', build, '--component', 'sdk', '--prefix', path.join(dir, 'sdk')]);
-  // What an installed server finds in its places.
+  // Emulates the paths of an installed server.
   mkdirSync(path.join(server.dir, 'modules.d'));
   writeFileSync(path.join(dir, 'runyard'), `#!/bin/sh
 for a; do [ "$a" = --config ] && exec '${binary}' "$@" --set 'modules.path=${modules}' --set 'data_dir=${server.dir}/data' --set 'http.listen=${new URL(server.url).host}'; done
@@ -39,7 +39,7 @@ after(async () => {
   if (dir) rmSync(dir, { recursive: true, force: true });
 });
 
-async function follow(title, cwd, pairs) {
+async function runBlock(title, cwd, pairs) {
   const script = replaced(block(text, title), pairs);
   const env = { ...process.env, PATH: `${dir}:${process.env.PATH}`, CMAKE_PREFIX_PATH: path.join(dir, 'sdk'), ...cached };
   try {
@@ -49,43 +49,43 @@ async function follow(title, cwd, pairs) {
   }
 }
 
-// The text's own server, at another address; answers what ends it and all that it started.
+// Starts the MCP server of the page at another address; returns a function that stops it and its child processes.
 async function serverOfThePage(socket) {
   const script = replaced(block(text, 'server'), [['/run/runyard-demo/pigeon.sock', socket], ['/run/runyard-demo', path.dirname(socket)]]);
-  // Where npx finds the package without the network.
+  // npx finds the package in this directory without network access.
   const shell = spawn('bash', ['-c', `${script}\nwait`], { cwd: path.join(root, 'tests/e2e'), detached: true, stdio: 'ignore' });
-  const ended = new Promise((resolve) => shell.on('exit', resolve));
+  const exited = new Promise((resolve) => shell.on('exit', resolve));
   await waitFor('the socket', () => existsSync(socket), 20000);
   return async () => {
     process.kill(-shell.pid, 'SIGTERM');
-    await ended;
+    await exited;
   };
 }
 
 for (const [lang, name] of [['c', 'carrier_pigeon'], ['cpp', 'pigeon_cpp'], ['rust', 'pigeon_rust']]) {
-  test(`from an empty folder to a tool call, in ${lang}`, { timeout: 450000 }, async () => {
+  test(`from an empty directory to a tool call, in ${lang}`, { timeout: 450000 }, async () => {
     const cwd = path.join(dir, lang);
     mkdirSync(cwd);
-    const made = await follow('make', cwd, [['--lang c ', `--lang ${lang} `], ['carrier_pigeon', name]]);
+    const made = await runBlock('make', cwd, [['--lang c ', `--lang ${lang} `], ['carrier_pigeon', name]]);
     assert.match(made, new RegExp(`^module *${name} 0\\.1\\.0$`, 'm'));
     const socket = path.join(dir, `${lang}.sock`);
     const peer = lang === 'cpp' ? await bridgeWebSocket(everything) : await bridgeUnix(socket, everything);
     try {
       const at = [['unix:///run/runyard-demo/pigeon.sock', peer.url]];
-      assert.match(await follow('check', cwd, [['carrier_pigeon', name], ...at]), /^\d+ passed, 0 failed/m);
-      const places = [['/usr/lib/runyard/modules', path.join(dir, 'modules')], ['/etc/runyard/runyard.toml', server.config]];
-      await follow('install', cwd, [['carrier_pigeon', name], ['/etc/runyard/modules.d', path.join(server.dir, 'modules.d')], ...places]);
-      const call = [['carrier_pigeon', name], ['http://127.0.0.1:8080', server.url], places[1]];
-      assert.match(await follow('call', cwd, [...call, ...at]), /Echo: coo/);
-      const reloaded = await follow('reload', cwd, [['carrier_pigeon', name], ...places]);
+      assert.match(await runBlock('check', cwd, [['carrier_pigeon', name], ...at]), /^\d+ passed, 0 failed/m);
+      const paths = [['/usr/lib/runyard/modules', path.join(dir, 'modules')], ['/etc/runyard/runyard.toml', server.config]];
+      await runBlock('install', cwd, [['carrier_pigeon', name], ['/etc/runyard/modules.d', path.join(server.dir, 'modules.d')], ...paths]);
+      const call = [['carrier_pigeon', name], ['http://127.0.0.1:8080', server.url], paths[1]];
+      assert.match(await runBlock('call', cwd, [...call, ...at]), /Echo: coo/);
+      const reloaded = await runBlock('reload', cwd, [['carrier_pigeon', name], ...paths]);
       assert.match(reloaded, new RegExp(`${name}.*(unloaded|still mapped)`), reloaded);
-      assert.match(await follow('call', cwd, [...call, ...at]), /Echo: coo/);
+      assert.match(await runBlock('call', cwd, [...call, ...at]), /Echo: coo/);
       if (lang === 'c') {
-        const own = path.join(dir, 'page.sock'), end = await serverOfThePage(own);
+        const pageSocket = path.join(dir, 'page.sock'), stop = await serverOfThePage(pageSocket);
         try {
-          assert.match(await follow('call', cwd, [...call, ['/run/runyard-demo/pigeon.sock', own]]), /Echo: coo/);
+          assert.match(await runBlock('call', cwd, [...call, ['/run/runyard-demo/pigeon.sock', pageSocket]]), /Echo: coo/);
         } finally {
-          await end();
+          await stop();
         }
       }
     } finally {
@@ -94,15 +94,15 @@ for (const [lang, name] of [['c', 'carrier_pigeon'], ['cpp', 'pigeon_cpp'], ['ru
   });
 }
 
-test('a forbidden socket is distinguished from a missing one', async () => {
+test('a missing socket and a file that is not a socket cause different errors', async () => {
   if (process.getuid() !== 0) return;
   const closed = path.join(dir, 'closed.sock');
   const listener = await bridgeUnix(closed, everything);
-  const stays = path.join(dir, 'no.sock');
-  writeFileSync(stays, '');
+  const notASocket = path.join(dir, 'no.sock');
+  writeFileSync(notASocket, '');
   try {
     const token = server.token({ role: 'admin' });
-    for (const [socket, cause] of [[path.join(dir, 'none.sock'), /No such file or directory/], [stays, /Connection refused|not a socket/i]]) {
+    for (const [socket, cause] of [[path.join(dir, 'none.sock'), /No such file or directory/], [notASocket, /Connection refused|not a socket/i]]) {
       const r = await fetch(`${server.url}/admin/mcp/call`, { method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ type: 'carrier_pigeon', config: { url: `unix://${socket}` }, tool: 'echo', arguments: {} }) });
       assert.equal(r.status, 502);
@@ -113,7 +113,7 @@ test('a forbidden socket is distinguished from a missing one', async () => {
   }
 });
 
-test('the statements of the document about the project are true', () => {
+test('the files that the page mentions exist in the generated project', () => {
   for (const file of ['carrier_pigeon.c', 'session.c']) {
     assert.ok(text.includes(`\`${file}\``));
     assert.ok(existsSync(path.join(dir, 'c/carrier_pigeon', file)), file);

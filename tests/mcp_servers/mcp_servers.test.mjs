@@ -1,11 +1,11 @@
-// The list itself, and the servers of it that ./test runs: those marked `fast`, whose packages are among those of tests/e2e,
-// and the sessions of a browser. All of the list: tests/mcp_servers/run --all.
+// Checks the list, and runs the servers marked `fast`, whose packages tests/e2e also installs, and the sessions of a
+// browser. tests/mcp_servers/run --all runs the complete list.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { makeDatabase } from '../e2e/lib/server.mjs';
-import { chromium, isInstalled, playEntry, startHost, userWith } from './lib.mjs';
+import { chromium, isInstalled, runEntry, startHost, userWith } from './lib.mjs';
 import { playwrightSessions } from './playwright.mjs';
 import { rowsOf } from './report.mjs';
 import { servers } from './servers.mjs';
@@ -15,17 +15,17 @@ const page = readFileSync(path.join(import.meta.dirname, '../../docs/mcp-servers
 const { dependencies } = json('package.json');
 const fast = servers.filter((s) => s.fast);
 
-test('each entry is complete, and each package is in the list', () => {
+test('each entry is complete, and each package has an entry', () => {
   assert.equal(new Set(servers.map((s) => s.name)).size, servers.length);
   for (const s of servers) {
     assert.ok(['stdio', 'http', 'sse'].includes(s.transport), s.name);
     assert.ok(s.calls.length > 0 && s.calls.every(([tool, args, expected]) => tool && args && expected), s.name);
     assert.match(dependencies[s.package] ?? '', /^\d+\.\d+\.\d+$/, `${s.package} has no exact version`);
   }
-  // What works has shown it: a pattern that matches anything shows nothing.
+  // A pattern that matches anything does not prove that a server works.
   for (const s of servers.filter((each) => !each.needs)) assert.ok(s.calls.every(([, , expected]) => expected !== '.'), s.name);
   assert.deepEqual(Object.keys(dependencies).filter((name) => !servers.some((s) => s.package === name)), []);
-  // More than 30 packages do their work in a run.
+  // More than 30 packages work in a run.
   assert.ok(new Set(servers.filter((s) => !s.needs).map((s) => s.package)).size > 30);
 });
 
@@ -47,17 +47,17 @@ describe('real servers', () => {
   for (const entry of fast) {
     test(`${entry.name} in a run`, async () => {
       assert.ok(isInstalled(entry), `${entry.package} is not installed`);
-      const { tools, results } = await playEntry(host, entry);
+      const { tools, results } = await runEntry(host, entry);
       assert.ok(tools > 0 && results.length === entry.calls.length);
     });
   }
 
-  test('a result that is not the expected one is found', async () => {
+  test('an unexpected result is reported', async () => {
     const wrong = { ...fast[0], calls: [[...fast[0].calls[0].slice(0, 2), 'something else']] };
-    await assert.rejects(playEntry(host, wrong), /answered .* and not something else/);
+    await assert.rejects(runEntry(host, wrong), /returned .* instead of something else/);
   });
 
-  test('a browser keeps its page during a run, and concurrent runs have pages of their own', async () => {
+  test('a browser keeps its page during a run, and concurrent runs have separate pages', async () => {
     assert.ok(chromium, 'Chromium is not installed');
     await playwrightSessions(host, servers.find((s) => s.name === 'playwright'));
   });

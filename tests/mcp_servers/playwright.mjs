@@ -1,4 +1,4 @@
-// What a browser has to keep: its page during a run, and no page of another run.
+// A browser keeps its page during a run, and has no page of another run.
 import { callInRun, startEntry, toolsOf, userWith } from './lib.mjs';
 
 const page = (title) => `data:text/html,<title>${title}</title><h1>${title}</h1>`;

@@ -6,19 +6,19 @@ const transports = { stdio: 'local program', http: 'Streamable HTTP', sse: 'HTTP
 
 export function table(results) {
   const rows = results.map(({ entry, version, tools, failure }) => `| ${entry.name} | \`${entry.package}\` ${version} `
-    + `| ${transports[entry.transport]} | ${tools} | ${failure ? 'failed' : entry.needs ? 'lists, answers an error' : 'works'} `
+    + `| ${transports[entry.transport]} | ${tools} | ${failure ? 'failed' : entry.needs ? 'lists tools, call returns an error' : 'works'} `
     + `| ${entry.calls.map(([tool]) => `\`${tool}\``).join(', ')} | ${cell(entry.note ?? '')} |`);
   return ['| name | package | transport | tools | result | called in a run | notes |', '|---|---|---|---|---|---|---|', ...rows]
     .join('\n');
 }
 
-export function inserted(page, text) {
+export function withResults(page, text) {
   const from = page.indexOf(begin), to = page.indexOf(end);
-  if (from < 0 || to < from) throw new Error('docs/mcp-servers.md has no place for the results');
+  if (from < 0 || to < from) throw new Error('docs/mcp-servers.md has no results markers');
   return `${page.slice(0, from + begin.length)}\n${text}\n${page.slice(to)}`;
 }
 
-// Rows of the table in a page: [name, package, version].
+// Returns the rows of the table in a page: [name, package, version].
 export function rowsOf(page) {
   const text = page.slice(page.indexOf(begin), page.indexOf(end));
   return [...text.matchAll(/^\| ([\w-]+) \| `(\S+)` (\S+) \|/gm)].map(([, ...row]) => row);

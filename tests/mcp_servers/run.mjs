@@ -3,25 +3,25 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeDatabase } from '../e2e/lib/server.mjs';
-import { isInstalled, playEntry, startEntry, startHost, toolsOf, versionOf } from './lib.mjs';
+import { isInstalled, runEntry, startEntry, startHost, toolsOf, versionOf } from './lib.mjs';
 import { playwrightSessions } from './playwright.mjs';
 import { servers } from './servers.mjs';
-import { inserted, table } from './report.mjs';
+import { withResults, table } from './report.mjs';
 
 const { values: options, positionals: names } = parseArgs({ allowPositionals: true, options: {
   all: { type: 'boolean', default: false }, report: { type: 'boolean', default: false },
   tools: { type: 'boolean', default: false }, jobs: { type: 'string', default: '2' } } });
-const chosen = options.all ? servers : servers.filter((s) => names.includes(s.name));
+const selected = options.all ? servers : servers.filter((s) => names.includes(s.name));
 const unknown = names.filter((name) => !servers.some((s) => s.name === name));
-if (!chosen.length || unknown.length || (options.report && !options.all)) {
+if (!selected.length || unknown.length || (options.report && !options.all)) {
   console.error(unknown.length ? `unknown: ${unknown.join(', ')}` : 'usage: run [--all [--report] | NAME...] [--tools] [--jobs N]');
   process.exit(2);
 }
 
-const database = process.env.RY_TEST_DATABASE_URL ? makeDatabase() : undefined;  // otherwise Runyard runs its own
+const database = process.env.RY_TEST_DATABASE_URL ? makeDatabase() : undefined;  // otherwise Runyard starts an embedded one
 const host = await startHost({ database });
 const results = new Map();
-async function play(entry) {
+async function run(entry) {
   const begun = Date.now();
   const result = { entry, version: isInstalled(entry) ? versionOf(entry) : '', tools: 0 };
   try {
@@ -34,7 +34,7 @@ async function play(entry) {
         await started.close();
       }
     } else {
-      Object.assign(result, await playEntry(host, entry));
+      Object.assign(result, await runEntry(host, entry));
       if (entry.name === 'playwright') await playwrightSessions(host, entry);
     }
   } catch (e) {
@@ -46,19 +46,19 @@ async function play(entry) {
     + `${result.failure ? `\t${result.failure.slice(0, 1500)}` : ''}`);
 }
 
-const waiting = [...chosen];
+const waiting = [...selected];
 try {
   await Promise.all(Array.from({ length: Number(options.jobs) }, async () => {
-    while (waiting.length) await play(waiting.shift());
+    while (waiting.length) await run(waiting.shift());
   }));
 } finally {
   await host.close();
   database?.drop();
 }
-const ordered = chosen.map((s) => results.get(s.name));
+const ordered = selected.map((s) => results.get(s.name));
 if (options.report) {
   const file = path.resolve(import.meta.dirname, '../../docs/mcp-servers.md');
-  writeFileSync(file, inserted(readFileSync(file, 'utf8'), table(ordered)));
+  writeFileSync(file, withResults(readFileSync(file, 'utf8'), table(ordered)));
 }
 const failed = ordered.filter((r) => r.failure);
 console.log(`${ordered.length - failed.length} passed, ${failed.length} failed`);

@@ -1,17 +1,18 @@
-// MCP servers from npm that need no account, or that show without one that they are reached. An entry:
-//   name       of the server in an agent's configuration, and of the entry
-//   package    in package.json; `bin` names the program when the package has several, `file` one that has no name
-//   transport  'stdio': a program in Runyard's sandbox; 'http' or 'sse': started here, at `path` of its own port
-//   args, env  of the program; {work} is a directory of its own, {port} a free port, {chromium} the browser,
-//              {site} a web site and {mcp} an MCP server over HTTP on this machine
-//   files      put into {work}; `prepare`: commands run in {work} before
+// MCP servers from npm that need no account, or whose error response without one proves that the call reached them.
+// Members:
+//   name       the name of the entry and of the server in the agent's configuration
+//   package    the package in package.json; `bin`: the bin entry to run if there are several, `file`: the script if there is none
+//   transport  'stdio': a program in Runyard's sandbox; 'http' or 'sse': started by the test, at `path` on a separate port
+//   args, env  arguments and environment of the program; {work}: a directory for this entry, {port}: a free port,
+//              {chromium}: the browser, {site}: a web site and {mcp}: an MCP server over HTTP on this machine
+//   files      files created in {work}; `prepare`: commands to run in {work} first
 //   session, config  further members of the server's configuration
 //   calls      [tool, arguments, pattern of the result], made in one run, in this order
-//   tools      how many tools it has at least (1)
-//   needs      what it would need to do its work: the calls answer an error of the server
+//   tools      minimum number of tools (default 1)
+//   needs      what is missing for it to work; its calls return an error from the server
 //   browser    starts Chromium
-//   fast       one of those that ./test runs
-//   note       for docs/mcp-servers.md
+//   fast       included in ./test
+//   note       note in docs/mcp-servers.md
 const text = 'The ferry leaves at noon.\n';
 
 export const servers = [
@@ -32,7 +33,7 @@ export const servers = [
     env: { MEMORY_FILE_PATH: '{work}/memory.json' }, fast: true,
     calls: [['create_entities', { entities: [{ name: 'ferry', entityType: 'ship', observations: ['leaves at noon'] }] }, 'ferry'],
       ['search_nodes', { query: 'ferry' }, 'noon']],
-    note: 'Its memory is lost when the program ends, unless `MEMORY_FILE_PATH` is in a directory of `mcp_json.writable`.' },
+    note: 'Its data is lost when the program exits, unless `MEMORY_FILE_PATH` is in a directory of `mcp_json.writable`.' },
   { name: 'sequential-thinking', package: '@modelcontextprotocol/server-sequential-thinking', transport: 'stdio',
     session: 'run', fast: true,
     calls: [['sequentialthinking', { thought: 'one', nextThoughtNeeded: true, thoughtNumber: 1, totalThoughts: 2 }, '"thoughtHistoryLength": 1'],
@@ -48,7 +49,7 @@ export const servers = [
       '--allowed-hosts', '*'],
     calls: [['browser_navigate', { url: 'data:text/html,<title>Harbour</title><h1>Ferry</h1>' }, 'Harbour'],
       ['browser_snapshot', {}, 'Ferry']],
-    note: 'Answers 403 to any host name but `localhost` unless it is started with `--allowed-hosts`.' },
+    note: 'Responds with 403 to host names other than `localhost` unless it is started with `--allowed-hosts`.' },
   { name: 'n8n', package: 'n8n-mcp', file: 'dist/mcp/index.js', transport: 'http', env: { MCP_MODE: 'http', PORT: '{port}', HOST: '127.0.0.1',
     AUTH_TOKEN: 'a-token-of-at-least-thirty-two-characters', N8N_MCP_TELEMETRY_DISABLED: 'true' },
     config: { headers: { Authorization: 'Bearer a-token-of-at-least-thirty-two-characters' } },
@@ -57,7 +58,7 @@ export const servers = [
     env: { MCP_TRANSPORT_TYPE: 'http', MCP_HTTP_HOST: '127.0.0.1', MCP_HTTP_PORT: '{port}', MCP_LOG_LEVEL: 'error' },
     files: { 'a.txt': text }, prepare: [['git', 'init', '-q', '.']], session: 'run',
     calls: [['git_set_working_dir', { path: '{work}' }, '"success": true'], ['git_status', {}, 'a\\.txt']],
-    note: 'Answers `server/discover` with status 500; Runyard then uses `initialize`.' },
+    note: 'Responds to `server/discover` with status 500; Runyard then uses `initialize`.' },
   { name: 'chrome-devtools', package: 'chrome-devtools-mcp', transport: 'stdio', session: 'run', browser: true,
     args: ['--headless', '--isolated', '--executablePath', '{chromium}', '--chromeArg=--no-sandbox', '--no-usage-statistics'],
     calls: [['new_page', { url: 'data:text/html,<title>Harbour</title><h1>Ferry</h1>' }, 'Harbour'],
@@ -126,13 +127,13 @@ export const servers = [
     calls: [['list-query-fields', {}, 'ships'], ['get-type-fields', { typeName: 'Ship' }, 'leaves: Int']] },
   { name: 'scenario-modeler', package: '@modelcontextprotocol/server-scenario-modeler', transport: 'stdio', args: ['--stdio'],
     calls: [['get-scenario-data', { customInputs: { startingMRR: 1000, monthlyGrowthRate: 10, monthlyChurnRate: 0, grossMargin: 50, fixedCosts: 100 } },
-      'Ending MRR: \\$3\\.1K']], note: 'An MCP App: the model gets its texts; its page is not shown.' },
+      'Ending MRR: \\$3\\.1K']], note: 'An MCP App: the model receives its text content; its user interface is not shown.' },
   { name: 'system-monitor', package: '@modelcontextprotocol/server-system-monitor', transport: 'stdio', args: ['--stdio'],
     calls: [['get-system-info', {}, '"platform":\\s*"linux']], note: 'An MCP App. It reports the processors and memory of the machine.' },
   { name: 'primevue', package: '@primevue/mcp', transport: 'stdio',
     calls: [['validate_usage', { component: 'DatePicker', code: '<DatePicker v-model="day" nonsense="1" />' }, '"nonsense" is not declared'],
       ['search', { query: 'datepicker', scope: 'components' }, 'results for "datepicker"']],
-    note: 'The text of a look-up is a summary; the data is in structured content, which the model does not get in addition to a text.' },
+    note: 'The text of a look-up is a summary; the data is in the structured content, which the model receives only if there is no text.' },
   { name: 'dex', package: '@zeeg/dex', transport: 'stdio', args: ['mcp', '--storage-path', '{work}/tasks'],
     calls: [['create_task', { name: 'buy paint', description: 'two tins' }, '"completed": false'], ['list_tasks', {}, 'buy paint.*two tins']] },
   { name: 'sequential-thinking-tools', package: 'mcp-sequentialthinking-tools', transport: 'stdio', session: 'run',

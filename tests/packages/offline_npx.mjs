@@ -1,4 +1,5 @@
-// Copies node and server-everything with its dependencies into a system without a network, with an `npx` that starts it.
+// Copies node and server-everything with its dependencies into a system without network access, with an `npx` that
+// starts it.
 //   node offline_npx.mjs NODE_MODULES ROOT
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,19 +1,18 @@
 #!/bin/bash
-# docs/transport.md, followed literally against the packaged server, as root in the system that it is installed in. `npx` there
-# starts server-everything without the network.
-# usage: transport.sh PAGE
-# Prints a line per check, "ok: ..." or "FAILED: ...", and at the end "done: N failures".
+# Executes the commands of docs/transport.md against the packaged server, as root on the system where it is installed.
+# `npx` starts server-everything without network access. usage: transport.sh PAGE Prints a line per check, "ok: ..." or
+# "FAILED: ...", and at the end "done: N failures".
 set -uo pipefail
 page=${1:?}
 failures=0
 work=$(mktemp -d)
 cd "$work" || exit 1
-export PATH=/usr/local/bin:$PATH  # where npx is
+export PATH=/usr/local/bin:$PATH  # contains npx
 
 ok() { printf 'ok: %s\n' "$*"; }
 fail() { printf 'FAILED: %s\n' "$*"; failures=$((failures + 1)); }
 block() { awk -v fence="\`\`\`sh $1" '$0 == fence { on = 1; next } on && /^```$/ { exit } on' "$page"; }
-follow() {  # BLOCK PATTERN WHAT
+run_block() {  # BLOCK PATTERN WHAT
   local commands
   commands=$(block "$1")
   [[ -n $commands ]] || { fail "$page has no block $1"; return; }
@@ -24,7 +23,7 @@ follow() {  # BLOCK PATTERN WHAT
   fi
 }
 
-follow make '^module +carrier_pigeon 0\.1\.0$' 'a project is made and built'
+run_block make '^module +carrier_pigeon 0\.1\.0$' 'a project is created and built'
 setsid bash -c "$(block server)
 wait" >/dev/null 2>&1 </dev/null &
 server=$!
@@ -33,11 +32,11 @@ for _ in $(seq 100); do
   [[ ! -S /run/runyard-demo/pigeon.sock ]] || break
   sleep 0.1
 done
-follow check '^[0-9]+ passed, 0 failed' 'the conformance suite'
-follow install . 'into the running server'
-follow call 'Echo: coo' 'a tool call'
-follow reload 'carrier_pigeon' 'a reload'
-follow call 'Echo: coo' 'a tool call after the reload'
-runyard modules disable carrier_pigeon --config /etc/runyard/runyard.toml >"$work/out" 2>&1 || fail "it cannot be disabled: $(cat "$work/out")"
+run_block check '^[0-9]+ passed, 0 failed' 'the conformance suite'
+run_block install . 'installation into the running server'
+run_block call 'Echo: coo' 'a tool call'
+run_block reload 'carrier_pigeon' 'a reload'
+run_block call 'Echo: coo' 'a tool call after the reload'
+runyard modules disable carrier_pigeon --config /etc/runyard/runyard.toml >"$work/out" 2>&1 || fail "the module cannot be disabled: $(cat "$work/out")"
 rm -f /usr/lib/runyard/modules/carrier_pigeon.so /etc/runyard/modules.d/carrier_pigeon.toml
 printf 'done: %d failures\n' "$failures"
