@@ -1,14 +1,14 @@
-# The installation, in components that are the packages, too: `host`, `sdk` (see sdk/CMakeLists.txt) and
-# `module_NAME` for each module.
+# The installation, in components that are also the packages: `host`, `sdk` (see sdk/CMakeLists.txt) and `module_NAME`
+# for each module.
 #   cmake --install build --prefix /usr/local                      everything
 #   cmake --install build --prefix /usr --component module_runs    one of them
-# Places below the prefix: bin/, lib/runyard/modules, lib/systemd/system, share/doc. The configuration goes to
+# Directories below the prefix: bin/, lib/runyard/modules, lib/systemd/system, share/doc. The configuration goes to
 # PREFIX/etc/runyard, and to /etc/runyard for the prefix /usr.
 include(GNUInstallDirs)
 set(ry_installed ${PROJECT_BINARY_DIR}/installed)
 
-# A file that keeps its own text when it is there already belongs to the operator; this is for a first time or
-# for a package manager, who asks.
+# Installs a configuration file. Use it only for a first installation or with a package manager, which asks before it
+# overwrites changes of the operator.
 function(ry_install_conf component file below)
   install(CODE "
     set(etc \"\${CMAKE_INSTALL_PREFIX}/etc\")
@@ -19,7 +19,7 @@ function(ry_install_conf component file below)
     COMPONENT ${component})
 endfunction()
 
-# Text with @CMAKE_INSTALL_PREFIX@, filled in when it is installed.
+# Installs a file in which @CMAKE_INSTALL_PREFIX@ is replaced at installation.
 function(ry_install_unit file)
   install(CODE "
     configure_file(\"${PROJECT_SOURCE_DIR}/packaging/systemd/${file}.in\" \"${ry_installed}/${file}\" @ONLY)
@@ -29,7 +29,7 @@ function(ry_install_unit file)
 endfunction()
 
 install(TARGETS runyard RUNTIME DESTINATION bin COMPONENT host)
-# The manual page and the completions are made by the program itself, from the definitions of its commands.
+# The program itself generates the manual page and the completions, from the definitions of its commands.
 set(pages ${PROJECT_BINARY_DIR}/pages)
 add_custom_command(
   OUTPUT ${pages}/runyard.1 ${pages}/runyard ${pages}/_runyard ${pages}/runyard.fish
@@ -49,7 +49,7 @@ ry_install_unit(runyard.socket)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION share/doc/runyard/docs COMPONENT host)
 install(FILES ${PROJECT_SOURCE_DIR}/SECURITY.md DESTINATION share/doc/runyard COMPONENT host)
 
-# An installed server keeps its data in a directory of the system, not in the current directory.
+# An installed server stores its data in a system directory, not in the current directory.
 file(READ ${PROJECT_SOURCE_DIR}/conf/runyard.toml text)
 string(REPLACE "\ndata_dir = \".runyard\"" "\ndata_dir = \"/var/lib/runyard\"" installed_text "${text}")
 if(installed_text STREQUAL text)
@@ -65,7 +65,7 @@ install(CODE "
   endif()
   file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${etc}/runyard/modules.d\")" COMPONENT host)
 
-# ry_installed_modules: names of the modules found, in the order of the targets.
+# Sets ry_installed_modules: the names of the modules, in the order of the targets.
 function(ry_install_modules dir)
   get_property(targets DIRECTORY ${dir} PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target IN LISTS targets)
@@ -73,8 +73,8 @@ function(ry_install_modules dir)
       continue()
     endif()
     set(name ${CMAKE_MATCH_1})
-    get_target_property(place ${target} LIBRARY_OUTPUT_DIRECTORY)
-    if(place MATCHES "/checks$")  # what `runyard module check` loads
+    get_target_property(output_dir ${target} LIBRARY_OUTPUT_DIRECTORY)
+    if(output_dir MATCHES "/checks$")  # loaded by `runyard module check`
       install(TARGETS ${target} LIBRARY DESTINATION lib/runyard/checks COMPONENT host)
       continue()
     endif()
@@ -84,8 +84,8 @@ function(ry_install_modules dir)
     endif()
     set_property(GLOBAL APPEND PROPERTY ry_installed_modules ${name})
   endforeach()
-  get_property(below DIRECTORY ${dir} PROPERTY SUBDIRECTORIES)
-  foreach(each IN LISTS below)
+  get_property(subdirectories DIRECTORY ${dir} PROPERTY SUBDIRECTORIES)
+  foreach(each IN LISTS subdirectories)
     ry_install_modules(${each})
   endforeach()
 endfunction()

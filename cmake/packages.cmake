@@ -33,12 +33,12 @@ function(ry_copyright component package)
           COMPONENT ${component})
 endfunction()
 
-# The host. Every module, also a third party's, depends on the ABI that it was built for.
+# The host. Every module, including those of third parties, depends on the ABI that it was built for.
 set(abi_next 2)
 set(CPACK_DEBIAN_HOST_PACKAGE_NAME runyard)
 set(CPACK_DEBIAN_HOST_DESCRIPTION "self-hosted server for agent runs
- Starts runs of agents and streams them over REST and Server-Sent Events. What it can do is in its modules,
- which are packages of their own; this one is the host that loads them.")
+ Starts runs of agents and streams them over REST and Server-Sent Events. Its features are in modules,
+ which are separate packages; this package contains the host that loads them.")
 set(CPACK_DEBIAN_HOST_PACKAGE_DEPENDS "adduser, ca-certificates")
 set(CPACK_DEBIAN_HOST_PACKAGE_PROVIDES "runyard-abi (= ${ry_sdk_version})")
 file(CONFIGURE OUTPUT ${control}/host/conffiles CONTENT "/etc/runyard/runyard.toml\n" @ONLY)
@@ -86,18 +86,18 @@ endfunction()
 ry_module_package(accounts "accounts, tiers, API keys and credits")
 ry_module_package(agents "agents and their versions" NEEDS accounts)
 ry_module_package(console "web page of Runyard" NEEDS accounts)
-ry_module_package(mail "mail of Runyard's other modules")
+ry_module_package(mail "e-mail delivery for other Runyard modules")
 ry_module_package(referrals "referral codes and invitations" NEEDS accounts RECOMMENDS runyard-module-mail)
-ry_module_package(notifications "notifications of people" NEEDS accounts RECOMMENDS runyard-module-mail)
-ry_module_package(notify_builtin "notifications by mail, push and webhooks" NEEDS notifications)
-ry_module_package(notify_novu "notifications by Novu" NEEDS notifications)
-ry_module_package(webhooks "webhooks of domain events")
-ry_module_package(bus_nats "live events of several nodes by NATS")
+ry_module_package(notifications "notifications for users" NEEDS accounts RECOMMENDS runyard-module-mail)
+ry_module_package(notify_builtin "notifications by e-mail, push and webhooks" NEEDS notifications)
+ry_module_package(notify_novu "notifications through Novu" NEEDS notifications)
+ry_module_package(webhooks "webhooks for domain events")
+ry_module_package(bus_nats "distribution of live events between nodes through NATS")
 ry_module_package(runs "threads, runs and their streams" NEEDS accounts agents
                   RECOMMENDS poppler-utils poppler-data runyard-module-sandbox-bubblewrap)
-ry_module_package(llm_openai "language models with OpenAI's interface" NEEDS runs)
-ry_module_package(llm_anthropic "language models with Anthropic's interface" NEEDS runs)
-ry_module_package(llm_offline "stand-in for a language model" NEEDS runs)
+ry_module_package(llm_openai "language models with the OpenAI API" NEEDS runs)
+ry_module_package(llm_anthropic "language models with the Anthropic API" NEEDS runs)
+ry_module_package(llm_offline "mock language model without network access" NEEDS runs)
 ry_module_package(sandbox_bubblewrap "sandbox for the commands of agents" NEEDS runs DEPENDS bubblewrap)
 ry_module_package(mcp "tools of MCP servers for agents" NEEDS accounts agents
                   RECOMMENDS runyard-module-mcp-http)
@@ -117,7 +117,7 @@ list(JOIN ry_module_packages ", " all_modules)
 # The private PostgreSQL; not needed if database.url is set.
 set(CPACK_DEBIAN_HOST_PACKAGE_RECOMMENDS "postgresql, ${all_modules}")
 
-# The SDK is text.
+# The SDK contains only text files.
 set(CPACK_DEBIAN_SDK_PACKAGE_NAME runyard-dev)
 set(CPACK_DEBIAN_SDK_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_SDK_PACKAGE_SECTION devel)

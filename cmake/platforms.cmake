@@ -1,8 +1,8 @@
 # Reads scripts/platforms.tsv:
-#   RY_BOOST_MINIMUM, RY_GCC_MINIMUM   the oldest versions of all supported systems
+#   RY_BOOST_MINIMUM, RY_GCC_MINIMUM   the oldest versions on all supported systems
 #   RY_PLATFORMS                       their names, for messages
 #   RY_PLATFORM_NAME                   name of the system that runs this build; empty if it is not supported
-set(RY_PLATFORM "" CACHE STRING "Codename in scripts/platforms.tsv; empty: what /etc/os-release says")
+set(RY_PLATFORM "" CACHE STRING "Codename in scripts/platforms.tsv; empty: detect it from /etc/os-release")
 set(RY_PLATFORMS "")
 set(RY_PLATFORM_NAME "")
 set(table ${PROJECT_SOURCE_DIR}/scripts/platforms.tsv)
@@ -10,7 +10,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
 set(system_codename "${RY_PLATFORM}")
 if(system_codename STREQUAL "" AND EXISTS ${CMAKE_SYSROOT}/etc/os-release)
   file(STRINGS ${CMAKE_SYSROOT}/etc/os-release os_release REGEX "^(DEBIAN|UBUNTU|VERSION)_CODENAME=[\"']?[a-z]")
-  list(SORT os_release)  # DEBIAN_ and UBUNTU_ come before VERSION_, which a derivative sets to a name of its own
+  list(SORT os_release)  # DEBIAN_ and UBUNTU_ come before VERSION_, which a derivative sets to its own codename
   if(os_release)
     list(GET os_release 0 first)
     string(REGEX MATCH "[a-z]+" system_codename "${first}")
@@ -52,6 +52,6 @@ endif()
 find_package(Boost ${RY_BOOST_MINIMUM} QUIET COMPONENTS json url filesystem)
 if(NOT Boost_FOUND)
   message(NOTICE "Boost ${RY_BOOST_MINIMUM} or newer with json, url and filesystem was not found. ./test and ./quickstart "
-                 "install the packages on the supported systems: ${RY_PLATFORMS}. CMake says:")
+                 "install the packages on the supported systems: ${RY_PLATFORMS}. Error of CMake:")
   find_package(Boost ${RY_BOOST_MINIMUM} REQUIRED COMPONENTS json url filesystem)
 endif()

@@ -1,7 +1,7 @@
-# Shared by scripts/check-packages and scripts/check-platform: bare systems made by debootstrap.
+# Shared by scripts/check-packages and scripts/check-platform: bare systems created by debootstrap.
 # shellcheck shell=bash
 
-# debian_archive CODENAME: the address of the archive that this machine's apt uses for systems of that kind.
+# debian_archive CODENAME: prints the URL of the archive that this machine's apt uses for this distribution.
 debian_archive() {
   local kind=debian
   platform "$1" || die "$1 is not in scripts/platforms.tsv."
@@ -21,15 +21,15 @@ make_bare_system() {
   printf 'Package: linux-sysctl-defaults\nPin: release *\nPin-Priority: -1\n' >"$dir/etc/apt/preferences.d/no-sysctl"
 }
 
-# adopt_network_settings CODENAME DIR ARCHIVE: package sources, certificates and name resolution of this machine.
+# adopt_network_settings CODENAME DIR ARCHIVE: copies package sources, certificates and name resolution of this machine.
 adopt_network_settings() {
-  local codename=$1 dir=$2 archive=$3 f own='' copied=''
-  [[ ! -r /etc/os-release ]] || own=$(system_codename /etc/os-release)
+  local codename=$1 dir=$2 archive=$3 f host_codename='' copied=''
+  [[ ! -r /etc/os-release ]] || host_codename=$(system_codename /etc/os-release)
   for f in /etc/apt/sources.list.d/{debian,ubuntu}*; do
-    # Files that speak of "stable" would bring this machine's release instead of the one that is wanted.
-    [[ -e $f && -n $own ]] && grep -qF "${archive%/}" "$f" && grep -qw "$own" "$f" || continue
+    # Files that use "stable" would install this machine's release instead of the requested one.
+    [[ -e $f && -n $host_codename ]] && grep -qF "${archive%/}" "$f" && grep -qw "$host_codename" "$f" || continue
     # Debian 13 has the keyring under both names, Debian 12 under the older one only.
-    sed -E "s/\\b$own\\b/$codename/g; s/(archive-keyring)\\.pgp/\\1.gpg/" "$f" >"$dir/etc/apt/sources.list.d/${f##*/}"
+    sed -E "s/\\b$host_codename\\b/$codename/g; s/(archive-keyring)\\.pgp/\\1.gpg/" "$f" >"$dir/etc/apt/sources.list.d/${f##*/}"
     copied=1
   done
   if [[ -n $copied ]]; then
@@ -48,14 +48,14 @@ adopt_network_settings() {
   cp /etc/resolv.conf /etc/hosts "$dir/etc/"
 }
 
-# run_in_bare_system DIR FOLDER COMMAND: runs COMMAND as root with its own mounts and process namespace; all its processes
-# end with it. It shares this machine's network.
+# run_in_bare_system DIR DIRECTORY COMMAND: runs COMMAND as root in separate mount and process namespaces; all its
+# processes are killed when it exits. It shares this machine's network.
 run_in_bare_system() {
-  BARE_ROOT=$1 BARE_FOLDER=$2 BARE_COMMAND=$3 unshare --mount --pid --fork --kill-child --propagation private \
+  BARE_ROOT=$1 BARE_DIRECTORY=$2 BARE_COMMAND=$3 unshare --mount --pid --fork --kill-child --propagation private \
     bash -euc '
       mount --bind "$BARE_ROOT" "$BARE_ROOT"; cd "$BARE_ROOT"; mkdir -p .old
       mount --rbind /dev dev; mount -t tmpfs tmpfs dev/shm; mount -t proc proc proc; mount --rbind /sys sys
-      pivot_root . .old; cd "$BARE_FOLDER"; umount -l /.old
+      pivot_root . .old; cd "$BARE_DIRECTORY"; umount -l /.old
       exec env -i HOME=/root TERM="${TERM:-dumb}" CI=true PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         bash -euo pipefail -c "$BARE_COMMAND"'
 }

@@ -7,8 +7,8 @@ die() { printf '%s\n' "$*" >&2; exit 1; }
 
 platforms_table=$root/scripts/platforms.tsv
 
-# platform CODENAME: sets platform_codename, platform_name, platform_boost and platform_tested; fails if it is not in the
-# table.
+# platform CODENAME: sets platform_codename, platform_name, platform_boost and platform_tested; fails if it is not in
+# the table.
 platform() {
   local codename name boost _ tested
   while IFS=$'\t' read -r codename name boost _ _ tested; do
@@ -50,7 +50,7 @@ system_codename() {
   done
 }
 
-# Stops with the supported systems on any other system. BUILD_PLATFORM overrides /etc/os-release.
+# Exits with the list of supported systems on any other system. BUILD_PLATFORM overrides /etc/os-release.
 detect_platform() {
   local release=${BUILD_OS_RELEASE:-/etc/os-release} codename='' pretty=''
   if [[ -n ${BUILD_PLATFORM:-} ]]; then
@@ -68,10 +68,11 @@ Supported systems: $(supported_platforms).
 On a distribution derived from one of them, set BUILD_PLATFORM to the codename of that release, for example BUILD_PLATFORM=bookworm."
 }
 
-# What building and running the server needs: sets build_packages, and test_packages with what the tests need as well.
+# Sets build_packages, the packages needed to build and run the server, and test_packages, those that the tests need as
+# well.
 choose_packages() {
   detect_platform
-  # BUILD_BOOST: another version that the system offers next to its default.
+  # BUILD_BOOST: another version that the system provides in addition to its default.
   local boost=${BUILD_BOOST:-$platform_boost}
   build_packages=(
     g++ cmake ninja-build ccache pkg-config git ca-certificates
@@ -91,12 +92,12 @@ choose_packages() {
   )
 }
 
-# install_packages NAME...: those that are not there yet, by apt-get.
+# install_packages NAME...: installs missing packages with apt-get.
 install_packages() {
   local missing=() p
   for p in "$@"; do
     if [[ $p == nodejs || $p == npm || $p == rustc ]]; then
-      # Any installation of these will do, wherever it comes from.
+      # These may be installed from any source.
       if command -v "${p/nodejs/node}" >/dev/null 2>&1; then continue; fi
     fi
     dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
@@ -109,7 +110,7 @@ install_packages() {
     sudo=(sudo)
   fi
   step "Installing ${#missing[@]} packages: ${missing[*]}"
-  # PostgreSQL's package would start a server of its own; Runyard brings up a private one instead.
+  # RUNLEVEL=1 keeps the PostgreSQL package from starting a server; Runyard starts an embedded one instead.
   local log; log=$(mktemp)
   if ! { "${sudo[@]}" apt-get update &&
          "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
@@ -121,18 +122,18 @@ install_packages() {
   rm -f "$log"
 }
 
-# If the server runs as root, it runs its private PostgreSQL as this dedicated user.
+# If the server runs as root, it runs its embedded PostgreSQL as this dedicated user.
 make_postgres_user() {
   if [[ $EUID -ne 0 ]] || id -u runyard-pg >/dev/null 2>&1; then return 0; fi
   useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin \
-    --comment 'private PostgreSQL of Runyard' runyard-pg || say "The user runyard-pg could not be created."
+    --comment 'embedded PostgreSQL of Runyard' runyard-pg || say "The user runyard-pg could not be created."
 }
 
 # configure BUILD_DIR [CMAKE_ARGS...]
 configure() {
   local dir=$1 werror=OFF; shift
-  # On tested systems a warning is an error, for ./quickstart too: with other flags ./test would compile everything again.
-  # Sanitizers make the compiler warn of correct code.
+  # On tested systems a warning is an error, for ./quickstart as well: with other flags ./test would recompile
+  # everything. With sanitizers the compiler warns about correct code.
   if [[ $platform_tested == yes && -z ${BUILD_BOOST:-} && $* != *RY_SANITIZE* ]]; then werror=ON; fi
   local log; log=$(mktemp)
   if ! cmake -S "$root" -B "$dir" -G Ninja "-DRY_PLATFORM=$platform_codename" "-DRY_WERROR=$werror" "$@" >"$log" 2>&1; then

@@ -4,18 +4,18 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { ScenarioError, checkStep } from './run.mjs';
 
-// The packages of all tests stand in tests/e2e.
+// The npm packages of all tests are in tests/e2e.
 const { parse } = createRequire(path.join(import.meta.dirname, '../e2e/package.json'))('yaml');
 const read = (dir, name) => parse(readFileSync(path.join(dir, name), 'utf8'));
 const notScenarios = new Set(['rows.yaml']);
 
-// {id: {text, open?}} in the order of the file. `open` says why no scenario covers the row.
+// Returns {id: {text, open?}} in the order of the file. `open`: the reason why no scenario covers the row.
 export function rows(dir) {
   const out = new Map();
   for (const [group, list] of Object.entries(read(dir, 'rows.yaml')))
-    for (const [id, about] of Object.entries(list)) {
+    for (const [id, row] of Object.entries(list)) {
       const full = `${group}.${id}`;
-      out.set(full, typeof about === 'string' ? { text: about } : about);
+      out.set(full, typeof row === 'string' ? { text: row } : row);
     }
   return out;
 }
@@ -28,7 +28,7 @@ export function load(dir) {
     for (const key of Object.keys(file)) if (!['name', 'server', 'scenarios'].includes(key)) throw new ScenarioError(`${f}: unknown key ${key}`);
     for (const s of file.scenarios) {
       const where = `${f}: ${s.name}`;
-      if (!s.name || !s.rows?.length || !s.steps?.length) throw new ScenarioError(`${where}: name, rows and steps are needed`);
+      if (!s.name || !s.rows?.length || !s.steps?.length) throw new ScenarioError(`${where}: name, rows and steps are required`);
       for (const key of Object.keys(s)) if (!['name', 'rows', 'accounts', 'steps'].includes(key)) throw new ScenarioError(`${where}: unknown key ${key}`);
       for (const r of s.rows) if (!known.has(r)) throw new ScenarioError(`${where}: there is no row ${r} in rows.yaml`);
       s.steps.forEach((step, i) => checkStep(step, `${where}, step ${i + 1}`));

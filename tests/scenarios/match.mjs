@@ -1,4 +1,4 @@
-// Matchers of expected values; README.md describes them. match() throws an Error that names the place.
+// Matchers of expected values; see README.md. match() throws an Error with the path of the mismatch.
 const shapes = {
   $uuid: (v) => typeof v === 'string' && /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(v),
   $time: (v) => typeof v === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(v),
@@ -13,7 +13,7 @@ const shapes = {
   $absent: (v) => v === undefined,
 };
 const show = (v) => (v === undefined ? 'nothing' : JSON.stringify(v));
-const fail = (at, what, got) => { throw new Error(`${at}: expected ${what}, got ${show(got)}`); };
+const fail = (at, expected, got) => { throw new Error(`${at}: expected ${expected}, got ${show(got)}`); };
 const isObject = (v) => v !== null && typeof v === 'object' && !Array.isArray(v);
 
 export function match(want, got, at = 'value') {
@@ -22,7 +22,7 @@ export function match(want, got, at = 'value') {
     return shapes[want](got) ? undefined : fail(at, want, got);
   }
   if (typeof want === 'string' && want.length > 2 && want.startsWith('/') && want.endsWith('/')) {
-    if (typeof got !== 'string' || !new RegExp(want.slice(1, -1), 's').test(got)) fail(at, `a text like ${want}`, got);
+    if (typeof got !== 'string' || !new RegExp(want.slice(1, -1), 's').test(got)) fail(at, `a text matching ${want}`, got);
     return undefined;
   }
   if (Array.isArray(want)) {
@@ -46,7 +46,7 @@ function special(name, want, got, at) {
     case '$only': {
       if (!isObject(got)) fail(at, 'an object', got);
       const extra = Object.keys(got).filter((k) => !(k in want));
-      if (extra.length) throw new Error(`${at}: has also ${extra.join(', ')}`);
+      if (extra.length) throw new Error(`${at}: unexpected members ${extra.join(', ')}`);
       for (const key of Object.keys(want)) match(want[key], got[key], `${at}.${key}`);
       return;
     }
@@ -78,14 +78,15 @@ export function matches(want, got) {
   }
 }
 
-// ${name} or ${name|upper} in texts, also inside lists and objects. A text that is nothing but ${name} keeps the value's kind.
+// Replaces ${name} or ${name|upper} in strings, also in lists and objects. A string that is only ${name} keeps the
+// value's type.
 export function filled(value, variables) {
   const of = (name) => {
-    const [where, change] = name.split('|');
-    const v = where.split('.').reduce((o, k) => o?.[k], variables);
-    if (v === undefined) throw new Error(`there is no variable ${where}`);
-    if (change && change !== 'upper') throw new Error(`there is no change ${change}`);
-    return change ? String(v).toUpperCase() : v;
+    const [path, filter] = name.split('|');
+    const v = path.split('.').reduce((o, k) => o?.[k], variables);
+    if (v === undefined) throw new Error(`there is no variable ${path}`);
+    if (filter && filter !== 'upper') throw new Error(`there is no filter ${filter}`);
+    return filter ? String(v).toUpperCase() : v;
   };
   if (typeof value === 'string') {
     const whole = /^\$\{([^}]+)\}$/.exec(value);
@@ -97,13 +98,13 @@ export function filled(value, variables) {
   return value;
 }
 
-// The events that are wanted, in this order; others may stand between them.
+// Checks that the wanted events occur in this order; others may occur between them.
 export function matchEvents(wanted, events, at = 'events') {
   let i = 0;
   for (const want of wanted) {
     let near = '';
     for (;; i++) {
-      if (i >= events.length) throw new Error(`${at}: no ${show(want)} in this place${near}; there were: ${events.map((e) => e.type).join(' ')}`);
+      if (i >= events.length) throw new Error(`${at}: no ${show(want)} at this position${near}; received: ${events.map((e) => e.type).join(' ')}`);
       try {
         match(want, events[i], at);
         i++;

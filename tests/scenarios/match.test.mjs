@@ -1,4 +1,4 @@
-// The matchers and the checks of the runner can fail.
+// Tests of the matchers and of the checks of the runner.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { filled, match, matchEvents } from './match.mjs';
@@ -18,21 +18,21 @@ const bad = [
   [{ $length: 1 }, []], [{ $not: 1 }, 1], [{ $oneof: [1] }, 2], [{ $least: 2 }, 1], [{ $most: 2 }, 3], [{ $least: 2 }, undefined],
   ['$nothing', 1], [{ $nothing: 1 }, 1],
 ];
-for (const [want, got] of good) test(`${JSON.stringify(want)} takes ${JSON.stringify(got)}`, () => match(want, got));
-for (const [want, got] of bad) test(`${JSON.stringify(want)} refuses ${JSON.stringify(got)}`, () => assert.throws(() => match(want, got)));
+for (const [want, got] of good) test(`${JSON.stringify(want)} accepts ${JSON.stringify(got)}`, () => match(want, got));
+for (const [want, got] of bad) test(`${JSON.stringify(want)} rejects ${JSON.stringify(got)}`, () => assert.throws(() => match(want, got)));
 
 test('a lone variable keeps its type', () => {
   assert.deepEqual(filled({ a: '${x}', b: ['n${x}'], c: '${o.k|upper}' }, { x: 7, o: { k: 'ab' } }), { a: 7, b: ['n7'], c: 'AB' });
   assert.throws(() => filled('${y}', {}), /no variable y/);
 });
-test('events must come in their order', () => {
+test('events must occur in the given order', () => {
   const events = [{ type: 'a' }, { type: 'b', n: 1 }, { type: 'c' }];
   matchEvents([{ type: 'a' }, { type: 'c' }], events);
   assert.throws(() => matchEvents([{ type: 'c' }, { type: 'a' }], events));
   assert.throws(() => matchEvents([{ type: 'b', n: 2 }], events), /expected 2, got 1/);
 });
-for (const [why, step] of Object.entries({
+for (const [reason, step] of Object.entries({
   'no kind': {}, 'two kinds': { request: 'GET /a', sql: 'x', expect: {} }, 'unknown key': { request: 'GET /a', expect: {}, hedaers: {} },
   'unknown expectation': { request: 'GET /a', expect: { staus: 200 } }, 'nothing expected': { request: 'GET /a' }, 'no method': { request: '/a', expect: {} },
 }))
-  test(`a step is refused: ${why}`, () => assert.throws(() => checkStep(step, 'here')));
+  test(`a step is rejected: ${reason}`, () => assert.throws(() => checkStep(step, 'here')));

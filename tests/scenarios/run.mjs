@@ -1,10 +1,10 @@
-// Carries out the steps of one scenario.
+// Executes the steps of one scenario.
 import { createHmac } from 'node:crypto';
 import http from 'node:http';
 import { checkExchange } from '../e2e/lib/openapi.mjs';
 import { gapless, statuses, textOf, Client } from '../e2e/lib/server.mjs';
 import { filled, match, matchEvents } from './match.mjs';
-import { randomUUID, sleep } from './world.mjs';
+import { randomUUID, sleep } from './environment.mjs';
 
 const kinds = ['request', 'stream', 'sql', 'sleep', 'set', 'log', 'restart', 'received'];
 const fields = {
@@ -20,20 +20,20 @@ const expectations = {
 };
 
 export class ScenarioError extends Error {}
-const wrong = (what) => { throw new ScenarioError(what); };
+const reject = (message) => { throw new ScenarioError(message); };
 
-// Refuses what the runner would silently ignore.
+// Rejects keys that the runner would silently ignore.
 export function checkStep(step, where) {
   const kind = kinds.filter((k) => k in step);
-  if (kind.length !== 1) wrong(`${where}: a step has exactly one of ${kinds.join(', ')}`);
+  if (kind.length !== 1) reject(`${where}: a step has exactly one of ${kinds.join(', ')}`);
   for (const key of Object.keys(step))
-    if (key !== kind[0] && !fields[kind[0]].includes(key)) wrong(`${where}: a ${kind[0]} has no "${key}"`);
+    if (key !== kind[0] && !fields[kind[0]].includes(key)) reject(`${where}: a ${kind[0]} has no "${key}"`);
   for (const key of Object.keys(step.expect ?? {}))
-    if (!expectations[kind[0]].includes(key)) wrong(`${where}: a ${kind[0]} cannot expect "${key}"`);
-  if (kind[0] === 'restart' && !['kill', 'stop'].includes(step.restart)) wrong(`${where}: restart is kill or stop`);
+    if (!expectations[kind[0]].includes(key)) reject(`${where}: a ${kind[0]} cannot expect "${key}"`);
+  if (kind[0] === 'restart' && !['kill', 'stop'].includes(step.restart)) reject(`${where}: restart is kill or stop`);
   if (kind[0] === 'request') {
-    if (!/^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \//.test(step.request)) wrong(`${where}: "${step.request}" is no method and path`);
-    if (!step.expect) wrong(`${where}: a request expects something`);
+    if (!/^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \//.test(step.request)) reject(`${where}: "${step.request}" is not a method and path`);
+    if (!step.expect) reject(`${where}: a request needs expect`);
   }
   return kind[0];
 }
@@ -48,7 +48,7 @@ function save(wanted, got, variables) {
 
 const plain = (headers) => Object.fromEntries(headers.entries());
 
-// A header that is a list goes out as several lines, which fetch() cannot do.
+// Sends a header whose value is a list as several header lines, which fetch() cannot do.
 async function sendLines(client, method, pathname, headers, body) {
   const lines = { ...headers };
   if (client.token) lines.authorization = `Bearer ${client.token}`;
@@ -103,7 +103,7 @@ function checkAnswer(expect, got) {
   if (headers) for (const [k, v] of Object.entries(headers)) match(v, got.headers[k.toLowerCase()], `header ${k}`);
   if (json !== undefined) match(json, got.json, 'body');
   for (const t of [text ?? []].flat()) match(t, got.text, 'text');
-  for (const t of [lacks ?? []].flat()) if (got.text.includes(t)) throw new Error(`the body must not hold ${t}`);
+  for (const t of [lacks ?? []].flat()) if (got.text.includes(t)) throw new Error(`the body must not contain ${t}`);
   if (within !== undefined && got.ms > within) throw new Error(`took ${Math.round(got.ms)} ms, more than ${within}`);
 }
 
@@ -119,10 +119,10 @@ async function request(step, client, variables) {
         match({ $only: step.expect.statuses }, counted, 'statuses');
       }
       // Of several concurrent responses, the body of each with this status is checked.
-      const looked = times > 1 && step.expect.status !== undefined ? all.filter((a) => a.status === step.expect.status) : all;
+      const checked = times > 1 && step.expect.status !== undefined ? all.filter((a) => a.status === step.expect.status) : all;
       if (times === 1 || step.expect.status !== undefined || step.expect.json !== undefined)
-        for (const a of looked) checkAnswer(step.expect, a);
-      save(step.save, looked[0] ?? all[0], variables);
+        for (const a of checked) checkAnswer(step.expect, a);
+      save(step.save, checked[0] ?? all[0], variables);
       return;
     } catch (e) {
       if (Date.now() >= end) throw e;
@@ -151,10 +151,10 @@ async function stream(step, client, variables) {
     }
   if (expect.text !== undefined) match(expect.text, textOf(s.events), 'text of the model');
   for (const r of [expect.raw ?? []].flat()) match(r, s.raw, 'raw stream');
-  for (const r of [expect.raw_lacks ?? []].flat()) if (new RegExp(r, 'm').test(s.raw)) throw new Error(`the raw stream must not hold ${r}`);
+  for (const r of [expect.raw_lacks ?? []].flat()) if (new RegExp(r, 'm').test(s.raw)) throw new Error(`the raw stream must not contain ${r}`);
   if (expect.gapless) {
     const from = expect.from ?? 1;
-    if (!gapless(s.events, from)) throw new Error(`numbers from ${from}: ${s.events.map((e) => `${e.sequence}/${e.$id}`).join(' ')}`);
+    if (!gapless(s.events, from)) throw new Error(`sequence numbers from ${from}: ${s.events.map((e) => `${e.sequence}/${e.$id}`).join(' ')}`);
   }
   if (expect.ended) {
     if (!s.ended) throw new Error(`the server did not end the stream: ${s.error}`);
@@ -165,34 +165,34 @@ async function stream(step, client, variables) {
   save(step.save, { events: s.events, raw: s.raw }, variables);
 }
 
-async function sql(step, world) {
+async function sql(step, environment) {
   const end = Date.now() + (step.within_ms ?? 0);
   for (;;) {
-    const got = world.database.sql(step.sql);
+    const got = environment.database.sql(step.sql);
     if (got === String(step.equals)) return;
     if (Date.now() >= end) throw new Error(`${step.sql}: expected ${step.equals}, got ${got}`);
     await sleep(50);
   }
 }
 
-// A webhook's message that matches arrived, once.
-async function received(step, world) {
+// Checks that exactly one matching webhook message arrives.
+async function received(step, environment) {
   const same = (m) => { try { match(step.received, m.json); return true; } catch { return false; } };
   const end = Date.now() + (step.within_ms ?? 5000);
   for (;;) {
-    const found = world.receiver.got.filter(same);
+    const found = environment.receiver.messages.filter(same);
     if (found.length > 1) throw new Error(`${found.length} such messages arrived`);
     if (found.length === 1) {
       for (const [k, v] of Object.entries(step.headers ?? {})) match(v, found[0].headers[k], `header ${k}`);
       return;
     }
-    if (Date.now() >= end) throw new Error(`no such message arrived: ${JSON.stringify(world.receiver.got.map((m) => m.json))}`);
+    if (Date.now() >= end) throw new Error(`no such message arrived: ${JSON.stringify(environment.receiver.messages.map((m) => m.json))}`);
     await sleep(50);
   }
 }
 
-// A text is the token itself; else it is made of claims, `exp` and `nbf` being seconds from now, and signed with
-// the secret or, for other algorithms, with the identity provider's key.
+// A string is the token itself; otherwise creates a token from the claims, with `exp` and `nbf` in seconds from now,
+// signed with the secret or, for other algorithms, with the identity provider's key.
 function tokenOf(given, identity) {
   if (typeof given === 'string') return given;
   const { claims, alg = 'HS256', secret = 'a-secret-for-the-scenarios-of-tokens' } = given;
@@ -206,12 +206,12 @@ function tokenOf(given, identity) {
   return `${signed}.${signature}`;
 }
 
-export async function runScenario(scenario, world) {
+export async function runScenario(scenario, environment) {
   const callers = {};
   const variables = { new_id: randomUUID(), new_id2: randomUUID(), new_key: randomUUID() };
   const accounts = scenario.accounts ?? {};
-  // Ids of named accounts can stand in paths and SQL.
-  for (const name of Object.keys(accounts)) variables[name] = { id: (await world.caller(name, callers, accounts)).id };
+  // The ids of named accounts can be used in paths and SQL.
+  for (const name of Object.keys(accounts)) variables[name] = { id: (await environment.caller(name, callers, accounts)).id };
   for (const [i, raw] of scenario.steps.entries()) {
     const kind = checkStep(raw, `step ${i + 1}`);
     const label = `step ${i + 1} (${kind === 'request' ? raw.request : kind})`;
@@ -219,14 +219,14 @@ export async function runScenario(scenario, world) {
       if (kind === 'set') { Object.assign(variables, filled(raw.set, variables)); continue; }
       const step = filled(raw, variables);
       if (kind === 'sleep') await sleep(step.sleep);
-      else if (kind === 'restart') await world.restart(step.restart);
-      else if (kind === 'received') await received(step, world);
-      else if (kind === 'sql') await sql(step, world);
+      else if (kind === 'restart') await environment.restart(step.restart);
+      else if (kind === 'received') await received(step, environment);
+      else if (kind === 'sql') await sql(step, environment);
       else if (kind === 'log') {
-        for (const t of step.lacks ?? []) if (world.server.log.includes(t)) throw new Error(`the log holds ${t}`);
-        for (const t of step.has ?? []) if (!world.server.log.includes(t)) throw new Error(`the log lacks ${t}`);
+        for (const t of step.lacks ?? []) if (environment.server.log.includes(t)) throw new Error(`the log contains ${t}`);
+        for (const t of step.has ?? []) if (!environment.server.log.includes(t)) throw new Error(`the log lacks ${t}`);
       } else {
-        const client = step.token !== undefined ? new Client(world.server, tokenOf(step.token, world.identity)) : await world.caller(step.as ?? 'me', callers, accounts);
+        const client = step.token !== undefined ? new Client(environment.server, tokenOf(step.token, environment.identity)) : await environment.caller(step.as ?? 'me', callers, accounts);
         if (client.id) variables[step.as ?? 'me'] = { id: client.id, token: client.token };
         await (kind === 'request' ? request : stream)(step, client, variables);
       }

@@ -1,13 +1,13 @@
-// What a file of scenarios runs in: the real binary on a database of its own, a model that does what the
-// prompt says, and accounts.
+// The environment of a scenario file: the real binary on a separate database, a model that follows the tags in the
+// prompt, and accounts.
 import { randomUUID } from 'node:crypto';
 import { lastUser, startLlm, turns } from '../e2e/lib/llm.mjs';
 import { Client, Server, makeDatabase, sleep } from '../e2e/lib/server.mjs';
 import { startSmtp } from '../e2e/lib/smtp.mjs';
-import { startIdentity, startReceiver, webhookSecret } from './outside.mjs';
+import { startIdentity, startReceiver, webhookSecret } from './external_services.mjs';
 
-// Tags in the user's prompt; README.md lists them.
-async function obey(request, reply) {
+// Follows the tags in the user's prompt; see README.md.
+async function respondToTags(request, reply) {
   const prompt = lastUser(request);
   const results = turns(request).filter((m) => m.role === 'tool');
   const tool = [...prompt.matchAll(/\[tool (\w+) (\{.*?\})\]/g)];
@@ -23,7 +23,7 @@ async function obey(request, reply) {
     return reply.end();
   }
   if (prompt.includes('[think]')) {
-    reply.text('');  // the head of the answer
+    reply.text('');  // sends the response head
     reply.res.write(`data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: request.model, choices: [{ index: 0, delta: { reasoning_content: 'Let me see.' }, finish_reason: null }] })}\n\n`);
   }
   const usage = /\[usage (\d+) (\d+)\]/.exec(prompt);
@@ -31,17 +31,17 @@ async function obey(request, reply) {
   return reply.end(usage ? { input: Number(usage[1]), output: Number(usage[2]) } : undefined);
 }
 
-export class World {
-  // `about`: the `server` part of a file.
-  constructor(about = {}) {
-    for (const key of Object.keys(about))
+export class Environment {
+  // `options`: the `server` part of a file.
+  constructor(options = {}) {
+    for (const key of Object.keys(options))
       if (!['settings', 'model', 'set', 'base_path', 'receiver', 'identity', 'smtp'].includes(key)) throw new Error(`a server has no "${key}"`);
-    this.about = about;
+    this.options = options;
   }
   async open() {
-    const { settings = '', model = 'mock', receiver, identity, smtp } = this.about;
+    const { settings = '', model = 'mock', receiver, identity, smtp } = this.options;
     this.database = makeDatabase();
-    if (model === 'mock') this.llm = await startLlm(obey);
+    if (model === 'mock') this.llm = await startLlm(respondToTags);
     if (receiver) this.receiver = await startReceiver();
     if (identity) this.identity = await startIdentity();
     if (smtp) {
@@ -50,7 +50,7 @@ export class World {
     }
     const known = { receiver: this.receiver?.url, identity: this.identity?.url, secret: webhookSecret, smtp: this.smtp?.port };
     this.server = new Server({
-      database: this.database, llm: this.llm, set: this.about.set ?? [],
+      database: this.database, llm: this.llm, set: this.options.set ?? [],
       settings: settings.replace(/\$\{(\w+)\}/g, (all, name) => known[name] ?? all),
     });
     await this.start();
@@ -58,11 +58,11 @@ export class World {
   }
   async start() {
     await this.server.start();
-    this.server.url += this.about.base_path ?? '';
+    this.server.url += this.options.base_path ?? '';
   }
-  // how: kill (SIGKILL) or stop (SIGTERM).
-  async restart(how) {
-    await this.server[how]();
+  // mode: kill (SIGKILL) or stop (SIGTERM).
+  async restart(mode) {
+    await this.server[mode]();
     await this.start();
   }
   async close() {
@@ -71,26 +71,26 @@ export class World {
     this.database?.drop();
   }
 
-  // A new account: `tier` and `credits` are set by an admin.
+  // Creates an account; an admin sets `tier` and `credits`.
   async account({ tier, credits, ...options } = {}) {
     const user = await this.server.user(options);
     if (tier || credits !== undefined) await user.get('/account');
-    const must = async (method, pathname, json) => {
+    const adminCall = async (method, pathname, json) => {
       const r = await this.admin.request(method, pathname, { json });
       if (r.status !== 200) throw new Error(`${method} ${pathname}: ${r.status} ${r.text}`);
       return r.json;
     };
     const at = `/admin/accounts/${user.id}`;
-    if (tier) await must('PUT', at, { tier });
+    if (tier) await adminCall('PUT', at, { tier });
     if (credits !== undefined) {
       const { balance_credits: now } = (await this.admin.get(at)).json;
-      if (credits > now) await must('POST', `${at}/grant`, { credits: credits - now });
-      if (credits < now) await must('POST', `${at}/revoke`, { credits: now - credits });
+      if (credits > now) await adminCall('POST', `${at}/grant`, { credits: credits - now });
+      if (credits < now) await adminCall('POST', `${at}/revoke`, { credits: now - credits });
     }
     return user;
   }
 
-  // Callers of one scenario, made when they are first named.
+  // Returns a caller of a scenario, which is created on first use.
   async caller(name, callers, spec = {}) {
     if (name === 'nobody') return new Client(this.server);
     if (callers[name]) return callers[name];

@@ -1,4 +1,4 @@
-// What a server of a scenario file reaches out to: a receiver of webhooks, an identity provider.
+// External services of a server in a scenario file: a webhook receiver and an identity provider.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import http from 'node:http';
 import { createRequire } from 'node:module';
@@ -19,18 +19,18 @@ async function serve(handler) {
   };
 }
 
-// Keeps the messages whose signature is right; others are refused.
+// Stores messages with a valid signature and rejects others.
 export async function startReceiver() {
-  const got = [];
+  const messages = [];
   const at = await serve((req, res, body) => {
     try {
-      got.push({ path: req.url, headers: req.headers, json: new Webhook(webhookSecret).verify(body, req.headers) });
+      messages.push({ path: req.url, headers: req.headers, json: new Webhook(webhookSecret).verify(body, req.headers) });
       res.writeHead(200).end();
     } catch {
       res.writeHead(400).end();
     }
   });
-  return { ...at, got };
+  return { ...at, messages };
 }
 
 // Publishes the public halves of its keys and signs with the private ones; kid = alg.
