@@ -1,10 +1,11 @@
-// Compares the text that runyard-extract finds in documents with that of a reference tool: mammoth (docx), SheetJS (workbooks),
-// officeparser (presentations, OpenDocument text, Rich Text), PDF.js, word-extractor (doc) and catppt (ppt). Prints a table for
-// bench/RESULTS.md and, with --verbose, what each file lost. A word that the reference tool joins from words that runyard-extract
-// separates (over the end of a paragraph or of a table cell) is not lost; the table counts such words apart.
+// Compares the text that runyard-extract finds in documents with that of a reference tool: mammoth (docx), SheetJS
+// (workbooks), officeparser (presentations, OpenDocument text, Rich Text), PDF.js, word-extractor (doc) and catppt
+// (ppt). Prints a table for bench/RESULTS.md and, with --verbose, the words that are missing for each file. A word that
+// the reference tool joins from words that runyard-extract separates (over the end of a paragraph or of a table cell)
+// is not lost; the table counts such words separately.
 //
 //   npm install --prefix DIR mammoth xlsx officeparser pdfjs-dist word-extractor; apt-get install catdoc
-//   node bench/documents.mjs --extractor build/bin/runyard-extract --reference DIR [--verbose] FOLDER...
+//   node bench/documents.mjs --extractor build/bin/runyard-extract --reference DIR [--verbose] DIRECTORY...
 import { execFileSync, fork } from 'node:child_process';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,25 +13,25 @@ import { extname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const { values: options, positionals: folders } = parseArgs({
+const { values: options, positionals: directories } = parseArgs({
   allowPositionals: true,
   options: { extractor: { type: 'string', default: 'build/bin/runyard-extract' }, reference: { type: 'string' }, verbose: { type: 'boolean', default: false } },
 });
-if (!options.reference || folders.length === 0) {
-  console.error('usage: node bench/documents.mjs --extractor PROGRAM --reference DIR [--verbose] FOLDER...');
+if (!options.reference || directories.length === 0) {
+  console.error('usage: node bench/documents.mjs --extractor PROGRAM --reference DIR [--verbose] DIRECTORY...');
   process.exit(2);
 }
 const seconds = 30;  // for the reference tool and one file
 const formatOf = (file) => extname(file).slice(1).toLowerCase();
-const tools = {};  // of the process that reads with them
+const tools = {};  // the reference tools, loaded only in the child process
 
-// Without optional hyphens, and with one form of sigma, whose lower case depends on its place.
+// Without optional hyphens, and with one form of sigma, whose lower case depends on its position.
 const folded = (text) => text.normalize('NFKC').toLowerCase().replaceAll('\u00AD', '').replaceAll('ς', 'σ');
 const words = (text) => folded(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-// Programs join the pieces of a line of a PDF with different blanks.
+// Letters instead of words, because tools join the pieces of a line of a PDF with different spaces.
 const letters = (text) => folded(text).match(/[\p{L}\p{N}]/gu) ?? [];
 
-// What a cell shows, in the notation of runyard-extract.
+// Returns the displayed text of a cell in the notation of runyard-extract.
 function cellText(cell) {
   if (cell.t === 'n') {
     const code = cell.z === undefined ? '' : String(cell.z);
@@ -42,7 +43,7 @@ function cellText(cell) {
   if (cell.t === 'e') return cell.w ?? '';
   return cell.v === undefined ? '' : String(cell.v);
 }
-// Without an exponent where runyard-extract writes none.
+// Omits the exponent where runyard-extract does.
 const decimal = (value) => Math.abs(value) >= 1e-9 && Math.abs(value) < 1e21 ? value.toLocaleString('en', { useGrouping: false, maximumSignificantDigits: 15 }) : String(value);
 function isoDate(serial, code) {
   const d = tools.sheets.SSF.parse_date_code(serial, { date1904: isoDate.date1904 });
@@ -85,15 +86,15 @@ const references = {
 
 // The text of the reference tool, from a child process that is killed if it hangs.
 let child;
-const answerOf = (of, ms) => new Promise((done) => {
+const answerOf = (worker, ms) => new Promise((done) => {
   const timer = setTimeout(() => finish({ problem: `no result after ${ms / 1000} s` }), ms);
   const finish = (answer) => {
     clearTimeout(timer);
-    of.removeAllListeners();
+    worker.removeAllListeners();
     done(answer);
   };
-  of.once('message', finish);
-  of.once('exit', (code, signal) => finish({ problem: `it ended with ${signal ?? code}` }));
+  worker.once('message', finish);
+  worker.once('exit', (code, signal) => finish({ problem: `it exited with ${signal ?? code}` }));
 });
 async function referenceText(file) {
   if (!child) {
@@ -103,7 +104,7 @@ async function referenceText(file) {
   const answer = answerOf(child, seconds * 1000);
   child.send(file);
   const result = await answer;
-  if (/^(no result|it ended)/.test(result.problem ?? '')) stopChild();
+  if (/^(no result|it exited)/.test(result.problem ?? '')) stopChild();
   return result;
 }
 function stopChild() {
@@ -111,14 +112,14 @@ function stopChild() {
   child = undefined;
 }
 
-// As on the server, for 20 s at most.
+// Runs the extractor as the server does, for at most 20 s.
 function extract(file) {
   try {
     const out = execFileSync('timeout', ['20', options.extractor, String(64 << 20), file], { encoding: 'utf8', maxBuffer: 256 << 20 });
     const end = out.indexOf('\n');
     return { line: out.slice(0, end), text: out.slice(end + 1) };
   } catch (e) {
-    return { line: `none it ${e.status === 124 ? 'takes too long' : `ends with ${e.signal ?? e.status}`}`, text: '' };
+    return { line: `none it ${e.status === 124 ? 'takes too long' : `exits with ${e.signal ?? e.status}`}`, text: '' };
   }
 }
 
@@ -136,9 +137,9 @@ function missing(from, inside) {
 const isJoined = (word, squeezed) => word.length > 4 && squeezed.includes(word);
 const shortened = (word) => word.length > 40 ? `${word.slice(0, 40)}...` : word;
 
-function* files(folder) {
-  for (const name of readdirSync(folder).sort()) {
-    const path = join(folder, name);
+function* files(directory) {
+  for (const name of readdirSync(directory).sort()) {
+    const path = join(directory, name);
     if (statSync(path).isDirectory()) yield* files(path);
     else yield path;
   }
@@ -146,10 +147,10 @@ function* files(folder) {
 
 async function compare() {
   const rows = new Map();
-  for (const file of folders.flatMap((folder) => [...files(folder)])) {
+  for (const file of directories.flatMap((directory) => [...files(directory)])) {
     const format = formatOf(file), reference = references[format];
     if (!reference) continue;
-    if (!rows.has(format)) rows.set(format, { files: 0, refused: 0, notCompared: 0, extracted: 0, reference: 0, lost: 0, joined: 0, more: 0 });
+    if (!rows.has(format)) rows.set(format, { files: 0, refused: 0, notCompared: 0, extracted: 0, reference: 0, lost: 0, joined: 0, onlyOurs: 0 });
     const row = rows.get(format);
     ++row.files;
     const found = extract(file), read = found.line.startsWith('text');
@@ -167,12 +168,12 @@ async function compare() {
     row.extracted += ours.length;
     row.reference += right.length;
     row.lost += lost.length;
-    row.more += missing(ours, right).length;
+    row.onlyOurs +=  missing(ours, right).length;
     if (options.verbose && (lost.length > 0 || !read)) console.log(`${file}: ${found.line}; lost ${lost.length} of ${right.length}: ${lost.slice(0, 12).map(shortened).join(' ')}`);
   }
   stopChild();
-  console.log('| format | reference tool | files | without text | not compared | words extracted | words of the reference tool | lost | joined by the reference tool | only here |\n|---|---|---|---|---|---|---|---|---|---|');
-  for (const [format, r] of [...rows].sort()) console.log(`| ${format} | ${references[format].tool} | ${r.files} | ${r.refused} | ${r.notCompared} | ${r.extracted} | ${r.reference} | ${r.lost} | ${r.joined} | ${r.more} |`);
+  console.log('| format | reference tool | files | without text | not compared | words extracted | words of the reference tool | lost | joined by the reference tool | found only by Runyard |\n|---|---|---|---|---|---|---|---|---|---|');
+  for (const [format, r] of [...rows].sort()) console.log(`| ${format} | ${references[format].tool} | ${r.files} | ${r.refused} | ${r.notCompared} | ${r.extracted} | ${r.reference} | ${r.lost} | ${r.joined} | ${r.onlyOurs} |`);
 }
 
 if (process.send) {

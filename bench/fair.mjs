@@ -1,13 +1,13 @@
-// One account floods a node: all places are taken and QUEUED of its runs wait. How long after its start another account's
-// single run hears the model's first word, and the same on the idle node. The model says its word after DELAY_MS.
+// One account floods a node: all run slots are in use and QUEUED of its runs wait. Measures the time from the start of
+// another account's single run to its first chunk, compared with an idle node. The model answers after DELAY_MS.
 //   RY_BUILD_DIR=build RY_TEST_DATABASE_URL=... node bench/fair.mjs
 import { startLlm } from '../tests/e2e/lib/llm.mjs';
 import { Server, makeDatabase, sleep } from '../tests/e2e/lib/server.mjs';
 
-const queued = Number(process.env.QUEUED ?? 5000), places = Number(process.env.PLACES ?? 50), runs = Number(process.env.RUNS ?? 40);
+const queued = Number(process.env.QUEUED ?? 5000), slots = Number(process.env.SLOTS ?? 50), runs = Number(process.env.RUNS ?? 40);
 const delay = Number(process.env.DELAY_MS ?? 500);
 const percentile = (v, p) => v.toSorted((a, b) => a - b)[Math.min(v.length - 1, Math.floor(v.length * p))];
-const show = (name, v) => console.log(`${name}: p50 ${percentile(v, 0.5).toFixed(1)} ms, p95 ${percentile(v, 0.95).toFixed(1)} ms, most ${Math.max(...v).toFixed(1)} ms (${v.length})`);
+const show = (name, v) => console.log(`${name}: p50 ${percentile(v, 0.5).toFixed(1)} ms, p95 ${percentile(v, 0.95).toFixed(1)} ms, max ${Math.max(...v).toFixed(1)} ms (${v.length})`);
 
 const database = makeDatabase();
 const llm = await startLlm(async (_, reply) => {
@@ -19,7 +19,7 @@ const server = await new Server({ database, llm, settings: `
 concurrent_runs = 1000000
 threads = 1000000
 [runs]
-max_live_runs = ${places}
+max_live_runs = ${slots}
 max_queued_runs = 1000000` }).start();
 const waiting = () => Number(database.sql("select count(*) from core.job where kind = 'runs.execute' and state = 0"));
 
@@ -39,12 +39,12 @@ async function singles(count) {
 
 await singles(3);
 const idle = await singles(runs);
-show('start to first word, idle node', idle.took);
-show('the start alone', idle.starts);
+show('start to first chunk, idle node', idle.took);
+show('response to the start', idle.starts);
 const flood = await server.user();
-let left = queued + places;
+let remaining = queued + slots;
 await Promise.all(Array.from({ length: 20 }, async () => {
-  while (left-- > 0) {
+  while (remaining-- > 0) {
     const r = await flood.start({ prompt: 'flood' });
     if (r.status !== 200) throw new Error(`${r.status} ${r.text}`);
   }
@@ -52,9 +52,9 @@ await Promise.all(Array.from({ length: 20 }, async () => {
 const before = waiting(), began = performance.now();
 const flooded = await singles(runs);
 const after = waiting(), rate = (before - after) / (performance.now() - began) * 1000;
-show(`start to first word, ${before} to ${after} runs of another account waiting`, flooded.took);
-show('the start alone, into the queue', flooded.starts);
-console.log(`ratio of the medians ${(percentile(flooded.took, 0.5) / percentile(idle.took, 0.5)).toFixed(2)}; the flood's runs begin at ${rate.toFixed(0)}/s: by age alone a start would wait ${(after / rate).toFixed(0)} s`);
+show(`start to first chunk, ${before} to ${after} runs of another account waiting`, flooded.took);
+show('response to the start, while runs wait', flooded.starts);
+console.log(`ratio of the medians ${(percentile(flooded.took, 0.5) / percentile(idle.took, 0.5)).toFixed(2)}; the flood's runs begin at ${rate.toFixed(0)}/s: with plain FIFO scheduling a start would wait ${(after / rate).toFixed(0)} s`);
 await server.close();
 await llm.close();
 database.drop();

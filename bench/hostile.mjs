@@ -1,10 +1,12 @@
-// A hostile account makes all attacks at once (hostile/attacks.mjs) next to an honest account, on two cores with a server and its own
-// PostgreSQL. Time from start to first chunk of the honest account's runs before, during and after the attacks, its failed
-// requests, and the peaks of memory, disk and descriptors against the limits of docs/limits.md. The exit code is 1 if a limit was
-// passed, a request of the honest account failed, or its p95 is more than twice that of the idle server.
+// A hostile account runs all attacks concurrently (hostile/attacks.mjs) next to an honest account, on two cores with a
+// server and its PostgreSQL. Measures the time from start to first chunk of the honest account's runs before, during
+// and after the attacks, its failed requests, and the peaks of memory, disk and descriptors against the limits of
+// docs/limits.md. The exit code is 1 if a limit was exceeded, a request of the honest account failed, or its p95 is
+// more than twice that of the idle server.
 //   RY_BUILD_DIR=build node bench/hostile.mjs      as root, for a name server that never answers
-// SECONDS: length of the attacks, IDLE_SECONDS: of the phases before and after; DELAY_MS: of the model before its first word;
-// CORES: which two (taskset), EVERY_MS: between two starts; ONLY=sandbox or ONLY=web: a part of the attacks.
+// SECONDS: length of the attacks, IDLE_SECONDS: of the phases before and after; DELAY_MS: of the model before its first
+// chunk; CORES: the two cores (taskset), EVERY_MS: interval between starts; ONLY=sandbox or ONLY=web: only these
+// attacks.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createSocket } from 'node:dgram';
@@ -30,8 +32,8 @@ const resolver = path.join(dir, 'resolv.conf');
 writeFileSync(resolver, 'nameserver 127.0.0.9\n');
 const silent = createSocket('udp4');
 await new Promise((resolve, reject) => silent.once('error', reject).bind(53, '127.0.0.9', resolve));
-let asked = 0;
-silent.on('message', () => asked++);
+let queries = 0;
+silent.on('message', () => queries++);
 
 const llm = await startLlm(async (_, reply) => {
   llm.seen.length = 0;
@@ -79,17 +81,17 @@ const pid = server.process.pid, data = path.join(dir, 'data');
 const honest = await server.user({ tier: 'enterprise' });
 const failures = new Map();
 let requests = 0;
-const failed = (what) => failures.set(what, (failures.get(what) ?? 0) + 1);
+const failed = (reason) => failures.set(reason, (failures.get(reason) ?? 0) + 1);
 let took = [], starts = [], lists = [], files = [];
-async function checked(what, work) {
+async function checked(name, work) {
   requests++;
   const began = performance.now();
   try {
     const r = await work();
-    if (r.status !== 200) return failed(`${what}: ${r.status} ${(r.text ?? r.raw).slice(0, 150)}`);
+    if (r.status !== 200) return failed(`${name}: ${r.status} ${(r.text ?? r.raw).slice(0, 150)}`);
     return Object.assign(r, { ms: performance.now() - began });
   } catch (e) {
-    return failed(`${what}: ${e.message} ${e.cause?.code ?? ''}`);
+    return failed(`${name}: ${e.message} ${e.cause?.code ?? ''}`);
   }
 }
 let project;
@@ -109,31 +111,31 @@ async function oneRun(upload) {
 }
 async function phase(length) {
   took = []; starts = []; lists = []; files = [];
-  const end = performance.now() + length * 1000, under = new Set();
-  const go = (work) => { const p = work.finally(() => under.delete(p)); under.add(p); };
+  const end = performance.now() + length * 1000, pending = new Set();
+  const track = (work) => { const p = work.finally(() => pending.delete(p)); pending.add(p); };
   for (let n = 0; performance.now() < end; n++) {
-    go(oneRun(n % 8 === 4));
-    if (n % 2) go(checked('list', () => honest.get('/threads')).then((r) => r && lists.push(r.ms)));
-    if (n % 4 === 3 && project) go(checked('file', () => honest.get(`/projects/${project}/files/content?path=uploads/note.txt`)).then((r) => r && files.push(r.ms)));
+    track(oneRun(n % 8 === 4));
+    if (n % 2) track(checked('list', () => honest.get('/threads')).then((r) => r && lists.push(r.ms)));
+    if (n % 4 === 3 && project) track(checked('file', () => honest.get(`/projects/${project}/files/content?path=uploads/note.txt`)).then((r) => r && files.push(r.ms)));
     await sleep(every);
   }
-  await Promise.all(under);
+  await Promise.all(pending);
   return { took, starts, lists, files };
 }
-const summary = (v) => `p50 ${percentile(v, 0.5).toFixed(0)} ms, p95 ${percentile(v, 0.95).toFixed(0)} ms, most ${Math.max(...v).toFixed(0)} ms (${v.length})`;
+const summary = (v) => `p50 ${percentile(v, 0.5).toFixed(0)} ms, p95 ${percentile(v, 0.95).toFixed(0)} ms, max ${Math.max(...v).toFixed(0)} ms (${v.length})`;
 const show = (name, f) => console.log(`${name}: start to first chunk ${summary(f.took)}; response to the start ${summary(f.starts)}; lists ${summary(f.lists)}; files ${summary(f.files)}; load average ${loadavg()[0].toFixed(1)}`);
 
-// Another process of the benchmark, on the same cores. stop() returns its output. Hostile clients get the CPU time that the server
-// leaves, because real ones run on other machines; the measuring process is not lowered.
-function helper(name, ...words) {
-  const order = name === 'attacks.mjs' ? ['chrt', '-i', '0'] : [];
-  const child = spawn('taskset', ['-c', cores, ...order, process.execPath, path.join(import.meta.dirname, 'hostile', name), ...words], { stdio: ['pipe', 'pipe', 'inherit'] });
+// Starts another process of the benchmark on the same cores; stop() returns its output. Hostile clients get the CPU
+// time that the server leaves over, because real ones run on other machines; the measuring process keeps its priority.
+function helper(name, ...args) {
+  const scheduling = name === 'attacks.mjs' ? ['chrt', '-i', '0'] : [];
+  const child = spawn('taskset', ['-c', cores, ...scheduling, process.execPath, path.join(import.meta.dirname, 'hostile', name), ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.on('data', (d) => (output += d));
-  const ended = once(child, 'exit');
+  const exited = once(child, 'exit');
   return {
-    begun: async () => { while (!output.includes('begun\n')) await Promise.race([sleep(100), ended.then(() => { throw new Error(`${name} ended`); })]); },
-    stop: async () => { child.stdin.end(); await ended; return JSON.parse(output.slice(output.indexOf('{'))); },
+    begun: async () => { while (!output.includes('begun\n')) await Promise.race([sleep(100), exited.then(() => { throw new Error(`${name} exited`); })]); },
+    stop: async () => { child.stdin.end(); await exited; return JSON.parse(output.slice(output.indexOf('{'))); },
   };
 }
 
@@ -151,7 +153,7 @@ try {
   show('under all attacks', during);
   const peaks = await watch.stop();
   console.log('attacks:', JSON.stringify(await attacks.stop()));
-  console.log(`queries for names without answer: ${asked}`);
+  console.log(`DNS queries that were not answered: ${queries}`);
   const refused = ['runyard_http_address_refused_total', 'runyard_http_unsent_refused_total', 'runyard_http_uploads_refused_total', 'runyard_http_slow_readers_total', 'runyard_http_timeouts_total'];
   for (const name of refused) console.log(`${name} ${await metric(server.url, name)}`);
   await sleep(5000);
@@ -160,7 +162,8 @@ try {
 
   const idle = percentile([...before.took, ...after.took], 0.95), attacked = percentile(during.took, 0.95), ratio = attacked / idle;
   const medians = percentile(during.took, 0.5) / percentile([...before.took, ...after.took], 0.5);
-  // The sum of the account's limits, plus the overshoot that is possible between two measurements (memory: 0.1 s, disk: 3 s).
+  // The sum of the account's limits, plus the overshoot that is possible between two measurements (memory: 0.1 s, disk:
+  // 3 s).
   const bounds = {
     'memory of the server, MiB': idleRss + limits.unsent_mb + limits.mcp_cache_mb + limits.mcp_at_once * limits.mcp_message_mb * 2 + 128,
     'descriptors of the server': idleDescriptors + 4000 + 200 + limits.account_sandboxes * 8,
@@ -171,13 +174,13 @@ try {
   };
   let good = failures.size === 0 && ratio <= 2;
   for (const [name, value] of Object.entries(peaks)) {
-    const most = bounds[name];
-    if (most !== undefined && value > most) good = false;
-    console.log(`${name}: at most ${value.toFixed(0)}${most === undefined ? '' : `, limit ${most.toFixed(0)}${value > most ? '  PASSED' : ''}`}`);
+    const limit = bounds[name];
+    if (limit !== undefined && value > limit) good = false;
+    console.log(`${name}: at most ${value.toFixed(0)}${limit === undefined ? '' : `, limit ${limit.toFixed(0)}${value > limit ? '  EXCEEDED' : ''}`}`);
   }
   console.log(`p95 ${idle.toFixed(0)} ms idle, ${attacked.toFixed(0)} ms under attack: ratio ${ratio.toFixed(2)}; ratio of the medians ${medians.toFixed(2)}`);
   console.log(`${requests} requests of the honest account, ${[...failures.values()].reduce((a, b) => a + b, 0)} failed`);
-  for (const [what, n] of failures) console.log(`  ${n} x ${what}`);
+  for (const [reason, n] of failures) console.log(`  ${n} x ${reason}`);
   console.log(good ? 'within the limits' : 'NOT WITHIN THE LIMITS');
   process.exitCode = good ? 0 : 1;
 } finally {

@@ -1,14 +1,15 @@
 # Sourced by the benchmarks that measure one server of this build with its own embedded database.
-# serve_bench PORT [TOML_TEXT [COMMAND...]]: starts it (COMMAND before it, taskset -c 0 say) with the modules of runs and
-# waits until it listens; it ends with the script. Sets work (a folder of this run), options (for other runyard
-# commands), base (its URL) and url (its database). RY_MODULES: another folder of modules than the build's.
+# serve_bench PORT [TOML_TEXT [COMMAND...]]: starts the server with the modules that runs need, through COMMAND if given
+# (for example taskset -c 0), and waits until it listens; the server is stopped when the script exits. Sets work (a
+# temporary directory), options (for other runyard commands), base (the server's URL) and url (its database).
+# RY_MODULES: a different directory of modules than that of the build.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${RY_BUILD_DIR:-$root/build}
 work=$(mktemp -d) pid=''
 chmod 755 "$work"
 cleanup() { if [[ -n $pid ]]; then kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi; rm -rf "$work"; }
 trap cleanup EXIT
-# TOML: the model is peers/llm.mjs at that port, and no account meets a limit.
+# Prints TOML settings: the model is peers/llm.mjs at PORT, and no account reaches a limit.
 model_settings() { # PORT
   cat <<TEXT
 [accounts.tiers.free]
@@ -22,7 +23,7 @@ api_key = "none"
 "runyard/basic" = "model/mock"
 TEXT
 }
-# Tokens of that many accounts, one in a line.
+# Prints tokens of N accounts, one per line.
 tokens_of() { for _ in $(seq "$1"); do "$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)"; done; }
 median() { sort -n | awk '{v[NR]=$1} END{print v[int((NR+1)/2)]}'; }
 

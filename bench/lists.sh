@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Time of a page of each list with few runs in the table and with ROWS (a million), of which the caller owns a
-# tenth, one thread of the caller's a tenth of these. One client, one request after the other. Needs wrk.
+# Time of a page of each list with few runs in the table and with ROWS (a million). The caller owns a tenth of these
+# runs, and one of the caller's threads a tenth of the caller's runs. One client, one request at a time. Needs wrk.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,7 +1,9 @@
-// modules/mcp beside the TypeScript SDK, a floor of bare system calls, and mcp-hub: the same server processes, in
-// turns. One operation without "kept" is a connection of its own: connect, initialize, tools/list or tools/call, end.
+// Compares modules/mcp with the TypeScript SDK, a lower bound of plain system calls, and mcp-hub: the same server
+// processes, measured alternately. One operation without "kept" uses its own connection: connect, initialize,
+// tools/list or tools/call, close.
 //   node bench/mcp.mjs [--rounds 3] [--n 50] [--warm 20] [--only http,sse,modern,tiny,stdio,kept]
-// Needs a build (ninja -C build bench_mcp mcp_floor mcp_tiny), npm ci in tests/e2e and in bench/mcp, and Node 22 or later.
+// Needs a build (ninja -C build bench_mcp mcp_floor mcp_tiny), npm ci in tests/e2e and in bench/mcp, and Node 22 or
+// later.
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -24,18 +26,18 @@ const children = [];
 process.on('exit', () => { for (const c of children) c.kill('SIGKILL'); });
 const quantile = (values, q) => { const s = [...values].sort((a, b) => a - b); return s[Math.max(1, Math.ceil(q * s.length)) - 1]; };
 const median = (values) => quantile(values, 0.5);
-const answers = async (url) => { try { await fetch(url, { signal: AbortSignal.timeout(1000) }).then((r) => r.body?.cancel()); return true; } catch { return false; } };
+const isUp = async (url) => { try { await fetch(url, { signal: AbortSignal.timeout(1000) }).then((r) => r.body?.cancel()); return true; } catch { return false; } };
 
 async function startServer(args, env = {}) {
   const port = await freePort();
   const child = spawn(process.execPath, args, { env: { ...process.env, PORT: String(port), ...env }, stdio: 'ignore' });
   children.push(child);
-  await waitFor(`the server of ${args.at(-1)}`, () => answers(`http://127.0.0.1:${port}/nothing`));
+  await waitFor(`the server of ${args.at(-1)}`, () => isUp(`http://127.0.0.1:${port}/nothing`));
   return { port, child };
 }
 const everything = (mode) => startServer(['--require', path.join(here, '../tests/e2e/lib/loopback.cjs'), serverOf('everything'), mode]);
 
-// ---- the three clients; each answers {median_ms, p95_ms, cpu} of n operations after `warm` ----
+// ---- the three clients; each returns {median, p95, cpu} of n operations after `warm` ----
 async function ours(file, args) {
   const { stdout } = await run(program(file), args.map(String), { maxBuffer: 1 << 20 });
   const r = JSON.parse(stdout.trim().split('\n').at(-1));
@@ -53,41 +55,41 @@ async function timed(operation, count = n, before = warm) {
   const used = process.cpuUsage(cpu);
   return { median: median(times), p95: quantile(times, 0.95), cpu: (used.user + used.system) / 1000 / count };
 }
-// Milliseconds of a process so far.
+// CPU milliseconds of a process so far.
 const cpuOf = (pid) => { const f = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' '); return (Number(f[11]) + Number(f[12])) * 10; };
 async function work(client, op) {
   if (op === 'list') {
     if ((await client.listTools()).tools.length === 0) throw new Error('no tools');
   } else if ((await client.callTool({ name: 'echo', arguments: { message: 'hi' } })).content[0].text !== 'Echo: hi') {
-    throw new Error('a wrong answer');
+    throw new Error('an unexpected response');
   }
 }
 const { Client } = await load('@modelcontextprotocol/sdk/client/index.js');
 const { StreamableHTTPClientTransport } = await load('@modelcontextprotocol/sdk/client/streamableHttp.js');
 const { SSEClientTransport } = await load('@modelcontextprotocol/sdk/client/sse.js');
 const { StdioClientTransport } = await load('@modelcontextprotocol/sdk/client/stdio.js');
-// end(transport): the good-bye to the server.
+// end(transport): ends the session with the server.
 const sdk = (transport, op, end = async () => {}) => async () => {
   const client = new Client({ name: 'bench', version: '1' });
-  const over = transport();
-  await client.connect(over);
+  const t = transport();
+  await client.connect(t);
   await work(client, op);
-  await end(over);
+  await end(t);
   await client.close();
 };
 
 // ---- rows ----
 const rows = [];
-// clients: name -> how one round of it is measured. The last one named "peer" is what ours is compared with.
+// clients: name -> function that measures one round. The client "peer" is the one that Runyard is compared with.
 async function row(name, clients) {
   const got = {};
   for (let i = 0; i < rounds; i++) {
-    for (const [who, measure] of Object.entries(clients)) (got[who] ??= []).push(await measure());
+    for (const [client, measure] of Object.entries(clients)) (got[client] ??= []).push(await measure());
   }
-  const all = (who, what) => got[who]?.map((r) => r[what]);
+  const all = (client, metric) => got[client]?.map((r) => r[metric]);
   const ratio = (other) => (got[other] ? median(got.runyard.map((r, i) => r.median / got[other][i].median)) : NaN);
   const r = { name, floor: ratio('floor'), peer: ratio('peer') };
-  for (const who of Object.keys(clients)) r[who + '_ms'] = median(all(who, 'median'));
+  for (const client of Object.keys(clients)) r[client + '_ms'] = median(all(client, 'median'));
   r.p95 = median(all('runyard', 'p95'));
   r.cpu = median(all('runyard', 'cpu'));
   r.peer_cpu = got.peer ? median(all('peer', 'cpu')) : NaN;
@@ -101,7 +103,7 @@ if (only.includes('http') || only.includes('sse')) {
     const { port, child } = await everything(type);
     const url = new URL(`http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`);
     for (const op of ['list', 'call']) {
-      // The server's code is compiled as it is used; so warm up both before the measurement.
+      // The server's JIT compiles its code as it is used, so warm up both operations before the measurement.
       await timed(sdk(() => transport(url), op), 60, 0);
       await row(`${mode}, ${op}`, {
         floor: () => ours('mcp_floor', [mode, port, op, n, warm]),
@@ -113,7 +115,7 @@ if (only.includes('http') || only.includes('sse')) {
         await row(`http, ${op}; all end their session`, {
           floor: () => ours('mcp_floor', ['http-delete', port, op, n, warm]),
           runyard: () => ours('bench_mcp', [mode, port, op, n, warm]),
-          peer: () => timed(sdk(() => transport(url), op, (over) => over.terminateSession())),
+          peer: () => timed(sdk(() => transport(url), op, (t) => t.terminateSession())),
         });
       }
     }
@@ -143,11 +145,11 @@ if (only.includes('modern')) {
       peer: () => timed(operation(op)),
     });
   }
-  // The first operation finds the revision out by a request of its own; each later one is one request.
+  // The first operation needs an additional request to find out the revision; each later one is a single request.
   const count = async () => Number(await (await fetch(`http://127.0.0.1:${port}/count`)).text());
   const before = await count();
   await ours('bench_mcp', ['modern', port, 'call', 100, 1]);
-  console.log(`requests of 101 calls to a server of 2026-07-28: ${await count() - before} (one more finds out the revision)\n`);
+  console.log(`requests of 101 calls to a server of 2026-07-28: ${await count() - before} (one of them finds out the revision)\n`);
   child.kill('SIGKILL');
 }
 const local = (command, op) => sdk(() => new StdioClientTransport({ command: command[0], args: command.slice(1), stderr: 'ignore' }), op);
@@ -182,7 +184,7 @@ if (only.includes('kept')) {
     stdio: { command: stdio[0], args: stdio.slice(1) }, tiny: { command: program('mcp_tiny'), args: [] } } }));
   const hubPort = await freePort();
   const hub = spawn(process.execPath, ['--require', path.join(here, '../tests/e2e/lib/loopback.cjs'), path.join(path.dirname(require.resolve('mcp-hub/package.json')), 'dist/cli.js'),
-    '--port', String(hubPort), '--config', path.join(dir, 'hub.json')], { stdio: 'ignore', env: { ...process.env, HOME: dir, XDG_STATE_HOME: dir, XDG_CONFIG_HOME: dir, https_proxy: 'http://127.0.0.1:9' } });  // it would ask for a catalogue
+    '--port', String(hubPort), '--config', path.join(dir, 'hub.json')], { stdio: 'ignore', env: { ...process.env, HOME: dir, XDG_STATE_HOME: dir, XDG_CONFIG_HOME: dir, https_proxy: 'http://127.0.0.1:9' } });  // otherwise it fetches a catalogue
   children.push(hub);
   const ask = async (server) => {
     const r = await fetch(`http://127.0.0.1:${hubPort}/api/servers/tools`, { method: 'POST', headers: { 'content-type': 'application/json' },

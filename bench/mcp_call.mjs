@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// Time and processor time of a call to a small local MCP program: Runyard in its default sandbox, beside the official
-// TypeScript SDK, which has no sandbox, and bare system calls, in turns. A call is start, `initialize`, `tools/call`, end.
+// Time and CPU time of a call of a small local MCP program: Runyard in its default sandbox, measured alternately with
+// the official TypeScript SDK, which has no sandbox, and plain system calls. A call is start, `initialize`,
+// `tools/call`, exit.
 //   node bench/mcp_call.mjs [--rounds 15] [--n 40] [--warm 10] [--pause 0,20] [--before DIR]
-// --pause: milliseconds between two calls, one table row each. --before: a second build, measured in the same turns.
-// Needs a build and `npm ci` in tests/e2e. RY_BUILD_DIR as for the other benchmarks. Processor time is that of all
-// processes, which takes a control group: root, else the columns stay empty.
+// --pause: milliseconds between two calls, one table row each. --before: a second build, measured in the same rounds.
+// Needs a build and `npm ci` in tests/e2e. RY_BUILD_DIR as for the other benchmarks. CPU time is that of all
+// processes and needs a control group, that is root; otherwise the columns stay empty.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,7 +19,7 @@ const quantile = (values, q) => { const s = [...values].sort((a, b) => a - b); r
 const median = (values) => quantile(values, 0.5);
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 
-// ---- the SDK's side, in a process of its own: --sdk N WARM PAUSE COMMAND ----
+// ---- the SDK client, in a separate process: --sdk N WARM PAUSE COMMAND ----
 async function sdk(n, warm, pause, command) {
   const require = createRequire(path.join(here, '../tests/e2e/package.json'));
   const load = (name) => import(pathToFileURL(require.resolve(`@modelcontextprotocol/sdk/client/${name}.js`)).href);
@@ -28,8 +29,8 @@ async function sdk(n, warm, pause, command) {
     const begun = performance.now();
     const client = new Client({ name: 'bench', version: '1' });
     await client.connect(new StdioClientTransport({ command, stderr: 'ignore' }));
-    const said = await client.callTool({ name: 'echo', arguments: { message: 'hi' } });
-    if (said.content[0].text !== 'Echo: hi') throw new Error('a wrong answer');
+    const response = await client.callTool({ name: 'echo', arguments: { message: 'hi' } });
+    if (response.content[0].text !== 'Echo: hi') throw new Error('an unexpected response');
     await client.close();
     if (i >= 0) times.push(performance.now() - begun);
     if (pause > 0) await sleep(pause);
@@ -41,7 +42,7 @@ if (process.argv[2] === '--sdk') {
   process.exit(0);
 }
 
-// ---- processor time of all processes of a program, those that outlive their parents included ----
+// ---- CPU time of all processes of a program, including those that outlive their parents ----
 function controlGroup() {
   for (const [dir, read] of [
     ['/sys/fs/cgroup/cpuacct', (at) => Number(readFileSync(`${at}/cpuacct.usage`, 'utf8')) / 1e6],
@@ -50,7 +51,7 @@ function controlGroup() {
     const at = `${dir}/runyard-bench-${process.pid}`;
     if (!existsSync(`${dir}/cgroup.procs`)) continue;
     try { mkdirSync(at); read(at); } catch { continue; }
-    process.on('exit', () => { try { rmdirSync(at); } catch { /* a sandbox is still ending */ } });
+    process.on('exit', () => { try { rmdirSync(at); } catch { /* a sandbox has not exited yet */ } });
     return { at, used: () => read(at) };
   }
   return undefined;
@@ -59,10 +60,10 @@ const group = controlGroup();
 const run = promisify(execFile);
 async function measured(argv, env = {}) {
   const before = group?.used();
-  // A shell enters the group, so that nothing of the program runs outside of it.
-  const words = group ? ['/bin/sh', '-c', `echo $$ > ${group.at}/cgroup.procs; exec "$@"`, 'sh', ...argv] : argv;
-  const { stdout } = await run(words[0], words.slice(1), { env: { ...process.env, ...env } });
-  await sleep(100);  // sandboxes end
+  // A shell enters the group first, so that no part of the program runs outside it.
+  const command = group ? ['/bin/sh', '-c', `echo $$ > ${group.at}/cgroup.procs; exec "$@"`, 'sh', ...argv] : argv;
+  const { stdout } = await run(command[0], command.slice(1), { env: { ...process.env, ...env } });
+  await sleep(100);  // until the sandboxes have exited
   return { ...JSON.parse(stdout.trim().split('\n').at(-1)), cpu: group ? group.used() - before : NaN };
 }
 
@@ -81,24 +82,24 @@ async function row(pause) {
     clients[name] = (count) => measured([program('bench_mcp', build), 'stdio-boxed', 'call', String(count), String(warm), tiny(build)],
       { BENCH_PAUSE_MS: String(pause) });
   }
-  const got = Object.fromEntries(Object.keys(clients).map((who) => [who, []]));
+  const got = Object.fromEntries(Object.keys(clients).map((name) => [name, []]));
   for (let i = 0; i < rounds; i++) {
-    for (const [who, client] of Object.entries(clients)) {
-      // What starting the measuring program itself costs is taken off.
+    for (const [name, client] of Object.entries(clients)) {
+      // Subtracts the cost of starting the measuring program itself.
       const [one, all] = [await client(1), await client(n)];
-      got[who].push({ ...all, cpu: (all.cpu - one.cpu) / (n - 1) });
+      got[name].push({ ...all, cpu: (all.cpu - one.cpu) / (n - 1) });
     }
   }
-  const all = (who, what) => got[who].map((r) => r[what]);
-  const ratio = (who, other, what) => median(got[who].map((r, i) => r[what] / got[other][i][what]));
-  for (const who of Object.keys(clients)) {
-    const r = { pause, who, median: median(all(who, 'median_ms')), best: Math.min(...all(who, 'median_ms')), min: Math.min(...all(who, 'min_ms')),
-      p95: median(all(who, 'p95_ms')), cpu: median(all(who, 'cpu')), sdk: ratio(who, 'sdk', 'median_ms'),
-      sdk_best: Math.min(...all(who, 'median_ms')) / Math.min(...all('sdk', 'median_ms')), sdk_cpu: ratio(who, 'sdk', 'cpu') };
+  const all = (name, metric) => got[name].map((r) => r[metric]);
+  const ratio = (name, other, metric) => median(got[name].map((r, i) => r[metric] / got[other][i][metric]));
+  for (const name of Object.keys(clients)) {
+    const r = { pause, name, median: median(all(name, 'median_ms')), best: Math.min(...all(name, 'median_ms')), min: Math.min(...all(name, 'min_ms')),
+      p95: median(all(name, 'p95_ms')), cpu: median(all(name, 'cpu')), sdk: ratio(name, 'sdk', 'median_ms'),
+      sdk_best: Math.min(...all(name, 'median_ms')) / Math.min(...all('sdk', 'median_ms')), sdk_cpu: ratio(name, 'sdk', 'cpu') };
     const f = (v, digits = 2) => (Number.isNaN(v) ? '' : v.toFixed(digits));
-    console.log(`| ${pause} | ${who} | ${f(r.median)} | ${f(r.best)} | ${f(r.min)} | ${f(r.p95)} | ${f(r.cpu)} | ${f(r.sdk)} | ${f(r.sdk_best)} | ${f(r.sdk_cpu)} |`);
+    console.log(`| ${pause} | ${name} | ${f(r.median)} | ${f(r.best)} | ${f(r.min)} | ${f(r.p95)} | ${f(r.cpu)} | ${f(r.sdk)} | ${f(r.sdk_best)} | ${f(r.sdk_cpu)} |`);
   }
 }
-console.log('| pause, ms | client | median, ms | best round\'s median, ms | least, ms | p95, ms | processor time, ms | median / SDK | best round / SDK | processor time / SDK |');
+console.log('| pause, ms | client | median, ms | best round\'s median, ms | minimum, ms | p95, ms | CPU time, ms | median / SDK | best round / SDK | CPU time / SDK |');
 console.log('|---|---|---|---|---|---|---|---|---|---|');
 for (const pause of option('pause', '0,20').split(',').map(Number)) await row(pause);

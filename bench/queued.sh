@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Time of a POST /agent/start with empty queues and with QUEUED (10 000) jobs that are ready but nobody takes, and as
-# many runs of other accounts that wait for a slot. One client, one start after the other. Needs wrk.
+# Time of a POST /agent/start with empty queues and with QUEUED (10 000) ready jobs that no worker takes, and as
+# many runs of other accounts that wait for a slot. One client, one start at a time. Needs wrk.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Awards per second: referrals that are settled by the server, on one hot referrer and spread over 1000, against
-# pgbench doing the same writes (code locked, referral marked, counter guarded, two ledger entries, two balances, one
-# outbox row) in plain SQL, one durable transaction per award, on the same cluster, in turns. The database is the server's
-# own embedded one. `events`: each referee's account.verified is published, and the server pays; `backlog`: all are due at
-# once. Needs pgbench.
+# Awards per second: referrals settled by the server, with one referrer and with 1000, compared with pgbench, which
+# makes the same writes (code locked, referral marked, counter guarded, two ledger entries, two balances, one outbox
+# row) in plain SQL, one durable transaction per award, on the same cluster, alternately. The database is the server's
+# own embedded one. `events`: each referee's account.verified is published, and the server pays; `backlog`: all are due
+# at the same time. Needs pgbench.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -37,7 +37,7 @@ sql "insert into raw.code select n, true from generate_series(1, 1000) n; insert
      insert into raw.account select n, 0 from generate_series(1, 2000) n"
 raw() { pgbench -n -M prepared -c "$clients" -j 2 -T "$seconds" -D referrers="$1" -f "$work/raw.sql" "$url" 2>"$work/pgbench.err" | awk '/^tps/{print $3}' || { cat "$work/pgbench.err" >&2; return 1; }; }
 
-# prepare REFERRERS: as many new pending referrals as are to be awarded.
+# prepare REFERRERS: creates AWARDS pending referrals of that many referrers.
 prepare() {
   sql "truncate referrals.referral, referrals.counter, referrals.code, core.event;
        insert into referrals.code (account_id, code)
@@ -53,7 +53,7 @@ prepare() {
   sql 'vacuum analyze referrals.referral'
   sql 'vacuum analyze accounts.account'
 }
-# The rate between the first tenth and the last award, by the database's clock.
+# The rate from the end of the first tenth to the last award, by the database's clock.
 measured() {
   for _ in $(seq 300); do [[ $(sql "select count(*) from referrals.referral where status = 'pending'") == 0 ]] && break; sleep 0.2; done
   sql "select round(((count(*) * 0.9) / extract(epoch from max(settled_at) - percentile_disc(0.1) within group (order by settled_at)))::numeric) from referrals.referral"

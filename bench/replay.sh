@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Replay of a long run: events per second of GET /agent-run/{id}/stream from the first event of a run that has
-# ended, against the rate at which COPY TO reads the same rows, in turns. Server and PostgreSQL (the server's own
-# embedded one) on core 0, the readers on core 1. EVENTS sets the length of the run, 20 bytes of text each, ROW how many
-# stand in a row of the log.
+# Replay of a long run: measures events per second of GET /agent-run/{id}/stream for a finished run, compared with COPY
+# TO on the same rows, alternately. Server and PostgreSQL (the server's own embedded one) on core 0, the readers on core
+# 1. EVENTS sets the length of the run, with 20 bytes of text each; ROW sets the number of events per log row.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -12,7 +11,7 @@ token=$("$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/ke
 auth=(-H "Authorization: Bearer $token")
 id=$(curl -sf "${auth[@]}" -F prompt=hello "$base/agent/start" | sed -E 's/.*"agent_run_id":"([^"]+)".*/\1/')
 curl -sfN "${auth[@]}" "$base/agent-run/$id/stream" >/dev/null
-# The run becomes one of that length: its terminal event moves to the end.
+# Replaces the run's events with EVENTS generated ones; the last is the terminal event.
 psql -Xq "$url" >/dev/null <<SQL
 delete from runs.events where run_id = '$id';
 insert into runs.events (run_id, seq, last_seq, wire)
@@ -38,7 +37,7 @@ replay() {
   per_second "$a" "$(now)"
 }
 copy >/dev/null; replay '' >/dev/null
-[[ $(grep -c '^id: ' "$work/replayed") == "$events" ]] || { echo "the replay is not whole" >&2; exit 1; }
+[[ $(grep -c '^id: ' "$work/replayed") == "$events" ]] || { echo "the replay is incomplete" >&2; exit 1; }
 for i in $(seq "$rounds"); do
   c=$(copy); r=$(replay ''); m=$(replay '?coalesce_ms=1'); s=$(replay '?mode=snapshot')
   echo "$c" >>"$work/c"; echo "$r" >>"$work/r"; echo "$m" >>"$work/m"; echo "$s" >>"$work/s"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Requests per second of a trivial module route against nginx answering the same payload from its
-# configuration, both on core 0, the load from core 1, in turns. Needs nginx, wrk and taskset. What the crossing of
-# the ABI costs is the time that a request to the module takes beyond one to a route of the host itself
-# (/healthz), with the server's core saturated by either.
+# Requests per second of a trivial module route compared with nginx, which returns the same payload from its
+# configuration, both on core 0, the load from core 1, alternately. Needs nginx, wrk and taskset. The cost of the call
+# into the module is the additional time of a request to the module compared with one to a route of the host (/healthz),
+# with the server's core saturated by either.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${RY_BUILD_DIR:-$root/build} rounds=${ROUNDS:-5} seconds=${SECONDS_PER_ROUND:-3} connections=${CONNECTIONS:-64}
@@ -42,6 +42,6 @@ for i in $(seq "$rounds"); do
   h=$(rate http://127.0.0.1:18192/healthz)
   echo "$n" >>"$work/n"; echo "$r" >>"$work/r"; awk -v a="$r" -v b="$n" 'BEGIN{print a/b}' >>"$work/q"
   awk -v a="$r" -v b="$h" 'BEGIN{printf "%d\n", 1e9/a - 1e9/b}' >>"$work/x"
-  echo "round $i: nginx $n/s, runyard $r/s, route of the host itself $h/s"
+  echo "round $i: nginx $n/s, runyard $r/s, host route $h/s"
 done
-echo "median: nginx $(median <"$work/n")/s, runyard $(median <"$work/r")/s, ratio $(median <"$work/q"), crossing $(median <"$work/x") ns"
+echo "median: nginx $(median <"$work/n")/s, runyard $(median <"$work/r")/s, ratio $(median <"$work/q"), call into the module $(median <"$work/x") ns"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# A long haul: half of the runs per second that this deployment makes, every stream read, for SOAK_MINUTES (30), with the
-# log and the domain events kept for KEEP (300) seconds, so that they are trimmed all the time, and threads deleted after
-# KEEP_SECONDS. Is memory flat, are descriptors, table sizes and p99? See soak.mjs. Samples go to OUT (stdout).
-#   SOAK_CORE=1 bench/soak.sh      server, its PostgreSQL, model and load on that core, undisturbed by what the others do
+# Soak test: half of the runs per second that this deployment can complete, every stream read, for SOAK_MINUTES (30),
+# with the log and the domain events kept for KEEP (300) seconds, so that they are trimmed all the time, and threads
+# deleted after KEEP_SECONDS. Checks that memory, descriptors, table sizes and p99 do not grow. See soak.mjs. Samples go
+# to standard output.
+#   SOAK_CORE=1 bench/soak.sh      server, its PostgreSQL, model and load on that core, undisturbed by processes on other cores
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

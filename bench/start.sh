@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# POST /agent/start per second, durable commit before the answer, against the rate at which pgbench commits
-# one durable INSERT, on the same cluster, in turns. Needs pgbench and wrk. The database is the server's own embedded
-# one. pgbench has CLIENTS connections to the database (with fewer than 40 it commits less); the starts come over each
-# number of connections in CONNECTIONS. The started runs are really begun, and then wait for a model that pauses for
-# DELAY_MS before each word: 60000 measures the start, 0 a start together with a whole short run.
+# POST /agent/start per second, with a durable commit before the response, compared with the rate at which pgbench
+# commits one durable INSERT, on the same cluster, alternately. Needs pgbench and wrk. The database is the server's own
+# embedded one. pgbench has CLIENTS connections to the database (with fewer than 40 it commits less); the starts use
+# each number of connections in CONNECTIONS. The started runs are executed, but wait for a model that pauses for
+# DELAY_MS before each chunk: 60000 measures the start, 0 a start with a complete short run.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

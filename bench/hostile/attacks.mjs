@@ -1,6 +1,6 @@
-// The hostile account of ../hostile.mjs, in a process of its own: all attacks at once, each begun again as soon as it has ended, until
-// standard input ends. Its requests come from 127.0.0.2. At the end it prints as JSON how often each attack was made, and how the
-// server answered.
+// The hostile account of ../hostile.mjs, in a separate process: runs all attacks concurrently and repeats each as soon
+// as it has finished, until standard input closes. Its requests come from 127.0.0.2. Then it prints the number of
+// attempts and responses of each attack as JSON.
 //   node attacks.mjs '{"url": ..., "token": ..., "sandbox": true, "web": true}'
 import { once } from 'node:events';
 import http from 'node:http';
@@ -11,12 +11,12 @@ import { connect } from '../../tests/security/lib/wire.mjs';
 const { url, token, modelPort, sandbox, web } = JSON.parse(process.argv[2]);
 const from = '127.0.0.2', MiB = 1 << 20;
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
-const said = {};
-const note = (attack, answer) => { const of = (said[attack] ??= {}); of[answer] = (of[answer] ?? 0) + 1; };
-let over = false;
-const held = new Set();
+const outcomes = {};
+const record = (attack, answer) => { const counts = (outcomes[attack] ??= {}); counts[answer] = (counts[answer] ?? 0) + 1; };
+let finished = false;
+const sockets = new Set();
 
-// Commands of a sandbox; each model answer asks for several at once.
+// Commands of a sandbox; each model response calls several of them.
 const perl = (script) => `perl -e '${script}' 2>/dev/null`;
 const commands = {
   fork_bomb: perl('my $until = time + 8; while (time < $until) { fork }'),
@@ -35,7 +35,7 @@ const commands = {
   disk_writes: perl('my $x = q(x) x (1 << 20); my $until = time + 8; while (time < $until) { open my $f, q(>), q(w); for (1 .. 40) { print $f $x } close $f; unlink q(w) }'),
 };
 const names = Object.keys(commands);
-let turn = 0;
+let nextCommand = 0;
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 60, localAddress: from });
 function request(method, target, { json, headers = {}, body, auth = token } = {}) {
@@ -48,7 +48,7 @@ function request(method, target, { json, headers = {}, body, auth = token } = {}
       res.on('data', (d) => { size += d.length; if (size < MiB) pieces.push(d); });
       res.on('close', () => {
         let value;
-        try { value = JSON.parse(Buffer.concat(pieces).toString()); } catch { /* no JSON */ }
+        try { value = JSON.parse(Buffer.concat(pieces).toString()); } catch { /* not JSON */ }
         resolve({ status: res.statusCode, json: value });
       });
     });
@@ -64,23 +64,23 @@ const form = (fields) => {
 const outcome = (r) => (r.status >= 400 && r.json?.detail ? `${r.status} ${r.json.detail.error_code ?? JSON.stringify(r.json.detail).slice(0, 80)}` : String(r.status));
 
 async function loop(attack, body) {
-  while (!over) {
+  while (!finished) {
     try {
       await body();
     } catch (e) {
-      note(attack, e.code ?? e.message.slice(0, 60));
+      record(attack, e.code ?? e.message.slice(0, 60));
       await sleep(200);
     }
   }
 }
 const hammer = (attack, parallel, make) => Array.from({ length: parallel }, (_, i) => loop(attack, async () => {
   const r = await make(i);
-  note(attack, outcome(r));
+  record(attack, outcome(r));
   if (typeof r.status !== 'number') await sleep(200);
 }));
 
 async function untilRunEnds(id) {
-  while (!over) {
+  while (!finished) {
     const r = await request('GET', `/agent-run/${id}`);
     if (r.status !== 200 || !['running', 'queued', 'pending'].includes(r.json?.status)) return;
     await sleep(300);
@@ -88,47 +88,47 @@ async function untilRunEnds(id) {
 }
 async function run(attack, prompt) {
   const r = await request('POST', '/agent/start', form({ prompt, model_name: 'evil/model' }));
-  note(attack, outcome(r));
+  record(attack, outcome(r));
   if (r.status !== 200) return sleep(300);
   await untilRunEnds(r.json.agent_run_id);
-  const gone = await request('DELETE', `/threads/${r.json.thread_id}`);
-  note(`${attack}: deletions`, outcome(gone));
+  const deletion = await request('DELETE', `/threads/${r.json.thread_id}`);
+  record(`${attack}: deletions`, outcome(deletion));
 }
 
 const attacks = [];
-const model = await startLlm((asked, reply) => {
+const model = await startLlm((request, reply) => {
   model.seen.length = 0;
-  if (turns(asked).some((m) => m.role === 'tool')) return reply.say('done');
-  const call = /\[call (\S+)\]/.exec(lastUser(asked));
+  if (turns(request).some((m) => m.role === 'tool')) return reply.say('done');
+  const call = /\[call (\S+)\]/.exec(lastUser(request));
   if (call) return reply.tools([{ id: 'c', name: call[1], arguments: {} }]);
-  reply.tools(Array.from({ length: 8 }, (_, i) => ({ id: `c${i}`, name: 'shell', arguments: { command: commands[names[turn++ % names.length]], timeout_seconds: 15 } })));
+  reply.tools(Array.from({ length: 8 }, (_, i) => ({ id: `c${i}`, name: 'shell', arguments: { command: commands[names[nextCommand++ % names.length]], timeout_seconds: 15 } })));
 }, { port: modelPort });
 
 if (sandbox) for (let i = 0; i < 2; i++) attacks.push(loop('runs of commands', () => run('runs of commands', 'attack')));
 
 if (web) {
-  // Something to read slowly.
+  // A large file for the slow readers.
   const file = `--b\r\nContent-Disposition: form-data; name="prompt"\r\n\r\nkeep\r\n--b\r\nContent-Disposition: form-data; name="model_name"\r\n\r\nevil/model\r\n--b\r\nContent-Disposition: form-data; name="files"; filename="big.bin"\r\n\r\n${'x'.repeat(9 * MiB)}\r\n--b--\r\n`;
-  const kept = await request('POST', '/agent/start', { headers: { 'content-type': 'multipart/form-data; boundary=b' }, body: file });
-  note('file', outcome(kept));
-  const content = `/projects/${kept.json?.project_id}/files/content?path=uploads/big.bin`;
+  const upload = await request('POST', '/agent/start', { headers: { 'content-type': 'multipart/form-data; boundary=b' }, body: file });
+  record('file', outcome(upload));
+  const content = `/projects/${upload.json?.project_id}/files/content?path=uploads/big.bin`;
   const head = (method, target, more = '') => `${method} ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n${more}`;
-  // Each opens connections as fast as the server closes them.
-  const keep = (attack, most, begin) => attacks.push(...Array.from({ length: most }, () => loop(attack, async () => {
+  // Keeps `count` connections open and replaces each that the server closes.
+  const holdConnections = (attack, count, begin) => attacks.push(...Array.from({ length: count }, () => loop(attack, async () => {
     const s = await connect(url, { from });
-    held.add(s);
+    sockets.add(s);
     begin(s);
-    note(attack, 'connections');
+    record(attack, 'connections');
     await Promise.race([once(s, 'close'), sleep(5000 + Math.random() * 10000)]);
     s.destroy();
-    held.delete(s);
+    sockets.delete(s);
     await sleep(50);
   })));
-  keep('slow readers of files', 60, (s) => s.write(`${head('GET', content)}\r\n`));
-  keep('slow readers of lists', 60, (s) => s.write(`${head('GET', '/agents?limit=100')}\r\n`.repeat(8)));
-  keep('half-sent heads', 300, (s) => { s.resume(); s.write('GET /healthz HTTP/1.1\r\nHos'); });
-  keep('idle connections', 300, (s) => s.resume());
-  keep('endless uploads', 80, (s) => {
+  holdConnections('slow readers of files', 60, (s) => s.write(`${head('GET', content)}\r\n`));
+  holdConnections('slow readers of lists', 60, (s) => s.write(`${head('GET', '/agents?limit=100')}\r\n`.repeat(8)));
+  holdConnections('half-sent heads', 300, (s) => { s.resume(); s.write('GET /healthz HTTP/1.1\r\nHos'); });
+  holdConnections('idle connections', 300, (s) => s.resume());
+  holdConnections('endless uploads', 80, (s) => {
     s.resume();
     s.write(`${head('POST', '/agent/start', 'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 99000000\r\n')}\r\n--b\r\nContent-Disposition: form-data; name="files"; filename="a.bin"\r\n\r\n`);
     s.write(Buffer.alloc(2 * MiB, 'x'));
@@ -137,8 +137,8 @@ if (web) {
 
   attacks.push(...hammer('agents', 2, (i) => request('POST', '/agents', { json: { name: `a${i}`, system_prompt: 'x'.repeat(60000) } })));
   const agents = (await request('GET', '/agents')).json.agents;
-  const mine = agents[0].agent_id;
-  attacks.push(...hammer('versions of an agent', 2, () => request('PUT', `/agents/${mine}`, { json: { system_prompt: 'x'.repeat(60000) + Math.random() } })));
+  const agentId = agents[0].agent_id;
+  attacks.push(...hammer('versions of an agent', 2, () => request('PUT', `/agents/${agentId}`, { json: { system_prompt: 'x'.repeat(60000) + Math.random() } })));
   attacks.push(...hammer('API keys', 1, () => request('POST', '/api-keys', { json: {} })));
   attacks.push(...hammer('profiles', 1, () => request('POST', '/mcp/profiles', { json: { integration: 'tracker', credentials: { token: 't' } } })));
   let devices = 0;
@@ -146,12 +146,12 @@ if (web) {
   attacks.push(...hammer('log-ins', 8, (i) => request('POST', '/auth/log-in', { auth: '', json: { email: `n${i}${Math.random()}@example.org`, password: 'wrong password' } })));
   attacks.push(...hammer('lists', 2, () => request('GET', '/agents?limit=100')));
 
-  // Names that no name server answers for.
-  const tools = `/agents/${mine}/custom-mcp-tools`;
+  // Host names whose DNS queries are never answered.
+  const tools = `/agents/${agentId}/custom-mcp-tools`;
   let lookups = 0;
   attacks.push(...hammer('names without answer', 30, () => request('GET', tools, { headers: { 'x-mcp-url': `http://n${lookups++}.silent.example:9/mcp`, 'x-mcp-type': 'http' } })));
 
-  // A server whose lists are large, and whose results never end.
+  // MCP servers with large lists and endless results.
   const event = (message) => `data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
   const bombs = {
     endless: (m, res) => {
@@ -179,14 +179,14 @@ if (web) {
   const largePeer = await startScriptedServer(undefined, { tools: large });
   attacks.push(...hammer('lists of a large server', 3, () => request('GET', tools, { headers: { 'x-mcp-url': largePeer.url, 'x-mcp-type': 'http', 'cache-control': 'no-cache' } })));
   const put = await request('PUT', tools, { json: { custom_mcps: [{ name: 'bomb', type: 'http', config: { url: peer.url }, enabledTools: Object.keys(bombs) }] } });
-  note('bombs are offered', outcome(put));
+  record('bombs are offered', outcome(put));
   attacks.push(loop('runs with bombs', async () => { for (const name of Object.keys(bombs)) await run('runs with bombs', `[call bomb__${name}]`); }));
 }
 
 console.log('begun');
 process.stdin.resume();
 await once(process.stdin, 'end');
-over = true;
-for (const s of held) s.destroy();
-console.log(JSON.stringify(said));
+finished = true;
+for (const s of sockets) s.destroy();
+console.log(JSON.stringify(outcomes));
 process.exit(0);

@@ -1,5 +1,5 @@
-// The most that a server and its commands use at once, for ../hostile.mjs; a process of its own, because the kernel answers slowly about
-// processes that are under attack. Prints it as JSON when standard input ends.
+// Measures the peak resource usage of a server and its commands for ../hostile.mjs; a separate process, because reading
+// /proc is slow for processes that are under attack. Prints the peaks as JSON when standard input closes.
 //   node peaks.mjs PID DATA_DIR
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,20 +13,20 @@ const [pid, data] = process.argv.slice(2);
 const MiB = 1 << 20, peaks = {};
 const peak = (name, value) => { peaks[name] = Math.max(peaks[name] ?? 0, value); };
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
-let over = false;
+let finished = false;
 
-// Pages that several processes share count once.
-const share = (id) => { try { return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'))[1]) / 1024; } catch { return 0; } };
+// The proportional set size counts pages that several processes share once.
+const pssMib = (id) => { try { return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'))[1]) / 1024; } catch { return 0; } };
 // Processes below bwrap are commands; the other children of the server are its database.
 const commands = () => {
   const children = descendants(pid);
   return new Set(children.filter((id) => /bwrap$/.test(commandOf(id)[0] ?? '')).flatMap((id) => [id, ...descendants(id)]));
 };
-async function sizeOf(place) {
-  const r = await promisify(execFile)('du', ['-sm', '--apparent-size', place]).catch((e) => e);
+async function sizeOf(directory) {
+  const r = await promisify(execFile)('du', ['-sm', '--apparent-size', directory]).catch((e) => e);
   return Number(/^(\d+)/.exec(r.stdout)?.[1] ?? 0);
 }
-const loop = async (ms, sample) => { while (!over) { await sample(); await sleep(ms); } };
+const loop = async (ms, sample) => { while (!finished) { await sample(); await sleep(ms); } };
 
 const free = statfsSync(data);
 const loops = [
@@ -35,17 +35,17 @@ const loops = [
     peak('descriptors of the server', readdirSync(`/proc/${pid}/fd`).length);
     const all = commands();
     peak('processes of all commands', all.size);
-    peak('memory of all commands, MiB', [...all].reduce((sum, id) => sum + share(id), 0));
+    peak('memory of all commands, MiB', [...all].reduce((sum, id) => sum + pssMib(id), 0));
   }),
   loop(2000, async () => {
     peak('workspaces, MiB', await sizeOf(path.join(data, 'modules/sandbox_bubblewrap')));
     peak('upload spool, MiB', await sizeOf(path.join(data, 'spool')));
     const now = statfsSync(data);
-    peak('taken from the file system, MiB', (free.bfree - now.bfree) * now.bsize / MiB);
+    peak('used of the file system, MiB', (free.bfree - now.bfree) * now.bsize / MiB);
   }),
 ];
 process.stdin.resume();
 await once(process.stdin, 'end');
-over = true;
+finished = true;
 await Promise.all(loops);
 console.log(JSON.stringify(peaks));

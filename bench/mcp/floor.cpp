@@ -1,7 +1,7 @@
 // mcp_floor MODE PORT list|call N WARM; MODE http, http-delete (which ends its session), modern or sse
 // mcp_floor stdio list|call N WARM COMMAND...
-// What no client can undercut: the same exchanges with the same server by blocking system calls on one thread, the
-// answers looked through for a few bytes instead of being read as JSON. Prints one line of JSON.
+// The lower bound for any client: the same exchanges with the same server, with blocking system calls on one thread,
+// which searches the responses for a few bytes instead of parsing JSON. Prints one line of JSON.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -32,7 +32,7 @@ std::string initialize() {
          R"(","capabilities":{},"clientInfo":{"name":"floor","version":"1"}}})";
 }
 const std::string initialized = R"({"jsonrpc":"2.0","method":"notifications/initialized"})";
-std::string question(bool call, bool is_modern) {
+std::string request_body(bool call, bool is_modern) {
   const std::string meta = is_modern ? R"("_meta":{"io.modelcontextprotocol/protocolVersion":")" + modern +
                                            R"(","io.modelcontextprotocol/clientCapabilities":{}})"
                                      : std::string();
@@ -40,36 +40,36 @@ std::string question(bool call, bool is_modern) {
   return R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"})" +
          (meta.empty() ? "" : "," + meta) + "}}";
 }
-const char* answer(bool call) {
+const char* expected_text(bool call) {
   return call ? "Echo: hi" : "\"echo\"";
 }
 
-// Bytes of a descriptor, and what came already.
+// A file descriptor with a buffer of received bytes.
 struct source {
   int fd;
-  std::string got;
-  void more() {
-    char piece[65536];
-    const auto n = read(fd, piece, sizeof piece);
-    if (n <= 0) throw std::runtime_error("the server closed: " + got);
-    got.append(piece, static_cast<std::size_t>(n));
+  std::string buffer;
+  void fill() {
+    char chunk[65536];
+    const auto n = read(fd, chunk, sizeof chunk);
+    if (n <= 0) throw std::runtime_error("the server closed the connection: " + buffer);
+    buffer.append(chunk, static_cast<std::size_t>(n));
   }
-  // Up to and with `mark`.
+  // Returns the bytes up to and including `mark`.
   std::string until(const std::string& mark) {
     std::size_t at;
-    while ((at = got.find(mark)) == std::string::npos) more();
-    const auto out = got.substr(0, at + mark.size());
-    got.erase(0, out.size());
+    while ((at = buffer.find(mark)) == std::string::npos) fill();
+    const auto out = buffer.substr(0, at + mark.size());
+    buffer.erase(0, out.size());
     return out;
   }
   std::string take(std::size_t n) {
-    while (got.size() < n) more();
-    const auto out = got.substr(0, n);
-    got.erase(0, n);
+    while (buffer.size() < n) fill();
+    const auto out = buffer.substr(0, n);
+    buffer.erase(0, n);
     return out;
   }
 };
-void put(int fd, const std::string& bytes) {
+void write_all(int fd, const std::string& bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
     const auto n = write(fd, bytes.data() + done, bytes.size() - done);
     if (n <= 0) throw std::runtime_error("write");
@@ -96,15 +96,15 @@ std::string field(const std::string& head, const std::string& name) {
   }
   return {};
 }
-struct http_answer {
+struct http_response {
   std::string head, body;
 };
-http_answer exchange(source& s, const std::string& method, const std::string& path, const std::string& fields,
-                     const std::string& body) {
-  put(s.fd, method + " " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n" +
-                "Accept: application/json, text/event-stream\r\n" + fields +
-                "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
-  http_answer a{s.until("\r\n\r\n"), {}};
+http_response exchange(source& s, const std::string& method, const std::string& path, const std::string& fields,
+                       const std::string& body) {
+  write_all(s.fd, method + " " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n" +
+                      "Accept: application/json, text/event-stream\r\n" + fields +
+                      "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  http_response a{s.until("\r\n\r\n"), {}};
   if (const auto length = field(a.head, "content-length"); !length.empty()) {
     a.body = s.take(std::stoul(length));
   } else if (field(a.head, "transfer-encoding") == "chunked") {
@@ -117,34 +117,35 @@ void expect(const std::string& text, const char* part) {
   if (text.find(part) == std::string::npos) throw std::runtime_error("unexpected: " + text);
 }
 
-void over_http(int port, bool call, bool good_bye) {
+void over_http(int port, bool call, bool end_session) {
   source s{dial(port), {}};
   const auto hello = exchange(s, "POST", "/mcp", "", initialize());
   const auto fields =
       "mcp-session-id: " + field(hello.head, "mcp-session-id") + "\r\nmcp-protocol-version: " + legacy + "\r\n";
   exchange(s, "POST", "/mcp", fields, initialized);
-  expect(exchange(s, "POST", "/mcp", fields, question(call, false)).body, answer(call));
-  if (good_bye) put(s.fd, "DELETE /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n" + fields + "Connection: close\r\n\r\n");
+  expect(exchange(s, "POST", "/mcp", fields, request_body(call, false)).body, expected_text(call));
+  if (end_session)
+    write_all(s.fd, "DELETE /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n" + fields + "Connection: close\r\n\r\n");
   close(s.fd);
 }
 void over_modern(int port, bool call) {
   source s{dial(port), {}};
   const auto fields =
       "MCP-Protocol-Version: " + modern + "\r\nMcp-Method: tools/" + (call ? "call\r\nMcp-Name: echo\r\n" : "list\r\n");
-  expect(exchange(s, "POST", "/mcp", fields, question(call, true)).body, answer(call));
+  expect(exchange(s, "POST", "/mcp", fields, request_body(call, true)).body, expected_text(call));
   close(s.fd);
 }
 void over_sse(int port, bool call) {
   source events{dial(port), {}}, posts{dial(port), {}};
-  put(events.fd, "GET /sse HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n");
+  write_all(events.fd, "GET /sse HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n");
   const auto begin = events.until("data: /");
   auto path = "/" + events.until("\n");
   path.erase(path.find_first_of("\r\n"));
   exchange(posts, "POST", path, "", initialize());
   events.until("\"serverInfo\"");
   exchange(posts, "POST", path, "", initialized);
-  exchange(posts, "POST", path, "", question(call, false));
-  events.until(answer(call));
+  exchange(posts, "POST", path, "", request_body(call, false));
+  events.until(expected_text(call));
   close(posts.fd);
   close(events.fd);
 }
@@ -162,18 +163,18 @@ void over_stdio(char** command, bool call) {
   close(in[0]);
   close(out[1]);
   source s{out[0], {}};
-  put(in[1], initialize() + "\n");
+  write_all(in[1], initialize() + "\n");
   s.until("\"serverInfo\"");
-  put(in[1], initialized + "\n" + question(call, false) + "\n");
-  s.until(answer(call));
+  write_all(in[1], initialized + "\n" + request_body(call, false) + "\n");
+  s.until(expected_text(call));
   close(in[1]);
   waitpid(child, nullptr, 0);
   close(out[0]);
 }
 
-double cpu_ms(int who) {
+double cpu_ms(int usage) {
   rusage u{};
-  getrusage(who, &u);
+  getrusage(usage, &u);
   return static_cast<double>(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e3 +
          static_cast<double>(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e3;
 }
@@ -202,14 +203,14 @@ int main(int argc, char** argv) try {
   };
   for (int i = std::atoi(rest[2]); i > 0; --i) once();
   std::vector<double> times;
-  const double mine = cpu_ms(RUSAGE_SELF), children = cpu_ms(RUSAGE_CHILDREN);
+  const double own = cpu_ms(RUSAGE_SELF), children = cpu_ms(RUSAGE_CHILDREN);
   for (std::size_t i = 0; i < n; ++i) {
     const auto begun = std::chrono::steady_clock::now();
     once();
     times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count());
   }
-  const auto per_op = [&](double since, int who) { return (cpu_ms(who) - since) / static_cast<double>(n); };
-  const double self = per_op(mine, RUSAGE_SELF), kids = per_op(children, RUSAGE_CHILDREN);
+  const auto per_op = [&](double since, int usage) { return (cpu_ms(usage) - since) / static_cast<double>(n); };
+  const double self = per_op(own, RUSAGE_SELF), kids = per_op(children, RUSAGE_CHILDREN);
   std::sort(times.begin(), times.end());
   const auto quantile = [&](double q) {
     return times[static_cast<std::size_t>(std::ceil(q * static_cast<double>(n))) - 1];

@@ -1,6 +1,6 @@
 // bench_mcp MODE PORT list|call N WARM [AT_ONCE]; MODE http, modern or sse
 // bench_mcp stdio list|call N WARM COMMAND...
-// MODE-kept: connections are used again. stdio-boxed: in the sandbox, which sees the directory above the build.
+// MODE-kept: connections are reused. stdio-boxed: in the sandbox, which can read the parent directory of the build.
 // BENCH_PAUSE_MS in the environment: pause between two operations.
 // Measures modules/mcp with its transports of this build; prints one line of JSON.
 #include <stdlib.h>
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   std::vector<ry::app::tried_module> modules{{"bench_mcp", build / "bench" / "bench_mcp.so", settings}};
   for (const char* name : {"mcp_http", "mcp_sse"})
     modules.push_back({name, build / "modules" / (std::string(name) + ".so"), {}});
-  // Nor do the others make a place for each program.
+  // As for the other clients, all programs share one directory.
   modules.push_back({"mcp_json", build / "modules" / "mcp_json.so", {"directory=" + dir}});
   if (boxed) {
     modules.back().settings = {"readable=[\"" + build.parent_path().string() + "\"]",
@@ -69,14 +69,15 @@ int main(int argc, char** argv) {
   int code = 0;
   {
     ry::app::sandboxed_host t(modules, dir);
-    auto why = t.prepare();
-    if (why.empty()) why = t.start();
-    for (bool over = false; why.empty() && !over;) {
-      for (const auto& h : t.modules().health()) over = over || (h.module == "bench_mcp" && h.status == RY_OK);
-      std::this_thread::sleep_for(std::chrono::milliseconds(500));  // what it costs is counted, too
+    auto error = t.prepare();
+    if (error.empty()) error = t.start();
+    for (bool finished = false; error.empty() && !finished;) {
+      for (const auto& h : t.modules().health()) finished = finished || (h.module == "bench_mcp" && h.status == RY_OK);
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(500));  // a short interval would add to the measured CPU time
     }
-    if (!why.empty()) std::fprintf(stderr, "%s\n", why.c_str());
-    code = why.empty() ? 0 : 1;
+    if (!error.empty()) std::fprintf(stderr, "%s\n", error.c_str());
+    code = error.empty() ? 0 : 1;
   }
   std::error_code ignored;
   fs::remove_all(dir, ignored);

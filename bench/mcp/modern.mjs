@@ -1,5 +1,5 @@
-// A server of revision 2026-07-28 on the TypeScript SDK v2: echo and twelve more tools. GET /count tells how many
-// requests with a body it has had.
+// A server of revision 2026-07-28 on the TypeScript SDK v2: echo and twelve more tools. GET /count returns the number
+// of requests except those of /count.
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';

@@ -1,10 +1,10 @@
-/* The smallest MCP server over standard input and output, of the revisions before 2026-07-28: one tool, echo. It looks for what
- * it needs in the text and starts in a fraction of a millisecond, so that what is measured is its client. */
+/* A minimal MCP server over standard input and output, for the revisions before 2026-07-28: one tool, echo. It searches the
+ * text instead of parsing it and starts in a fraction of a millisecond, so the measurement is that of its client. */
 #include <stdio.h>
 #include <string.h>
 
-/* Copies what follows `mark` in `line` up to one of `ends`; 0: it is not there. */
-static int cut(const char* line, const char* mark, const char* ends, char* out, size_t cap) {
+/* Copies the text after `mark` in `line` up to one of `ends`; returns 0 if there is no mark. */
+static int copy_value(const char* line, const char* mark, const char* ends, char* out, size_t cap) {
   const char* at = strstr(line, mark);
   size_t n;
   if (at == NULL) return 0;
@@ -20,10 +20,10 @@ int main(void) {
   static char line[1 << 16];
   while (fgets(line, sizeof line, stdin) != NULL) {
     char id[64], revision[16] = "2025-11-25", message[1024] = "";
-    if (!cut(line, "\"id\":", ",}", id, sizeof id)) continue;
+    if (!copy_value(line, "\"id\":", ",}", id, sizeof id)) continue;
     printf("{\"jsonrpc\":\"2.0\",\"id\":%s,", id);
     if (strstr(line, "\"initialize\"") != NULL) {
-      cut(line, "\"protocolVersion\":\"", "\"", revision, sizeof revision);
+      copy_value(line, "\"protocolVersion\":\"", "\"", revision, sizeof revision);
       printf(
           "\"result\":{\"protocolVersion\":\"%s\",\"capabilities\":{\"tools\":{}},"
           "\"serverInfo\":{\"name\":\"tiny\",\"version\":\"1\"}}}\n",
@@ -33,7 +33,7 @@ int main(void) {
           "\"result\":{\"tools\":[{\"name\":\"echo\",\"description\":\"Echoes\",\"inputSchema\":{\"type\":\"object\","
           "\"properties\":{\"message\":{\"type\":\"string\"}},\"required\":[\"message\"]}}]}}");
     } else if (strstr(line, "\"tools/call\"") != NULL) {
-      cut(line, "\"message\":\"", "\"", message, sizeof message);
+      copy_value(line, "\"message\":\"", "\"", message, sizeof message);
       printf("\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"Echo: %s\"}]}}\n", message);
     } else {
       puts("\"error\":{\"code\":-32601,\"message\":\"Method not found\"}}");

@@ -1,4 +1,4 @@
-// The smallest route there is: what a request costs when the module does nothing.
+// A minimal route, to measure the cost of a request to a module that does nothing.
 #include <ry/ry.hpp>
 
 namespace {

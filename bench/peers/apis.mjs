@@ -1,25 +1,27 @@
-// How servers of agent runs are asked for one: what is sent before the stream is asked for, and how a chunk of text looks in it.
+// How each server is asked for an agent run: the requests before that of the stream, and the form of a text chunk in
+// the stream.
 import { startRequest, streamRequest } from './connection.mjs';
 
 const post = (path, body) => {
   const text = JSON.stringify(body);
   return `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 };
-async function json(c, request, what) {
+async function json(c, request, name) {
   const r = await c.request(request);
-  if (r.status < 200 || r.status > 299) throw new Error(`${what}: ${r.status} ${r.text.slice(0, 100)}`);
+  if (r.status < 200 || r.status > 299) throw new Error(`${name}: ${r.status} ${r.text.slice(0, 100)}`);
   return JSON.parse(r.text);
 }
 const user = (prompt) => [{ role: 'user', content: prompt }];
 
-// begin(connection, bearer, prompt) -> the request of the stream. mark: in each chunk's event; unlike: in what only looks like one.
+// begin(connection, bearer, prompt) -> the request of the stream. mark: text in each chunk's event; unlike: text that
+// excludes an event.
 export const apis = {
   contract: {
     mark: 'llm_response_chunk',
     start: async (c, bearer, prompt) => (await json(c, startRequest(bearer, prompt), 'start')).agent_run_id,
     begin: async (c, bearer, prompt) => streamRequest(bearer, await apis.contract.start(c, bearer, prompt)),
   },
-  // A thread, a run in the background, its stream from the first event.
+  // Creates a thread and a background run, then reads its stream from the first event.
   langgraph: {
     mark: '"content":"', unlike: '"content":""',
     begin: async (c, bearer, prompt) => {
@@ -29,7 +31,7 @@ export const apis = {
       return `GET /threads/${thread}/runs/${run}/stream?stream_mode=messages-tuple HTTP/1.1\r\nHost: x\r\nLast-Event-ID: -1\r\n\r\n`;
     },
   },
-  // These stream on the request that starts.
+  // These stream in the response to the start request.
   mastra: { mark: '"type":"text-delta"', begin: async (c, bearer, prompt) => post('/api/agents/agent/stream', { messages: user(prompt) }) },
   voltagent: { mark: '"type":"text-delta"', begin: async (c, bearer, prompt) => post('/agents/agent/stream', { input: prompt }) },
 };

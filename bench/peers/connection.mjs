@@ -1,7 +1,7 @@
-// What the loads of the benchmarks speak with: HTTP over raw sockets, so that they cost less than what they measure.
+// HTTP over raw sockets for the load generators, so that they cost less than what they measure.
 import net from 'node:net';
 
-// One request at a time on a connection that is kept.
+// One request at a time on a keep-alive connection.
 export class Connection {
   async open(port) {
     this.socket = net.connect(port, '127.0.0.1');
@@ -13,7 +13,7 @@ export class Connection {
     return this;
   }
   request(text, onBody) {
-    return new Promise((ok, no) => { this.now = { ok, no, onBody, head: null, left: -1, body: [] }; this.rest = null; this.socket.write(text); });
+    return new Promise((ok, no) => { this.now = { ok, no, onBody, head: null, remaining: -1, body: [] }; this.rest = null; this.socket.write(text); });
   }
   fail(e) { const r = this.now; this.now = null; r?.no(e); }
   end() { const r = this.now; this.now = null; r.ok({ status: r.status, text: Buffer.concat(r.body).toString() }); }
@@ -28,30 +28,30 @@ export class Connection {
       r.head = b.toString('latin1', 0, i).toLowerCase();
       r.status = Number(r.head.slice(9, 12));
       r.chunked = r.head.includes('transfer-encoding: chunked');
-      if (!r.chunked) r.left = Number(/content-length: *(\d+)/.exec(r.head)?.[1] ?? 0);
+      if (!r.chunked) r.remaining = Number(/content-length: *(\d+)/.exec(r.head)?.[1] ?? 0);
       b = b.subarray(i + 4);
     }
     if (!r.chunked) {
       if (b.length) this.take(r, b);
-      if ((r.left -= b.length) <= 0) this.end();
+      if ((r.remaining -= b.length) <= 0) this.end();
       return;
     }
-    // Sizes and pieces of HTTP chunks; a piece that is not whole is handed on as far as it is there.
+    // Sizes and data of HTTP chunks; the available part of an incomplete chunk is passed on at once.
     for (let at = 0; at < b.length;) {
-      if (r.left < 0) {
+      if (r.remaining < 0) {
         const e = b.indexOf('\r\n', at);
         if (e < 0) { this.rest = b.subarray(at); return; }
-        r.left = parseInt(b.toString('latin1', at, e), 16) + 2;
-        r.last = r.left === 2;
+        r.remaining = parseInt(b.toString('latin1', at, e), 16) + 2;
+        r.last = r.remaining === 2;
         at = e + 2;
         continue;
       }
-      const size = Math.min(r.left, b.length - at);
-      const text = Math.max(0, Math.min(r.left - 2, size));
+      const size = Math.min(r.remaining, b.length - at);
+      const text = Math.max(0, Math.min(r.remaining - 2, size));
       if (text > 0) this.take(r, b.subarray(at, at + text));
       at += size;
-      if ((r.left -= size) === 0) {
-        r.left = -1;
+      if ((r.remaining -= size) === 0) {
+        r.remaining = -1;
         if (r.last) return this.end();
       }
     }
@@ -66,13 +66,13 @@ export const startRequest = (bearer, prompt) => {
 };
 export const streamRequest = (bearer, id) => `GET /agent-run/${id}/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${bearer}\r\nAccept: text/event-stream\r\n\r\n`;
 
-function occurrences(in_, of) {
+function occurrences(haystack, needle) {
   let count = 0;
-  for (let i = in_.indexOf(of); i >= 0; i = in_.indexOf(of, i + 1)) count++;
+  for (let i = haystack.indexOf(needle); i >= 0; i = haystack.indexOf(needle, i + 1)) count++;
   return count;
 }
 
-// Counts chunks in what arrives: events with `mark` in them; `unlike` is what only looks like one. `late` gets the milliseconds
+// Counts chunks in the received bytes: events that contain `mark` but not `unlike`. `late` receives the milliseconds
 // since a stamped chunk was sent.
 export function counter({ mark, unlike }, onFirst, late) {
   const out = { n: 0, bytes: 0 };

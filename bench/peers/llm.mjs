@@ -1,29 +1,29 @@
-// A model provider for benchmarks: OpenAI chat completions as a stream, answers of fixed bytes, on 127.0.0.1.
+// A model provider for benchmarks: streamed OpenAI chat completions with fixed content, on 127.0.0.1.
 //   node llm.mjs PORT
-// The last user message says how to answer: [n=20 d=0 hang=0 stamp=0]
-//   n      pieces of 20 bytes          d      milliseconds between them (0: all in one write)
-//   hang   1: one piece, then silence  stamp  1: a piece is the time of its sending, "t<microseconds> "
-// GET /stats: {requests, open, aborted}, aborted = connections that the caller closed in mid-answer.
+// The last user message sets the response: [n=20 d=0 hang=0 stamp=0]
+//   n      chunks of 20 bytes          d      milliseconds between them (0: all in one write)
+//   hang   1: one chunk, then nothing  stamp  1: a chunk is the time at which it is sent, "t<microseconds> "
+// GET /stats: {requests, open, aborted}, aborted = connections that the caller closed during a response.
 import http from 'node:http';
 import { performance } from 'node:perf_hooks';
 
 const stats = { requests: 0, open: 0, aborted: 0 };
 const microseconds = () => Math.round((performance.timeOrigin + performance.now()) * 1000);
-const piece = (i) => `tok-${String(i).padStart(5, '0')} abcdefghi `;
+const chunk = (i) => `tok-${String(i).padStart(5, '0')} abcdefghi `;
 const frame = (model, delta, reason = null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
 const text = (model, content) => frame(model, { content });
 const ending = (model, n) => `${frame(model, {}, 'stop')}data: ${JSON.stringify({
   id: 'c', object: 'chat.completion.chunk', created: 1, model, choices: [], usage: { prompt_tokens: 10, completion_tokens: n, total_tokens: n + 10 } })}\n\ndata: [DONE]\n\n`;
 
-const whole = new Map();
-function wholeAnswer(model, n) {
+const complete = new Map();
+function completeAnswer(model, n) {
   const key = `${model} ${n}`;
-  let bytes = whole.get(key);
+  let bytes = complete.get(key);
   if (!bytes) {
     let all = '';
-    for (let i = 0; i < n; i++) all += text(model, piece(i));
-    whole.set(key, (bytes = Buffer.from(all + ending(model, n))));
+    for (let i = 0; i < n; i++) all += text(model, chunk(i));
+    complete.set(key, (bytes = Buffer.from(all + ending(model, n))));
   }
   return bytes;
 }
@@ -32,8 +32,8 @@ function answer(res, body) {
   const { model, messages } = JSON.parse(body);
   const last = messages.findLast((m) => m.role === 'user')?.content ?? '';
   const prompt = typeof last === 'string' ? last : last.map((p) => p.text ?? '').join('');
-  const how = { n: 20, d: 0, hang: 0, stamp: 0 };
-  for (const [, k, v] of (/\[([^\]]*)\]/.exec(prompt)?.[1] ?? '').matchAll(/(\w+)=(\d+)/g)) if (k in how) how[k] = Number(v);
+  const shape = { n: 20, d: 0, hang: 0, stamp: 0 };
+  for (const [, k, v] of (/\[([^\]]*)\]/.exec(prompt)?.[1] ?? '').matchAll(/(\w+)=(\d+)/g)) if (k in shape) shape[k] = Number(v);
   stats.open++;
   let timer;
   res.on('close', () => {
@@ -42,15 +42,15 @@ function answer(res, body) {
     if (!res.writableFinished) stats.aborted++;
   });
   res.writeHead(200, { 'content-type': 'text/event-stream' });
-  if (how.hang) return res.write(text(model, piece(0)));
-  if (how.d === 0 && !how.stamp) return res.end(wholeAnswer(model, how.n));
+  if (shape.hang) return res.write(text(model, chunk(0)));
+  if (shape.d === 0 && !shape.stamp) return res.end(completeAnswer(model, shape.n));
   let i = 0;
   const began = performance.now();
   const next = () => {
     if (res.destroyed) return;
-    res.write(text(model, how.stamp ? `t${microseconds()} ` : piece(i)));
-    if (++i === how.n) return res.end(ending(model, how.n));
-    timer = setTimeout(next, Math.max(0, began + i * how.d - performance.now()));
+    res.write(text(model, shape.stamp ? `t${microseconds()} ` : chunk(i)));
+    if (++i === shape.n) return res.end(ending(model, shape.n));
+    timer = setTimeout(next, Math.max(0, began + i * shape.d - performance.now()));
   };
   return next();
 }

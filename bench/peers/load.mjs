@@ -1,17 +1,18 @@
-// Load on a server that speaks the contract: start, stream, stop. Raw sockets with keep-alive; one line of JSON for each
-// measurement. Answers are counted: a run with another number of chunks than asked for is an error.
+// Load generator for an agent server: start, stream, stop. Raw sockets with keep-alive; one line of JSON for each
+// measurement. A run with a different number of chunks than requested is an error.
 //   node load.mjs MODE --port P[,P...] --tokens FILE [--api NAME] [--pids a,b] [--model PORT] [options]
-// NAME is one of apis.mjs; fanout, live and stop are for the contract's alone.
-// MODE     what                                                             options
-// latency  start to first chunk, one run after the other                    --runs
-// rate     whole runs per second                                            --conc, --secs, --n
-// chunks   chunks per second of many streams at once                        --streams, --n, --secs
-// paced    a chunk's way from the model to the reader                       --streams, --n, --d
-// fanout   the same with many readers of one run                            --watchers, --n, --d
-// idle     memory of open streams with their live runs, and after           --streams 1000,10000
-// live     memory of live runs without readers                            --runs
-// stop     stop until its answer, and until the model's socket is closed    --runs
-// TOKENS has one bearer token a line, used in turn; so are the ports, by connection. CPU and memory (PSS) are those of the process trees PIDS.
+// NAME is one of apis.mjs; fanout, live and stop work only with Runyard's API (contract).
+// MODE     measures                                                           options
+// latency  start to first chunk, one run at a time                            --runs
+// rate     completed runs per second                                          --conc, --secs, --n
+// chunks   chunks per second of many concurrent streams                       --streams, --n, --secs
+// paced    latency of a chunk from the model to the reader                    --streams, --n, --d
+// fanout   the same with many readers of one run                              --watchers, --n, --d
+// idle     memory of open streams with their live runs, and after they close  --streams 1000,10000
+// live     memory of live runs without readers                                --runs
+// stop     time to the response of a stop, and until the model's socket closes --runs
+// TOKENS has one bearer token per line; requests use them round-robin, and connections the ports. CPU and memory (PSS)
+// are those of the process trees PIDS.
 import { readFileSync, readdirSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { apis } from './apis.mjs';
@@ -36,7 +37,7 @@ const promptOf = (o = {}) => `[n=${o.n ?? n} d=${o.d ?? d} hang=${o.hang ?? 0} s
 const api = apis[option('api', 'contract')];
 const start = (c, bearer, o) => api.start(c, bearer, promptOf(o));
 
-async function wholeRun(c, o = {}) {
+async function completeRun(c, o = {}) {
   const bearer = token(), began = performance.now();
   const stream = await api.begin(c, bearer, promptOf(o));
   let first = 0;
@@ -55,7 +56,7 @@ function processes() {
       const stat = readFileSync(`/proc/${p}/stat`, 'latin1');
       const parent = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1];
       children.set(parent, [...(children.get(parent) ?? []), p]);
-    } catch { /* it ended meanwhile */ }
+    } catch { /* the process has exited */ }
   const all = [], todo = [...pids];
   while (todo.length) { const p = todo.pop(); all.push(p); todo.push(...(children.get(p) ?? [])); }
   return all;
@@ -67,12 +68,12 @@ function usage(with_memory = true) {
     try {
       const stat = readFileSync(`/proc/${p}/stat`, 'latin1');
       const f = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      cpu += (Number(f[11]) + Number(f[12]) + Number(f[13]) + Number(f[14])) * 10;  // with its children that ended
+      cpu += (Number(f[11]) + Number(f[12]) + Number(f[13]) + Number(f[14])) * 10;  // with its exited children
       if (!with_memory) continue;
       const kib = Number(/Pss: *(\d+)/.exec(readFileSync(`/proc/${p}/smaps_rollup`, 'latin1'))[1]);
       pss += kib;
       if (p === pids[0]) server.pss = kib;
-    } catch { /* it ended meanwhile */ }
+    } catch { /* the process has exited */ }
   return { cpu, mib: round(pss / 1024), server_mib: round(server.pss / 1024) };
 }
 const errors = new Map();
@@ -82,8 +83,8 @@ const errorsSeen = () => (errors.size ? { errors: Object.fromEntries(errors) } :
 const modes = {
   async latency() {
     const c = await connect(), took = [];
-    for (let i = 0; i < 50; i++) await wholeRun(c);
-    for (let i = 0; i < number('runs', 500); i++) took.push((await wholeRun(c)).first);
+    for (let i = 0; i < 50; i++) await completeRun(c);
+    for (let i = 0; i < number('runs', 500); i++) took.push((await completeRun(c)).first);
     report({ p50: quantile(took, 0.5), p95: quantile(took, 0.95), p99: quantile(took, 0.99) });
   },
   async rate() {
@@ -96,7 +97,7 @@ const modes = {
         let c = await connect();
         while (performance.now() < to) {
           try {
-            await wholeRun(c);
+            await completeRun(c);
             if (performance.now() > from && performance.now() <= to) runs++;
           } catch (e) { failed(e); c.close(); c = await connect(); }
         }
@@ -109,28 +110,28 @@ const modes = {
   },
   async chunks() {
     const secs = number('secs', 5);
-    let total = 0, bytes = 0, over = false;
+    let total = 0, bytes = 0, finished = false;
     const connections = new Set();
     for (let i = 0; i < number('streams', 100); i++) (async () => {
-      while (!over) {
+      while (!finished) {
         let c;
         try {
           c = await connect();
           connections.add(c);
-          while (!over) {
+          while (!finished) {
             const stream = await api.begin(c, token(), promptOf()), k = counter(api);
             let seen = 0;
             await c.request(stream, (b) => { k.take(b); total += k.n - seen; seen = k.n; bytes += b.length; });
             if (k.n !== n) throw new Error(`${k.n} chunks instead of ${n}`);
           }
-        } catch (e) { if (!over) failed(e); connections.delete(c); await sleep(50); }
+        } catch (e) { if (!finished) failed(e); connections.delete(c); await sleep(50); }
       }
     })();
     await sleep(2000);
     const a = { total, bytes, cpu: usage(false).cpu, at: performance.now() };
     await sleep(secs * 1000);
     const k = total - a.total, took = (performance.now() - a.at) / 1000, cpu = usage(false).cpu - a.cpu;
-    over = true;
+    finished = true;
     report({ chunks_s: Math.round(k / took), bytes_per_chunk: Math.round((bytes - a.bytes) / k), cpu_us_per_chunk: round((cpu * 1000) / k), ...errorsSeen() });
     for (const c of connections) c.close();
   },
@@ -139,7 +140,7 @@ const modes = {
     await Promise.all(Array.from({ length: streams }, async (_, i) => {
       await sleep((i * d) / streams);
       const c = await connect();
-      try { await wholeRun(c, { stamp: 1, late }); } catch (e) { failed(e); }
+      try { await completeRun(c, { stamp: 1, late }); } catch (e) { failed(e); }
       c.close();
     }));
     report({ streams, d, p50: quantile(late, 0.5), p95: quantile(late, 0.95), p99: quantile(late, 0.99), n: late.length, ...errorsSeen() });
@@ -147,24 +148,24 @@ const modes = {
   async fanout() {
     const c = await connect(), bearer = token(), late = [];
     const id = await start(c, bearer, { stamp: 1 });
-    let whole = 0;
+    let complete = 0;
     await Promise.all(Array.from({ length: number('watchers', 100) }, async () => {
-      const mine = await connect(), k = counter(api, null, late);
-      try { await mine.request(streamRequest(bearer, id), k.take); } catch (e) { failed(e); }
-      if (k.n === n) whole++;
-      mine.close();
+      const reader = await connect(), k = counter(api, null, late);
+      try { await reader.request(streamRequest(bearer, id), k.take); } catch (e) { failed(e); }
+      if (k.n === n) complete++;
+      reader.close();
     }));
-    report({ whole, p50: quantile(late, 0.5), p95: quantile(late, 0.95), p99: quantile(late, 0.99), ...errorsSeen() });
+    report({ complete, p50: quantile(late, 0.5), p95: quantile(late, 0.95), p99: quantile(late, 0.99), ...errorsSeen() });
   },
   async idle() {
     const base = usage(), open = [];
     report({ streams: 0, mib: base.mib, server_mib: base.server_mib });
-    for (const want of option('streams', '1000,10000').split(',').map(Number)) {
-      while (open.length < want) {
-        await Promise.all(Array.from({ length: Math.min(50, want - open.length) }, async () => {
+    for (const target of option('streams', '1000,10000').split(',').map(Number)) {
+      while (open.length < target) {
+        await Promise.all(Array.from({ length: Math.min(50, target - open.length) }, async () => {
           const c = await connect();
           open.push(c);
-          await new Promise((ok) => { wholeRun(c, { hang: 1, onFirst: ok }).catch((e) => { failed(e); ok(); }); });
+          await new Promise((ok) => { completeRun(c, { hang: 1, onFirst: ok }).catch((e) => { failed(e); ok(); }); });
         }));
       }
       await sleep(3000);
@@ -180,10 +181,10 @@ const modes = {
   },
   async live() {
     const base = usage(), runs = number('runs', 10000);
-    let left = runs;
+    let remaining = runs;
     await Promise.all(Array.from({ length: 32 }, async () => {
       const c = await connect();
-      while (left-- > 0) try { await start(c, token(), { hang: 1 }); } catch (e) { failed(e); }
+      while (remaining-- > 0) try { await start(c, token(), { hang: 1 }); } catch (e) { failed(e); }
       c.close();
     }));
     await sleep(5000);
@@ -197,11 +198,11 @@ const modes = {
       const bearer = token(), id = await start(c, bearer, { hang: 1 });
       await new Promise((ok) => { const k = counter(api, ok); s.request(streamRequest(bearer, id), k.take).catch(failed); });
       const before = await model(), began = performance.now();
-      const gone = (async () => { while ((await model()) === before) await sleep(0); closed.push(performance.now() - began); })();
+      const modelClosed = (async () => { while ((await model()) === before) await sleep(0); closed.push(performance.now() - began); })();
       const r = await c.request(`POST /agent-run/${id}/stop HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${bearer}\r\nContent-Length: 0\r\n\r\n`);
       if (r.status !== 200) failed(new Error(`stop: ${r.status}`));
       answered.push(performance.now() - began);
-      await gone;
+      await modelClosed;
       await sleep(20);
     }
     report({ answered_p50: quantile(answered, 0.5), answered_p95: quantile(answered, 0.95), closed_p50: quantile(closed, 0.5), closed_p95: quantile(closed, 0.95), ...errorsSeen() });

@@ -1,8 +1,9 @@
-// What this machine can do at most: start -> model -> stream with one thread, epoll, and nothing else. No database,
-// no accounts, no JSON library; runs are forgotten when they were read. Lower bound of the benchmarks only.
+// The upper bound of this machine: start -> model -> stream with one thread and epoll. No database,
+// no accounts, no JSON library; runs are forgotten once they have been read. Only a baseline for the benchmarks.
 //   relay PORT MODEL_PORT [POSTGRES]
-// With the address of a PostgreSQL it is the least that is durable: what fastapi keeps with STORE=pg, the start in one prepared
-// statement and its commit before the answer, the end in another. It waits for each, so it is for one run at a time.
+// With the address of a PostgreSQL it is the minimum for durability: it stores what fastapi does with STORE=pg, the
+// start in one prepared statement that is committed before the response, the end in another. It blocks on each commit,
+// so use it for one run at a time.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <libpq-fe.h>
@@ -31,25 +32,25 @@ struct peer;
 struct run {
   std::string id, wire;  // events as HTTP chunks
   std::uint64_t events = 0;
-  bool over = false;
+  bool finished = false;
   std::vector<peer*> readers;
 };
 using run_ptr = std::shared_ptr<run>;
 
 struct peer {
   int fd = -1;
-  bool is_model = false, waits_for_room = false, gone = false;
+  bool is_model = false, waits_for_write = false, gone = false;
   std::string in, out;
-  run_ptr of;
+  run_ptr attached;
 };
 
 int poll_fd = -1;
 sockaddr_in model_address{};
 std::unordered_map<std::string, run_ptr> runs;
 std::vector<peer*> idle_models, graveyard;
-PGconn* pg = nullptr;  // null: nothing is kept
+PGconn* pg = nullptr;  // null: no store
 
-void must(PGresult* r) {
+void check(PGresult* r) {
   if (const auto st = PQresultStatus(r); st != PGRES_COMMAND_OK && st != PGRES_TUPLES_OK) {
     std::fputs(PQerrorMessage(pg), stderr);
     std::exit(1);
@@ -59,7 +60,7 @@ void must(PGresult* r) {
 
 void open_database(const char* address) {
   pg = PQconnectdb(address);
-  must(PQexec(
+  check(PQexec(
       pg,
       "set client_min_messages = warning;"
       "create table if not exists threads (id uuid primary key, account text, created_at timestamptz default now());"
@@ -67,20 +68,20 @@ void open_database(const char* address) {
       "create table if not exists runs (id uuid primary key, thread_id uuid, status text,"
       "  started_at timestamptz default now(), completed_at timestamptz);"
       "create index if not exists runs_of_thread on runs (thread_id)"));
-  must(PQprepare(pg, "start",
-                 "with t as (insert into threads (id, account) values ($1, 'bench')),"
-                 "     m as (insert into messages (thread_id, role, body) values ($1, 'user', to_jsonb($2::text))) "
-                 "insert into runs (id, thread_id, status) values ($1, $1, 'running')",
-                 0, nullptr));
-  must(PQprepare(pg, "end",
-                 "with m as (insert into messages (thread_id, role, body) values ($1, 'assistant', '\"\"')) "
-                 "update runs set status = 'completed', completed_at = now() where id = $1",
-                 0, nullptr));
+  check(PQprepare(pg, "start",
+                  "with t as (insert into threads (id, account) values ($1, 'bench')),"
+                  "     m as (insert into messages (thread_id, role, body) values ($1, 'user', to_jsonb($2::text))) "
+                  "insert into runs (id, thread_id, status) values ($1, $1, 'running')",
+                  0, nullptr));
+  check(PQprepare(pg, "end",
+                  "with m as (insert into messages (thread_id, role, body) values ($1, 'assistant', '\"\"')) "
+                  "update runs set status = 'completed', completed_at = now() where id = $1",
+                  0, nullptr));
 }
 
-void keep(const char* statement, const std::vector<const char*>& values) {
+void store(const char* statement, const std::vector<const char*>& values) {
   if (pg != nullptr)
-    must(PQexecPrepared(pg, statement, static_cast<int>(values.size()), values.data(), nullptr, nullptr, 0));
+    check(PQexecPrepared(pg, statement, static_cast<int>(values.size()), values.data(), nullptr, nullptr, 0));
 }
 
 peer* add(int fd, bool is_model) {
@@ -98,7 +99,7 @@ void drop(peer* p) {
   if (p->gone) return;
   p->gone = true;
   close(p->fd);
-  if (p->of) std::erase(p->of->readers, p);
+  if (p->attached) std::erase(p->attached->readers, p);
   std::erase(idle_models, p);
   graveyard.push_back(p);
 }
@@ -110,15 +111,15 @@ void flush(peer* p) {
     if (n <= 0) break;
     p->out.erase(0, static_cast<std::size_t>(n));
   }
-  if (p->waits_for_room == !p->out.empty()) return;
-  p->waits_for_room = !p->out.empty();
-  epoll_event e{EPOLLIN | (p->waits_for_room ? EPOLLOUT : 0u), {.ptr = p}};
+  if (p->waits_for_write == !p->out.empty()) return;
+  p->waits_for_write = !p->out.empty();
+  epoll_event e{EPOLLIN | (p->waits_for_write ? EPOLLOUT : 0u), {.ptr = p}};
   epoll_ctl(poll_fd, EPOLL_CTL_MOD, p->fd, &e);
 }
 
 void send(peer* p, std::string_view bytes) {
   p->out += bytes;
-  if (!p->waits_for_room) flush(p);
+  if (!p->waits_for_write) flush(p);
 }
 
 void chunk(std::string& to, std::string_view bytes) {
@@ -136,13 +137,13 @@ std::string event(run& r, std::string_view type, std::string_view key, std::stri
 void publish(run& r, std::string_view events) {
   const std::size_t from = r.wire.size();
   chunk(r.wire, events);
-  if (r.over) r.wire += "0\r\n\r\n";
+  if (r.finished) r.wire += "0\r\n\r\n";
   const std::vector<peer*> readers = r.readers;
   for (peer* p : readers) {
-    if (r.over) p->of.reset();
+    if (r.finished) p->attached.reset();
     send(p, std::string_view(r.wire).substr(from));
   }
-  if (r.over && !readers.empty()) runs.erase(r.id);
+  if (r.finished && !readers.empty()) runs.erase(r.id);
 }
 
 void ask_model(const run_ptr& r, std::string_view prompt) {
@@ -156,7 +157,7 @@ void ask_model(const run_ptr& r, std::string_view prompt) {
     fcntl(fd, F_SETFL, O_NONBLOCK);
     model = add(fd, true);
   }
-  model->of = r;
+  model->attached = r;
   const std::string body = "{\"model\":\"mock\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"" +
                            std::string(prompt) + "\"}]}";
   send(model,
@@ -164,44 +165,44 @@ void ask_model(const run_ptr& r, std::string_view prompt) {
            std::to_string(body.size()) + "\r\n\r\n" + body);
 }
 
-// Lines of the provider's stream; sizes of HTTP chunks stand between them and are passed over.
-void heard(peer* model) {
+// Reads lines of the provider's stream; the sizes of HTTP chunks between them are skipped.
+void on_model_data(peer* model) {
   std::string events;
   std::size_t at = 0;
-  for (std::size_t end; model->of && (end = model->in.find('\n', at)) != std::string::npos; at = end + 1) {
+  for (std::size_t end; model->attached && (end = model->in.find('\n', at)) != std::string::npos; at = end + 1) {
     const std::string_view line = std::string_view(model->in).substr(at, end - at);
     if (!line.starts_with("data: ")) continue;
-    run& r = *model->of;
+    run& r = *model->attached;
     if (line.starts_with("data: [DONE]")) {
-      if (pg != nullptr) {  // the chunks do not wait for it
+      if (pg != nullptr) {  // publish the chunks before the blocking commit
         if (!events.empty()) publish(r, std::exchange(events, {}));
-        keep("end", {r.id.c_str()});
+        store("end", {r.id.c_str()});
       }
       events += event(r, "status", "status", "completed");
-      r.over = true;
+      r.finished = true;
       publish(r, events);
       events.clear();
-      model->of.reset();
+      model->attached.reset();
     } else if (const std::size_t from = line.find("\"content\":\""); from != std::string_view::npos) {
       const std::string_view rest = line.substr(from + 11);
       events += event(r, "llm_response_chunk", "content", rest.substr(0, rest.find('"')));
     }
   }
-  if (!events.empty()) publish(*model->of, events);
+  if (!events.empty()) publish(*model->attached, events);
   model->in.erase(0, at);
-  if (!model->of && model->in.ends_with("0\r\n\r\n")) {
+  if (!model->attached && model->in.ends_with("0\r\n\r\n")) {
     model->in.clear();
     idle_models.push_back(model);
   }
 }
 
-std::string answer(std::string_view json) {
+std::string json_response(std::string_view json) {
   return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(json.size()) +
          "\r\n\r\n" + std::string(json);
 }
 
 void serve(peer* client, std::string_view head, std::string_view body) {
-  // Other ids than those of a process before.
+  // Starts at the clock, so that ids differ from those of an earlier process.
   static std::uint64_t last =
       static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count() / 1000);
   if (head.starts_with("POST /agent/start")) {
@@ -213,28 +214,28 @@ void serve(peer* client, std::string_view head, std::string_view body) {
     runs[r->id] = r;
     const std::size_t from = body.find("\r\n\r\n") + 4;
     const std::string_view prompt = body.substr(from, body.find("\r\n", from) - from);
-    keep("start", {r->id.c_str(), std::string(prompt).c_str()});
-    send(client, answer("{\"thread_id\":\"" + r->id + "\",\"agent_run_id\":\"" + r->id + "\",\"project_id\":\"" +
-                        r->id + "\",\"status\":\"running\"}"));
+    store("start", {r->id.c_str(), std::string(prompt).c_str()});
+    send(client, json_response("{\"thread_id\":\"" + r->id + "\",\"agent_run_id\":\"" + r->id + "\",\"project_id\":\"" +
+                               r->id + "\",\"status\":\"running\"}"));
     ask_model(r, prompt);
   } else if (head.starts_with("GET /agent-run/")) {
     const auto found = runs.find(std::string(head.substr(15, 36)));
     if (found == runs.end()) return send(client, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
     const run_ptr r = found->second;
     client->out += "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
-    if (r->over) {
+    if (r->finished) {
       runs.erase(found);
     } else {
-      client->of = r;
+      client->attached = r;
       r->readers.push_back(client);
     }
     send(client, r->wire);
   } else {
-    send(client, answer("{\"ok\":true}"));
+    send(client, json_response("{\"ok\":true}"));
   }
 }
 
-void requested(peer* client) {
+void on_client_data(peer* client) {
   for (;;) {
     const std::size_t end = client->in.find("\r\n\r\n");
     if (end == std::string::npos) return;
@@ -253,18 +254,18 @@ void requested(peer* client) {
 
 void readable(peer* p) {
   static char buffer[256 * 1024];
-  bool over = false;
+  bool closed = false;
   for (;;) {
     const ssize_t n = read(p->fd, buffer, sizeof buffer);
     if (n > 0) p->in.append(buffer, static_cast<std::size_t>(n));
-    if (n == 0 || (n < 0 && errno != EAGAIN)) over = true;
+    if (n == 0 || (n < 0 && errno != EAGAIN)) closed = true;
     if (n < static_cast<ssize_t>(sizeof buffer)) break;
   }
   if (p->is_model)
-    heard(p);
+    on_model_data(p);
   else
-    requested(p);
-  if (over) drop(p);
+    on_client_data(p);
+  if (closed) drop(p);
 }
 
 }  // namespace
@@ -274,14 +275,15 @@ int main(int argc, char** argv) {
   if (argc == 4) open_database(argv[3]);
   signal(SIGPIPE, SIG_IGN);
   poll_fd = epoll_create1(0);
-  sockaddr_in here{};
-  here.sin_family = model_address.sin_family = AF_INET;
-  here.sin_addr.s_addr = model_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  here.sin_port = htons(static_cast<std::uint16_t>(std::atoi(argv[1])));
+  sockaddr_in address{};
+  address.sin_family = model_address.sin_family = AF_INET;
+  address.sin_addr.s_addr = model_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(std::atoi(argv[1])));
   model_address.sin_port = htons(static_cast<std::uint16_t>(std::atoi(argv[2])));
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), on = 1;
   setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (bind(listener, reinterpret_cast<sockaddr*>(&here), sizeof here) != 0 || listen(listener, 4096) != 0) return 1;
+  if (bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || listen(listener, 4096) != 0)
+    return 1;
   epoll_event e{EPOLLIN, {.ptr = nullptr}};
   epoll_ctl(poll_fd, EPOLL_CTL_ADD, listener, &e);
   std::vector<epoll_event> events(1024);

@@ -1,10 +1,10 @@
-"""An agent-run server as one would write it with FastAPI: the same addresses and events, without durable streams.
+"""A typical agent-run server written with FastAPI: the same routes and events, without durable streams.
 
-STORE=memory  keeps nothing.
-STORE=pg      a commit before the answer of a start (thread, message, run) and one at the end (message, run).
-STORE=redis   slots of accounts and a stream for each run in Redis, an entry for each event, which readers follow there;
-              the same rows of PostgreSQL after the answer, beside the run.
-LLM_URL       of the model provider; PG_DSN of the database; REDIS of Redis, the path of its socket.
+STORE=memory  stores nothing.
+STORE=pg      a commit before the response to a start (thread, message, run) and one at the end (message, run).
+STORE=redis   slots of accounts and a stream for each run in Redis, with one entry per event, which readers follow;
+              the same rows in PostgreSQL, written after the response and outside the run's critical path.
+LLM_URL       URL of the model provider; PG_DSN: of the database; REDIS: path of the Redis socket.
 """
 import asyncio
 import json
@@ -25,7 +25,7 @@ create table if not exists runs (id uuid primary key, thread_id uuid, status tex
                                  started_at timestamptz default now(), completed_at timestamptz);
 create index if not exists runs_of_thread on runs (thread_id);
 """
-MOST_EVENTS = 2000  # of a stream in Redis
+MAX_EVENTS = 2000  # per stream in Redis
 app = FastAPI()
 runs = {}
 
@@ -37,7 +37,7 @@ class Run:
 
     async def emit(self, **event):
         if STORE == "redis":
-            await app.state.redis.xadd(stream_of(self.id), {"data": json.dumps(event)}, maxlen=MOST_EVENTS, approximate=True)
+            await app.state.redis.xadd(stream_of(self.id), {"data": json.dumps(event)}, maxlen=MAX_EVENTS, approximate=True)
             return
         self.events.append(f"id: {len(self.events) + 1}\ndata: {json.dumps(event)}\n\n")
         self.changed.set()
@@ -49,9 +49,9 @@ async def startup():
     app.state.http = httpx.AsyncClient(timeout=3600, limits=httpx.Limits(max_connections=20000, max_keepalive_connections=400))
     if STORE == "redis":
         from redis.asyncio import BlockingConnectionPool, Redis, UnixDomainSocketConnection
-        def client(most):
+        def client(max_connections):
             return Redis(connection_pool=BlockingConnectionPool(connection_class=UnixDomainSocketConnection, path=os.environ["REDIS"],
-                                                                decode_responses=True, max_connections=most, timeout=60))
+                                                                decode_responses=True, max_connections=max_connections, timeout=60))
         app.state.redis, app.state.followers = client(64), client(4000)
     if STORE in ("pg", "redis"):
         import asyncpg
@@ -71,7 +71,7 @@ def caller(request: Request):
     return token
 
 
-async def note_start(run, account, prompt, fresh):
+async def store_start(run, account, prompt, fresh):
     async with app.state.pg.acquire() as c, c.transaction():
         if fresh:
             await c.execute("insert into threads (id, account) values ($1, $2)", run.thread, account)
@@ -79,7 +79,7 @@ async def note_start(run, account, prompt, fresh):
         await c.execute("insert into runs (id, thread_id, status) values ($1, $2, 'running')", run.id, run.thread)
 
 
-async def note_end(run, text):
+async def store_end(run, text):
     async with app.state.pg.acquire() as c, c.transaction():
         await c.execute("insert into messages (thread_id, role, body) values ($1, 'assistant', $2)", run.thread, json.dumps(text))
         await c.execute("update runs set status = $2, completed_at = now() where id = $1", run.id, run.status)
@@ -89,7 +89,7 @@ async def execute(run, account, prompt):
     text = []
     try:
         if STORE == "redis":
-            asyncio.get_running_loop().create_task(note_start(run, account, prompt, True))
+            asyncio.get_running_loop().create_task(store_start(run, account, prompt, True))
         await run.emit(type="llm_response_start", step=1, attempt=1)
         body = {"model": "mock", "stream": True, "messages": [{"role": "user", "content": prompt}]}
         async with app.state.http.stream("POST", LLM_URL + "/chat/completions", json=body) as answer:
@@ -108,7 +108,7 @@ async def execute(run, account, prompt):
     except Exception:
         run.status = "failed"
     if STORE != "memory":
-        await note_end(run, "".join(text))
+        await store_end(run, "".join(text))
     if STORE == "redis":
         await app.state.redis.srem(f"slots:{account}", str(run.id))
         await app.state.redis.expire(stream_of(run.id), 600)
@@ -128,7 +128,7 @@ async def start(request: Request, prompt: Optional[str] = Form(None), thread_id:
         raise HTTPException(400, "prompt required when creating new thread")
     run = Run(uuid.UUID(thread_id) if thread_id else uuid.uuid4())
     if STORE == "pg":
-        await note_start(run, account, prompt or "", thread_id is None)
+        await store_start(run, account, prompt or "", thread_id is None)
     if STORE == "redis":
         await app.state.redis.scard(f"slots:{account}")
         await app.state.redis.sadd(f"slots:{account}", str(run.id))

@@ -1,4 +1,4 @@
-// The agent of LangGraph's server: its prebuilt loop over one model. LLM_URL.
+// The agent for LangGraph's server: the prebuilt agent loop with one model. Environment: LLM_URL.
 import { createReactAgent } from '@langchain/langgraph/prebuilt';
 import { ChatOpenAI } from '@langchain/openai';
 

@@ -1,4 +1,4 @@
-// Mastra's server as its documentation shows it: one agent, nothing is kept. PORT, LLM_URL.
+// Mastra server as in its documentation: one agent, no storage. Environment: PORT, LLM_URL.
 import { serve } from '@hono/node-server';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { Mastra } from '@mastra/core';

@@ -1,4 +1,4 @@
-// VoltAgent's server as its documentation shows it: one agent, memory in the process. PORT, LLM_URL.
+// VoltAgent server as in its documentation: one agent, in-process memory. Environment: PORT, LLM_URL.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { Agent, VoltAgent } from '@voltagent/core';
 import { honoServer } from '@voltagent/server-hono';
