@@ -1,4 +1,4 @@
-/* A module in C99: one route, which answers after a timer with the module's settings. */
+/* A module in C99 with one route, which responds with the module's settings after a timer. */
 #include <ry/if/core.h>
 #include <ry/if/http.h>
 #include <ry/if/registrar.h>
@@ -9,8 +9,8 @@
 #define TEXT(literal) \
   { literal, sizeof(literal) - 1 }
 
-/* The module's facts, for who reads the file without running it. They say what the descriptor below
- * says. */
+/* The module's manifest, which tools read without executing the file. It must match the descriptor
+ * below. */
 __attribute__((section(".ry.module"), used)) static const char facts[] =
     "{\"name\":\"ry_sample\",\"version\":\"0.1.0\",\"abi_major\":1,\"abi_minor\":0,"
     "\"min_host_minor\":0,\"flags\":0,\"needs\":[{\"id\":\"ry.core/1\",\"optional\":false},"
@@ -18,7 +18,7 @@ __attribute__((section(".ry.module"), used)) static const char facts[] =
 
 static const char schema[] =
     "{\"type\":\"object\",\"properties\":{\"greeting\":{\"type\":\"string\",\"default\":\"Hello\","
-    "\"description\":\"Shown in every answer\"}}}";
+    "\"description\":\"Shown in every response\"}}}";
 
 struct sample {
   const ry_host* host;
@@ -27,38 +27,38 @@ struct sample {
   size_t settings_len;
   char settings[]; /* JSON, defaults filled in */
 };
-/* A request between its arrival and its answer. */
-struct waiting {
-  struct sample* of;
+/* A request that waits for its response. */
+struct pending {
+  struct sample* sample;
   ry_request* request;
 };
 
-/* On the request's executor, once. */
-static void rested(void* ctx, ry_status st, const ry_error_view* err) {
-  struct waiting* w = (struct waiting*)ctx;
-  const ry_header head = {TEXT("Content-Type"), TEXT("application/json")};
-  const ry_bytes body = {(const uint8_t*)w->of->settings, w->of->settings_len};
+/* Called once, on the request's executor. */
+static void timer_expired(void* ctx, ry_status st, const ry_error_view* err) {
+  struct pending* p = (struct pending*)ctx;
+  const ry_header header = {TEXT("Content-Type"), TEXT("application/json")};
+  const ry_bytes body = {(const uint8_t*)p->sample->settings, p->sample->settings_len};
   const ry_bytes empty = {NULL, 0};
   (void)err;
-  w->of->http->respond(w->request, st == RY_OK ? 200 : 503, &head, 1, st == RY_OK ? body : empty);
-  free(w);
+  p->sample->http->respond(p->request, st == RY_OK ? 200 : 503, &header, 1, st == RY_OK ? body : empty);
+  free(p);
 }
 
 static ry_status greet(void* ctx, const ry_request_view* view, ry_request* request) {
   struct sample* s = (struct sample*)ctx;
-  struct waiting* w = (struct waiting*)malloc(sizeof *w);
-  ry_done done = {rested, NULL};
+  struct pending* p = (struct pending*)malloc(sizeof *p);
+  ry_done done = {timer_expired, NULL};
   ry_status st;
-  if (w == NULL) return RY_RESOURCE_EXHAUSTED; /* the host answers with an error */
-  w->of = s;
-  w->request = request;
-  done.ctx = w;
+  if (p == NULL) return RY_RESOURCE_EXHAUSTED; /* the host sends the error response */
+  p->sample = s;
+  p->request = request;
+  done.ctx = p;
   st = s->core->sleep_ms(s->host, view->exec, 1, done, NULL);
-  if (st != RY_OK) free(w);
+  if (st != RY_OK) free(p);
   return st;
 }
 
-/* Registers, without I/O and without threads. */
+/* Registers the route. No I/O and no threads here. */
 static ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registrar* registrar, ry_str config_json,
                         void** self, ry_errbuf* err) {
   const ry_str core_id = TEXT(RY_CORE_1), http_id = TEXT(RY_HTTP_1);
@@ -75,7 +75,7 @@ static ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registr
   s->settings_len = config_json.len;
   memcpy(s->settings, config_json.ptr, config_json.len);
   if (s->core == NULL || s->http == NULL || reg == NULL) {
-    err->len = (size_t)snprintf(err->ptr, err->cap, "the host lacks an interface that is needed here");
+    err->len = (size_t)snprintf(err->ptr, err->cap, "the host lacks a required interface");
     free(s);
     return RY_UNAVAILABLE;
   }

@@ -1,5 +1,5 @@
 /* mcp.transport/1 over Unix sockets, in C99. A configuration is {"url": "unix:///run/mcp/tools.sock"};
- * which sockets may be named is the operator's setting `directory`. */
+ * the operator's setting `directory` defines which sockets are allowed. */
 #include <errno.h>
 #include <ry/if/registrar.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #define TEXT(literal) \
   { literal, sizeof(literal) - 1 }
 
-/* The module's facts, for who reads the file without running it. They say what the descriptor below
- * says. */
+/* The module's manifest, which tools read without executing the file. It must match the descriptor
+ * below. */
 __attribute__((section(".ry.module"), used)) static const char facts[] =
     "{\"name\":\"ry_sample\",\"version\":\"0.1.0\",\"abi_major\":1,\"abi_minor\":0,"
     "\"min_host_minor\":0,\"flags\":0,\"needs\":[{\"id\":\"ry.core/1\",\"optional\":false},"
@@ -20,31 +20,31 @@ __attribute__((section(".ry.module"), used)) static const char facts[] =
 
 static const char schema[] =
     "{\"type\":\"object\",\"properties\":{\"directory\":{\"type\":\"string\",\"default\":\"\","
-    "\"description\":\"Sockets that configurations may name are in this directory. Empty: any in "
+    "\"description\":\"Directory of the sockets that configurations may use. Empty: any socket in "
     "deployment.mode local, none otherwise\"}}}";
 
 struct driver {
-  struct mover mover;
+  struct io_thread io;
   char* directory;
   int local;
 };
 
-/* The socket's path, for free(). NULL: refused, with a status and a sentence. */
-static char* socket_of(const struct driver* d, const ry_mcp_target* t, ry_status* st, ry_errbuf* err) {
+/* Returns the socket's path, to be freed with free(), or NULL with a status and an error message. */
+static char* allowed_socket(const struct driver* d, const ry_mcp_target* t, ry_status* st, ry_errbuf* err) {
   static const char scheme[] = "unix://";
   const size_t n = strlen(d->directory), skip = sizeof scheme - 1;
   char* path = text_member(t->config_json, "url");
-  int inside;
+  int in_directory;
   if (path == NULL || strncmp(path, scheme, skip) != 0 || path[skip] != '/') {
-    say(err, "The configuration needs \"url\", an address unix:///path/of/a/socket");
+    set_error(err, "The configuration requires \"url\" in the form unix:///path/of/a/socket");
     free(path);
     *st = RY_INVALID_ARGUMENT;
     return NULL;
   }
   memmove(path, path + skip, strlen(path + skip) + 1);
-  inside = n != 0 && strncmp(path, d->directory, n) == 0 && path[n] == '/' && strchr(path + n + 1, '/') == NULL;
-  if (inside || (t->flags & RY_MCP_OPERATOR) != 0 || (n == 0 && d->local)) return path;
-  say(err, "The socket is not in the directory of allowed sockets");
+  in_directory = n != 0 && strncmp(path, d->directory, n) == 0 && path[n] == '/' && strchr(path + n + 1, '/') == NULL;
+  if (in_directory || (t->flags & RY_MCP_OPERATOR) != 0 || (n == 0 && d->local)) return path;
+  set_error(err, "The socket is not in the directory of allowed sockets");
   free(path);
   *st = RY_PERMISSION_DENIED;
   return NULL;
@@ -52,7 +52,7 @@ static char* socket_of(const struct driver* d, const ry_mcp_target* t, ry_status
 
 static ry_status check(void* self, const ry_mcp_target* target, ry_errbuf* err) {
   ry_status st = RY_OK;
-  free(socket_of((struct driver*)self, target, &st, err));
+  free(allowed_socket((struct driver*)self, target, &st, err));
   return st;
 }
 
@@ -61,9 +61,9 @@ static ry_status open_session(void* self, const ry_mcp_target* target, ry_exec* 
   struct driver* d = (struct driver*)self;
   struct session* s = NULL;
   ry_status st = RY_OK;
-  char* path = socket_of(d, target, &st, err);
+  char* path = allowed_socket(d, target, &st, err);
   if (path == NULL) return st;
-  st = session_open(&d->mover, path, target, exec, sink, ctx, &s, err);
+  st = session_open(&d->io, path, target, exec, sink, ctx, &s, err);
   free(path);
   if (st == RY_OK) *out = s;
   return st;
@@ -72,9 +72,9 @@ static ry_status send_message(void* self, void* session, const ry_mcp_message* m
   (void)self;
   return session_send((struct session*)session, message);
 }
-static void finish(void* self, void* session, uint64_t token, int32_t why) {
+static void finish(void* self, void* session, uint64_t token, int32_t reason) {
   (void)self;
-  (void)why;
+  (void)reason;
   session_finish((struct session*)session, token);
 }
 static void resume(void* self, void* session) {
@@ -110,17 +110,17 @@ static ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registr
   ry_str mode;
   ry_status st;
   if (d == NULL) return RY_RESOURCE_EXHAUSTED;
-  d->mover.host = host;
-  d->mover.core = (const ry_core_v1*)get(host, core_id, sizeof(ry_core_v1));
+  d->io.host = host;
+  d->io.core = (const ry_core_v1*)get(host, core_id, sizeof(ry_core_v1));
   d->directory = text_member(config_json, "directory");
   if (d->directory == NULL) d->directory = (char*)calloc(1, 1);
-  if (d->mover.core == NULL || reg == NULL || d->directory == NULL) {
-    say(err, "the host lacks an interface that is needed here");
+  if (d->io.core == NULL || reg == NULL || d->directory == NULL) {
+    set_error(err, "the host lacks a required interface");
     free(d->directory);
     free(d);
     return RY_UNAVAILABLE;
   }
-  mode = d->mover.core->info(host, mode_key);
+  mode = d->io.core->info(host, mode_key);
   d->local = mode.len == local.len && memcmp(mode.ptr, local.ptr, local.len) == 0;
   st = reg->contribute(registrar, point, name, &transport, d);
   if (st != RY_OK) {
@@ -132,18 +132,18 @@ static ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registr
   return RY_OK;
 }
 static ry_status start(void* self, ry_errbuf* err) {
-  if (mover_start(&((struct driver*)self)->mover) == 0) return RY_OK;
-  say(err, "no thread could be started: %s", strerror(errno));
+  if (io_thread_start(&((struct driver*)self)->io) == 0) return RY_OK;
+  set_error(err, "the thread could not be started: %s", strerror(errno));
   return RY_RESOURCE_EXHAUSTED;
 }
 static void stop(void* self, int64_t deadline_unix_us, ry_done done) {
   (void)deadline_unix_us;
-  mover_stop(&((struct driver*)self)->mover);
+  io_thread_stop(&((struct driver*)self)->io);
   done.fn(done.ctx, RY_OK, NULL);
 }
 static void destroy(void* self) {
   struct driver* d = (struct driver*)self;
-  mover_end(&d->mover);
+  io_thread_destroy(&d->io);
   free(d->directory);
   free(d);
 }

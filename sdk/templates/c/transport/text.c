@@ -10,7 +10,7 @@ static const char* skip_space(const char* p, const char* end) {
   return p;
 }
 
-/* Behind the closing quote of the string that begins at p. */
+/* Returns the position after the closing quote of the string that begins at p. */
 static const char* skip_string(const char* p, const char* end) {
   for (++p; p < end && *p != '"'; ++p) {
     if (*p == '\\') ++p;
@@ -34,13 +34,13 @@ static const char* skip_value(const char* p, const char* end) {
   return end;
 }
 
-static unsigned hex4(const char* p) {
+static unsigned parse_hex4(const char* p) {
   char digits[5] = {0};
   memcpy(digits, p, 4);
   return (unsigned)strtoul(digits, NULL, 16);
 }
 
-static char* put_utf8(char* out, unsigned c) {
+static char* append_utf8(char* out, unsigned c) {
   if (c < 0x80) {
     *out++ = (char)c;
   } else if (c < 0x800) {
@@ -59,7 +59,7 @@ static char* put_utf8(char* out, unsigned c) {
   return out;
 }
 
-/* The string literal from its opening to its closing quote; no escape is shorter than what it means. */
+/* Unescapes a string literal including its quotes; no escape is shorter than its character. */
 static char* unescape(const char* p, const char* end) {
   char *text, *out;
   if (end - p < 2) return NULL;
@@ -79,17 +79,17 @@ static char* unescape(const char* p, const char* end) {
       continue;
     }
     if (end - p < 5) break;
-    c = hex4(p + 1);
+    c = parse_hex4(p + 1);
     p += 4;
     if (c >= 0xd800 && c < 0xdc00 && end - p > 6 && p[1] == '\\' && p[2] == 'u') {
-      c = 0x10000 + ((c - 0xd800) << 10) + (hex4(p + 3) - 0xdc00);
+      c = 0x10000 + ((c - 0xd800) << 10) + (parse_hex4(p + 3) - 0xdc00);
       p += 6;
     }
     if (c == 0) {
       free(text);
       return NULL;
     }
-    out = put_utf8(out, c);
+    out = append_utf8(out, c);
   }
   *out = '\0';
   return text;
@@ -125,7 +125,7 @@ char* text_member(ry_str object, const char* name) {
   return NULL;
 }
 
-void say(ry_errbuf* err, const char* format, ...) {
+void set_error(ry_errbuf* err, const char* format, ...) {
   va_list args;
   int n;
   if (err == NULL || err->ptr == NULL || err->cap == 0) return;

@@ -1,27 +1,27 @@
-// A module in C++20: one route, whose greeting is a setting.
+// A module in C++20 with one route and one setting, the greeting.
 #include <ry/ry.hpp>
 
 namespace {
 
 constexpr char schema[] = R"json({
   "type": "object",
-  "properties": {"greeting": {"type": "string", "default": "Hello", "description": "Shown in every answer"}}
+  "properties": {"greeting": {"type": "string", "default": "Hello", "description": "Shown in every response"}}
 })json";
 
 class ry_sample {
  public:
-  // create(): registers, without I/O and without threads.
+  // Registers the route. No I/O and no threads here.
   ry_sample(ry::context& ctx, ry::registrar& reg) : ctx_(ctx) {
     reg.route("GET", "/ry_sample/{name}", RY_ROUTE_PUBLIC, this, &ry_sample::greet);
   }
 
  private:
-  // Runs on one executor of the host and may wait, but never blocks.
+  // Runs on an executor of the host: it may suspend, but must not block.
   ry::task<ry::response> greet(ry::request r) {
     const std::string name(r.param("name"));
     if (name.size() > 100) throw ry::bad_request("ry_sample.name", "name is longer than 100 bytes");
-    ry::result<void> rested = co_await ctx_.sleep(1);
-    rested.value();
+    ry::result<void> slept = co_await ctx_.sleep(1);
+    slept.value();
     co_return ry::response::json("{\"settings\":" + std::string(ctx_.settings()) +
                                  ",\"name\":" + ry::json_string(name) + "}");
   }

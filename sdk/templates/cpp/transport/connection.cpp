@@ -23,11 +23,11 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::size_t max_unsent = 64;  // messages on their way
-constexpr std::size_t max_unread = 256;  // messages that wait for the executor
+constexpr std::size_t max_unsent = 64;  // messages that have not been written
+constexpr std::size_t max_undelivered = 256;  // messages that wait for the executor
 constexpr std::uint64_t connect_ms = 10'000;
-constexpr auto watch_every = std::chrono::milliseconds(100);
-constexpr auto linger = std::chrono::seconds(2);  // for messages that were sent before close()
+constexpr auto watch_interval = std::chrono::milliseconds(100);
+constexpr auto close_timeout = std::chrono::seconds(2);  // for messages that were sent before close()
 
 }  // namespace
 
@@ -78,11 +78,11 @@ void io_thread::stop() {
   thread_.join();
 }
 
-// ---- the opener's side ------------------------------------------------------------------------
+// ---- on the opener's executor ------------------------------------------------------------------
 
 struct receiver {
   receiver(const ry::context& c, ry_exec* e, ry::mcp::sink s) : ctx(c), exec(e), sink(s) {}
-  // Runs f on the executor, unless the session is closed by then.
+  // Runs f on the executor, unless the session has been closed before that.
   template <class F>
   static void report(const std::shared_ptr<receiver>& self, F f) {
     self->ctx.post(self->exec, [self, f = std::move(f)]() mutable {
@@ -90,49 +90,49 @@ struct receiver {
     });
   }
   void end(const ry::error& e) {
-    if (over) return;
-    over = true;
+    if (ended) return;
+    ended = true;
     sent.clear();
     sink.closed(e);
   }
 
-  // Delivers held messages to the sink until it is full.
+  // Delivers queued messages to the sink until it is full.
   void deliver(const std::weak_ptr<connection>& from, asio::io_context& io);
 
   const ry::context& ctx;
   ry_exec* const exec;
   const ry::mcp::sink sink;
   std::set<std::uint64_t> sent;  // tokens that wait for on_sent
-  std::deque<std::string> held;  // messages that came while the sink was full
-  std::optional<ry::error> held_end;
-  bool closed = false, over = false, paused = false;
+  std::deque<std::string> queued;  // messages that arrived while the sink was full
+  std::optional<ry::error> queued_end;
+  bool closed = false, ended = false, paused = false;
 };
 
-// ---- the thread's side ------------------------------------------------------------------------
+// ---- on the I/O thread -------------------------------------------------------------------------
 
 class connection {
  public:
   virtual ~connection() = default;
   virtual void begin() = 0;
   virtual void push(std::uint64_t token, std::string text) = 0;
-  virtual void taken() = 0;  // a message, by the executor
+  virtual void delivered() = 0;  // the executor has delivered a message to the sink
   virtual void close() = 0;
 };
 
 void receiver::deliver(const std::weak_ptr<connection>& from, asio::io_context& io) {
-  while (!held.empty() && !paused && !over && !closed) {
-    const auto text = std::move(held.front());
-    held.pop_front();
+  while (!queued.empty() && !paused && !ended && !closed) {
+    const auto text = std::move(queued.front());
+    queued.pop_front();
     const auto st = sink.message(0, text);
-    if (auto link = from.lock()) asio::post(io, [link = std::move(link)] { link->taken(); });
+    if (auto link = from.lock()) asio::post(io, [link = std::move(link)] { link->delivered(); });
     if (closed) return;
     if (st == RY_RESOURCE_EXHAUSTED) {
       paused = true;
     } else if (st != RY_OK) {
-      end(ry::error(st, "mcp.websocket", "a message could not be taken"));
+      end(ry::error(st, "mcp.websocket", "a message could not be processed"));
     }
   }
-  if (held.empty() && !paused && held_end && !closed) end(*held_end);
+  if (queued.empty() && !paused && queued_end && !closed) end(*queued_end);
 }
 
 namespace {
@@ -142,23 +142,23 @@ using tls_stream = ssl::stream<beast::tcp_stream>;
 
 // Stream: plain_stream or tls_stream.
 template <class Stream>
-class connection_over final : public connection, public std::enable_shared_from_this<connection_over<Stream>> {
+class stream_connection final : public connection, public std::enable_shared_from_this<stream_connection<Stream>> {
  public:
-  // of_ws: what the stream is made of.
-  template <class... OfWs>
-  connection_over(io_thread& m, std::shared_ptr<receiver> r, const ry::context& ctx, const ry::mcp::target& t,
-                  address to, ry::headers fields, OfWs&... of_ws)
+  // stream_args: arguments of the stream's constructor after the io_context.
+  template <class... StreamArgs>
+  stream_connection(io_thread& m, std::shared_ptr<receiver> r, const ry::context& ctx, const ry::mcp::target& t,
+                    address to, ry::headers fields, StreamArgs&... stream_args)
       : io_(m.io()),
         receiver_(std::move(r)),
         ctx_(ctx),
         to_(std::move(to)),
         fields_(std::move(fields)),
-        guarded_(!t.operators_own() && ctx.fact("deployment.mode") != "local"),
+        public_only_(!t.operators_own() && ctx.fact("deployment.mode") != "local"),
         connect_timeout_(std::chrono::milliseconds(t.connect_timeout_ms != 0 ? t.connect_timeout_ms : connect_ms)),
         max_message_(t.max_message_bytes),
         resolver_(m.io()),
         timer_(m.io()),
-        ws_(m.io(), of_ws...) {}
+        ws_(m.io(), stream_args...) {}
 
   void begin() override {
     resolver_.async_resolve(
@@ -169,15 +169,15 @@ class connection_over final : public connection, public std::enable_shared_from_
     unsent_.push_back({token, std::move(text)});
     write();
   }
-  void taken() override {
-    --unread_;
+  void delivered() override {
+    --undelivered_;
     read();
   }
   void close() override {
     closing_ = true;
     resolver_.cancel();
     if (!open_) return drop();
-    timer_.expires_after(linger);
+    timer_.expires_after(close_timeout);
     timer_.async_wait([self = this->shared_from_this()](error_code ec) {
       if (!ec) self->drop();
     });
@@ -195,16 +195,16 @@ class connection_over final : public connection, public std::enable_shared_from_
     beast::get_lowest_layer(ws_).socket().close(ignored);
     timer_.cancel();
   }
-  void fail(ry_status st, std::string what) {
+  void fail(ry_status st, std::string message) {
     drop();
-    failure(st, std::move(what));
+    report_failure(st, std::move(message));
   }
-  void failure(ry_status st, std::string what) {
+  void report_failure(ry_status st, std::string message) {
     if (failed_) return;
     failed_ = true;
-    receiver::report(receiver_, [e = ry::error(st, "mcp.websocket", std::move(what))](auto& to) {
-      if (to.paused || !to.held.empty())
-        to.held_end = e;
+    receiver::report(receiver_, [e = ry::error(st, "mcp.websocket", std::move(message))](auto& to) {
+      if (to.paused || !to.queued.empty())
+        to.queued_end = e;
       else
         to.end(e);
     });
@@ -212,13 +212,13 @@ class connection_over final : public connection, public std::enable_shared_from_
 
   void resolved(error_code ec, const tcp::resolver::results_type& found) {
     if (closing_) return;
-    if (ec) return fail(RY_UNAVAILABLE, "the name " + to_.host + " was not found");
-    // The connection goes to the very address that was checked.
+    if (ec) return fail(RY_UNAVAILABLE, "the host name " + to_.host + " was not found");
+    // Connects only to the checked addresses, so that a second DNS answer cannot bypass the check.
     std::vector<tcp::endpoint> allowed;
     for (const auto& each : found) {
       const auto ip = each.endpoint().address();
       const auto literal = ip.is_v6() ? "[" + ip.to_string() + "]" : ip.to_string();
-      if (guarded_ && ctx_.http_client().check_url("http://" + literal + "/") != RY_OK) {
+      if (public_only_ && ctx_.http_client().check_url("http://" + literal + "/") != RY_OK) {
         return fail(RY_PERMISSION_DENIED, "MCP URL points to a private or local address");
       }
       allowed.push_back(each.endpoint());
@@ -236,13 +236,13 @@ class connection_over final : public connection, public std::enable_shared_from_
     error_code ignored;
     beast::get_lowest_layer(ws_).socket().set_option(tcp::no_delay(true), ignored);
     if constexpr (std::is_same_v<Stream, tls_stream>) {
-      secure();
+      start_tls();
     } else {
-      shake_hands();
+      start_websocket();
     }
   }
 
-  void secure() {
+  void start_tls() {
     auto& tls = ws_.next_layer();
     error_code literal;
     (void)asio::ip::make_address(to_.host, literal);
@@ -254,49 +254,49 @@ class connection_over final : public connection, public std::enable_shared_from_
     tls.async_handshake(ssl::stream_base::client, [self = this->shared_from_this()](error_code e) {
       if (self->closing_) return self->drop();
       if (e) return self->fail(RY_UNAVAILABLE, "no TLS with " + self->to_.host + ": " + e.message());
-      self->shake_hands();
+      self->start_websocket();
     });
   }
 
-  void shake_hands() {
+  void start_websocket() {
     ws_.read_message_max(max_message_ == UINT64_MAX ? 0 : max_message_);
     ws_.set_option(websocket::stream_base::decorator([this](websocket::request_type& r) {
       r.set(beast::http::field::sec_websocket_protocol, "mcp");
       r.set(beast::http::field::user_agent, "runyard");
       for (const auto& [name, value] : fields_) r.set(name, value);
     }));
-    const bool plain = to_.host.find(':') == std::string::npos;
-    ws_.async_handshake((plain ? to_.host : "[" + to_.host + "]") + ":" + to_.port, to_.target,
-                        [self = this->shared_from_this()](error_code e) { self->shook_hands(e); });
+    const bool is_name_or_ipv4 = to_.host.find(':') == std::string::npos;
+    ws_.async_handshake((is_name_or_ipv4 ? to_.host : "[" + to_.host + "]") + ":" + to_.port, to_.target,
+                        [self = this->shared_from_this()](error_code e) { self->websocket_started(e); });
   }
 
-  void shook_hands(error_code ec) {
+  void websocket_started(error_code ec) {
     if (closing_) return drop();
     if (ec) return fail(RY_UNAVAILABLE, "the server did not open a WebSocket: " + ec.message());
     beast::get_lowest_layer(ws_).expires_never();
     ws_.control_callback([this](websocket::frame_type kind, beast::string_view) {
-      if (kind == websocket::frame_type::close && !closing_) failure(RY_OK, "the server closed the connection");
+      if (kind == websocket::frame_type::close && !closing_) report_failure(RY_OK, "the server closed the connection");
     });
     open_ = true;
     write();
     read();
     watch();
   }
-  // After a protocol violation Beast sends a close frame and waits for the peer's, which may never come: no more data
-  // is read, so that read() ends with the error. A peer that keeps sending is disconnected.
+  // After a protocol violation Beast sends a close frame and waits for the peer's, which may never arrive. Shutting down
+  // the receiving side makes read() finish with the error; a peer that keeps sending is disconnected.
   void watch() {
-    timer_.expires_after(watch_every);
+    timer_.expires_after(watch_interval);
     timer_.async_wait([self = this->shared_from_this()](error_code ec) {
       if (ec || self->closing_) return;
       if (self->ws_.is_open()) return self->watch();
-      if (self->shut_) return self->violated();
-      self->shut_ = true;
+      if (self->receive_shut_down_) return self->protocol_violation();
+      self->receive_shut_down_ = true;
       error_code ignored;
       beast::get_lowest_layer(self->ws_).socket().shutdown(tcp::socket::shutdown_receive, ignored);
       self->watch();
     });
   }
-  void violated() {
+  void protocol_violation() {
     fail(RY_DATA_LOSS,
          "not the WebSocket protocol, or a message larger than " + std::to_string(max_message_) + " bytes");
   }
@@ -304,7 +304,7 @@ class connection_over final : public connection, public std::enable_shared_from_
   void write() {
     if (!open_ || writing_) return;
     if (unsent_.empty()) {
-      if (closing_) say_good_bye();
+      if (closing_) send_close_frame();
       return;
     }
     writing_ = true;
@@ -314,7 +314,7 @@ class connection_over final : public connection, public std::enable_shared_from_
   }
   void written(error_code ec) {
     writing_ = false;
-    if (ec) return;  // the reader learns why
+    if (ec) return;  // read() reports the error
     const auto token = unsent_.front().token;
     unsent_.pop_front();
     receiver::report(receiver_, [token](auto& to) {
@@ -322,17 +322,17 @@ class connection_over final : public connection, public std::enable_shared_from_
     });
     write();
   }
-  void say_good_bye() {
+  void send_close_frame() {
     open_ = false;
     ws_.async_close(websocket::close_code::normal, [self = this->shared_from_this()](error_code) { self->drop(); });
   }
 
   void read() {
-    if (!open_ || reading_ || closing_ || unread_ >= max_unread) return;
+    if (!open_ || reading_ || closing_ || undelivered_ >= max_undelivered) return;
     reading_ = true;
-    ws_.async_read(in_, [self = this->shared_from_this()](error_code ec, std::size_t) { self->has_read(ec); });
+    ws_.async_read(in_, [self = this->shared_from_this()](error_code ec, std::size_t) { self->read_done(ec); });
   }
-  void has_read(error_code ec) {
+  void read_done(error_code ec) {
     reading_ = false;
     if (closing_) return;
     if (ec == websocket::error::closed) return fail(RY_OK, "the server closed the connection");
@@ -340,16 +340,16 @@ class connection_over final : public connection, public std::enable_shared_from_
       return fail(RY_RESOURCE_EXHAUSTED, "a message is larger than " + std::to_string(max_message_) + " bytes");
     }
     if (ec == asio::error::eof || ec == asio::error::connection_reset || ec == ssl::error::stream_truncated) {
-      if (shut_) return violated();  // cut by watch(): TLS does not report earlier data
-      return fail(RY_UNAVAILABLE, "the connection broke");
+      if (receive_shut_down_) return protocol_violation();  // shut down by watch(): TLS does not report earlier data
+      return fail(RY_UNAVAILABLE, "the connection was lost");
     }
     if (ec) return fail(RY_DATA_LOSS, "not the WebSocket protocol: " + ec.message());
     if (!ws_.got_text()) return fail(RY_DATA_LOSS, "a message is not text");
-    ++unread_;
+    ++undelivered_;
     receiver::report(receiver_,
                      [text = beast::buffers_to_string(in_.data()),
                       self = std::weak_ptr<connection>(this->shared_from_this()), &io = io_](auto& to) mutable {
-                       to.held.push_back(std::move(text));
+                       to.queued.push_back(std::move(text));
                        to.deliver(self, io);
                      });
     in_.consume(in_.size());
@@ -361,7 +361,7 @@ class connection_over final : public connection, public std::enable_shared_from_
   const ry::context& ctx_;
   const address to_;
   const ry::headers fields_;
-  const bool guarded_;
+  const bool public_only_;
   const std::chrono::milliseconds connect_timeout_;
   const std::uint64_t max_message_;
   tcp::resolver resolver_;
@@ -369,16 +369,16 @@ class connection_over final : public connection, public std::enable_shared_from_
   websocket::stream<Stream> ws_;
   beast::flat_buffer in_;
   std::deque<outgoing> unsent_;
-  std::size_t unread_ = 0;
-  bool open_ = false, reading_ = false, writing_ = false, closing_ = false, failed_ = false, shut_ = false;
+  std::size_t undelivered_ = 0;
+  bool open_ = false, reading_ = false, writing_ = false, closing_ = false, failed_ = false, receive_shut_down_ = false;
 };
 
 std::shared_ptr<connection> connect(io_thread& m, std::shared_ptr<receiver> r, const ry::context& ctx,
                                     const ry::mcp::target& t, const address& to, ry::headers fields) {
   if (!to.tls) {
-    return std::make_shared<connection_over<plain_stream>>(m, std::move(r), ctx, t, to, std::move(fields));
+    return std::make_shared<stream_connection<plain_stream>>(m, std::move(r), ctx, t, to, std::move(fields));
   }
-  return std::make_shared<connection_over<tls_stream>>(m, std::move(r), ctx, t, to, std::move(fields), m.tls());
+  return std::make_shared<stream_connection<tls_stream>>(m, std::move(r), ctx, t, to, std::move(fields), m.tls());
 }
 
 }  // namespace
@@ -393,7 +393,7 @@ session::session(const ry::context& ctx, io_thread& m, const ry::mcp::target& t,
 }
 
 ry_status session::send(ry::mcp::message m) {
-  if (receiver_->over || receiver_->closed) return RY_CANCELLED;
+  if (receiver_->ended || receiver_->closed) return RY_CANCELLED;
   if (receiver_->sent.size() >= max_unsent) return RY_RESOURCE_EXHAUSTED;
   receiver_->sent.insert(m.token);
   asio::post(io_thread_.io(), [link = link_, token = m.token, text = std::move(m.json)]() mutable {

@@ -1,4 +1,4 @@
-// One MCP server behind a WebSocket (RFC 6455), over TLS where the address says wss: each text message is
+// A connection to one MCP server over WebSocket (RFC 6455), with TLS for wss addresses: each text message is
 // one JSON text, subprotocol "mcp".
 //
 // Asio and Beast do the I/O on one thread of the module. They are linked statically, and their symbols
@@ -21,16 +21,16 @@ struct address {
   std::string host, port, target;
   bool tls = false;
 };
-// nullopt: no such URL.
+// nullopt: not such a URL.
 std::optional<address> parse_url(std::string_view url);
 
 // The thread that reads and writes the sockets.
 class io_thread {
  public:
-  // ca_file: certificate authorities to trust in addition to those of the machine; may be empty.
+  // ca_file: certificate authorities to trust in addition to the system's; may be empty.
   // Throws if the file cannot be read.
   void start(const std::string& ca_file);
-  void stop();  // aborts the remaining sessions, and joins
+  void stop();  // aborts the remaining sessions and joins the thread
   boost::asio::io_context& io() noexcept { return io_; }
   boost::asio::ssl::context& tls() noexcept { return tls_; }
 
@@ -43,14 +43,14 @@ class io_thread {
 class connection;
 struct receiver;  // passes messages to the sink; outlives its session while posts are pending
 
-// The session as its opener sees it. All calls are on the opener's executor.
+// The opener's interface of a session. All calls are on the opener's executor.
 class session final : public ry::mcp::session {
  public:
   session(const ry::context& ctx, io_thread& m, const ry::mcp::target& t, const address& to, ry::headers fields,
           ry_exec* exec, ry::mcp::sink sink);
 
   ry_status send(ry::mcp::message m) override;
-  void finish(std::uint64_t token, std::int32_t why) noexcept override;
+  void finish(std::uint64_t token, std::int32_t reason) noexcept override;
   void resume() noexcept override;
   void close() noexcept override;
 

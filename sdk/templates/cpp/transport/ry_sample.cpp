@@ -1,5 +1,5 @@
 // mcp.transport/1 over WebSockets, in C++20. A configuration is {"url": "wss://host:port/path", "headers":
-// {"Authorization": "Bearer ..."}}; the headers go with the opening handshake.
+// {"Authorization": "Bearer ..."}}; the headers are sent with the opening handshake.
 #include <boost/json/src.hpp>
 
 #include "connection.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Boost's own string types turn into the standard ones by hand.
+// Converts Boost's string type to std::string explicitly, because not all versions convert implicitly.
 std::string text_of(const json::value& v) {
   const auto& s = v.get_string();
   return std::string(s.data(), s.size());
@@ -18,7 +18,7 @@ std::string text_of(const json::value& v) {
 constexpr char schema[] = R"json({
   "type": "object",
   "properties": {
-    "ca_file": {"type": "string", "default": "", "description": "Certificates of authorities that are believed beside those of this machine, in PEM"}
+    "ca_file": {"type": "string", "default": "", "description": "File of certificate authorities, in PEM, that are trusted in addition to those of the system"}
   }
 })json";
 
@@ -57,11 +57,11 @@ class driver {
     const auto* o = v.if_object();
     const auto* url = o != nullptr ? o->if_contains("url") : nullptr;
     const auto to = url != nullptr && url->is_string() ? parse_url(text_of(*url)) : std::nullopt;
-    if (!to) throw ry::bad_request("mcp.url", "The configuration needs \"url\", an address wss://... or ws://...");
+    if (!to) throw ry::bad_request("mcp.url", "The configuration requires \"url\" in the form wss://... or ws://...");
     configuration c{*to, {}};
     const auto* headers = o->if_contains("headers");
     if (headers != nullptr && !headers->is_object()) {
-      throw ry::bad_request("mcp.headers", "\"headers\" must be an object of texts");
+      throw ry::bad_request("mcp.headers", "\"headers\" must be an object of strings");
     }
     if (headers != nullptr) {
       for (const auto& [name, value] : headers->get_object()) {
@@ -69,16 +69,16 @@ class driver {
         const auto text = value.is_string() ? text_of(value) : std::string("\n");
         if (field.empty() || field.find_first_of("\r\n: ") != std::string::npos ||
             text.find_first_of("\r\n") != std::string::npos) {
-          throw ry::bad_request("mcp.headers", "\"headers\" must be an object of texts");
+          throw ry::bad_request("mcp.headers", "\"headers\" must be an object of strings");
         }
         c.fields.emplace_back(field, text);
       }
     }
-    // Checks the literal form; names are resolved and checked when it connects.
-    const bool free = t.operators_own() || ctx_.fact("deployment.mode") == "local";
+    // Checks literal addresses; host names are resolved and checked when connecting.
+    const bool unrestricted = t.operators_own() || ctx_.fact("deployment.mode") == "local";
     const bool v6 = to->host.find(':') != std::string::npos;
     const auto literal = "http://" + (v6 ? "[" + to->host + "]" : to->host) + "/";
-    if (!free && ctx_.http_client().check_url(literal) != RY_OK) {
+    if (!unrestricted && ctx_.http_client().check_url(literal) != RY_OK) {
       throw ry::forbidden("mcp.address", "MCP URL points to a private or local address");
     }
     return c;

@@ -1,4 +1,4 @@
-//! A module in Rust: one route, which answers after a timer with the module's settings.
+//! A module in Rust with one route, which responds with the module's settings after a timer.
 #[macro_use]
 mod ry_sys;
 use ry_sys::*;
@@ -12,37 +12,37 @@ struct Sample {
     http: &'static ry_http_v1,
     settings: String, // JSON, defaults filled in
 }
-/// A request between its arrival and its answer.
-struct Waiting {
-    of: *const Sample,
+/// A request that waits for its response.
+struct Pending {
+    sample: *const Sample,
     request: *mut ry_request,
 }
 
-/// On the request's executor, once.
-extern "C" fn rested(ctx: *mut c_void, st: ry_status, _: *const ry_error_view) {
+/// Called once, on the request's executor.
+extern "C" fn timer_expired(ctx: *mut c_void, st: ry_status, _: *const ry_error_view) {
     guard(|| {
-        let w = unsafe { Box::from_raw(ctx as *mut Waiting) };
-        let s = unsafe { &*w.of };
-        let head = ry_header { name: ry_str::of("Content-Type"), value: ry_str::of("application/json") };
+        let p = unsafe { Box::from_raw(ctx as *mut Pending) };
+        let s = unsafe { &*p.sample };
+        let header = ry_header { name: ry_str::of("Content-Type"), value: ry_str::of("application/json") };
         let body = if st == RY_OK { ry_str::of(&s.settings) } else { ry_str::NONE };
-        (s.http.respond)(w.request, if st == RY_OK { 200 } else { 503 }, &head, 1, body)
+        (s.http.respond)(p.request, if st == RY_OK { 200 } else { 503 }, &header, 1, body)
     });
 }
 
 extern "C" fn greet(ctx: *mut c_void, view: *const ry_request_view, request: *mut ry_request) -> ry_status {
     guard(|| {
         let s = unsafe { &*(ctx as *const Sample) };
-        let w = Box::into_raw(Box::new(Waiting { of: s, request })) as *mut c_void;
-        let done = ry_done { call: rested, ctx: w };
+        let p = Box::into_raw(Box::new(Pending { sample: s, request })) as *mut c_void;
+        let done = ry_done { call: timer_expired, ctx: p };
         let st = (s.core.sleep_ms)(s.host, unsafe { (*view).exec }, 1, done, null_mut());
         if st != RY_OK {
-            drop(unsafe { Box::from_raw(w as *mut Waiting) });
+            drop(unsafe { Box::from_raw(p as *mut Pending) });
         }
         st
     })
 }
 
-/// Registers, without I/O and without threads.
+/// Registers the route. No I/O and no threads here.
 extern "C" fn create(
     host: *const ry_host,
     get: ry_get_interface_fn,
@@ -57,7 +57,7 @@ extern "C" fn create(
         let reg = get(host, ry_str::of("ry.registrar/1"), size_of::<ry_registrar_v1>() as u32);
         let reg = reg as *const ry_registrar_v1;
         if core.is_null() || http.is_null() || reg.is_null() {
-            say(err, "the host lacks an interface that is needed here");
+            say(err, "the host lacks a required interface");
             return RY_UNAVAILABLE;
         }
         let settings = unsafe { config_json.to_text() };
@@ -100,7 +100,7 @@ extern "C" fn health(_: *mut c_void, _: *mut ry_errbuf) -> ry_status {
 }
 
 const SCHEMA: &str = "{\"type\":\"object\",\"properties\":{\"greeting\":{\"type\":\"string\",\
-    \"default\":\"Hello\",\"description\":\"Shown in every answer\"}}}";
+    \"default\":\"Hello\",\"description\":\"Shown in every response\"}}}";
 const FACTS: &str = "{\"name\":\"ry_sample\",\"version\":\"0.1.0\",\"abi_major\":1,\"abi_minor\":0,\
     \"min_host_minor\":0,\"flags\":0,\"needs\":[{\"id\":\"ry.core/1\",\"optional\":false},\
     {\"id\":\"ry.http/1\",\"optional\":false}],\"provides\":[]}";
@@ -131,7 +131,7 @@ static MODULE: ry_module_v1 = ry_module_v1 {
 
 #[no_mangle]
 pub extern "C" fn ry_module_entry() -> *const ry_module_v1 {
-    // Older compilers let the linker drop a static that only #[used] speaks for.
+    // With older compilers the linker may drop a static that is referenced only by #[used].
     unsafe { std::ptr::read_volatile(RY_FACTS.as_ptr()) };
     &MODULE
 }

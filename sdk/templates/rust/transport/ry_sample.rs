@@ -1,5 +1,5 @@
 //! mcp.transport/1 over Unix sockets, in Rust. A configuration is {"url": "unix:///run/mcp/tools.sock"};
-//! which sockets may be named is the operator's setting `directory`.
+//! the operator's setting `directory` defines which sockets are allowed.
 #[macro_use]
 mod ry_sys;
 mod session;
@@ -19,19 +19,19 @@ struct Driver {
 }
 
 impl Driver {
-    /// The socket's path, or why it is refused.
-    fn socket_of(&self, t: &ry_mcp_target) -> Result<String, (ry_status, String)> {
+    /// Returns the socket's path, or the reason for which it is refused.
+    fn allowed_socket(&self, t: &ry_mcp_target) -> Result<String, (ry_status, String)> {
         let config = unsafe { t.config_json.to_text() };
         let url = text::member(&config, "url").unwrap_or_default();
         let path = match url.strip_prefix("unix://") {
             Some(path) if path.starts_with('/') => String::from(path),
             _ => {
-                let why = "The configuration needs \"url\", an address unix:///path/of/a/socket";
-                return Err((RY_INVALID_ARGUMENT, why.into()));
+                let message = "The configuration requires \"url\" in the form unix:///path/of/a/socket";
+                return Err((RY_INVALID_ARGUMENT, message.into()));
             }
         };
-        let inside = !self.directory.is_empty() && Path::new(&path).parent() == Some(Path::new(&self.directory)) && !path.ends_with("/..");
-        if inside || t.flags & RY_MCP_OPERATOR != 0 || (self.directory.is_empty() && self.local) {
+        let in_directory = !self.directory.is_empty() && Path::new(&path).parent() == Some(Path::new(&self.directory)) && !path.ends_with("/..");
+        if in_directory || t.flags & RY_MCP_OPERATOR != 0 || (self.directory.is_empty() && self.local) {
             return Ok(path);
         }
         Err((RY_PERMISSION_DENIED, "The socket is not in the directory of allowed sockets".into()))
@@ -41,8 +41,8 @@ impl Driver {
 fn driver<'a>(this: *mut c_void) -> &'a Driver {
     unsafe { &*(this as *const Driver) }
 }
-/// The opener's handle is one count of the session; it is given back by close_session.
-fn borrowed(session: *mut c_void) -> Arc<Session> {
+/// The opener's handle owns one reference to the session; close_session releases it.
+fn session_ref(session: *mut c_void) -> Arc<Session> {
     unsafe {
         Arc::increment_strong_count(session as *const Session);
         Arc::from_raw(session as *const Session)
@@ -50,10 +50,10 @@ fn borrowed(session: *mut c_void) -> Arc<Session> {
 }
 
 extern "C" fn check(this: *mut c_void, target: *const ry_mcp_target, err: *mut ry_errbuf) -> ry_status {
-    guard(|| match driver(this).socket_of(unsafe { &*target }) {
+    guard(|| match driver(this).allowed_socket(unsafe { &*target }) {
         Ok(_) => RY_OK,
-        Err((st, why)) => {
-            say(err, &why);
+        Err((st, message)) => {
+            say(err, &message);
             st
         }
     })
@@ -69,33 +69,33 @@ extern "C" fn open_session(
 ) -> ry_status {
     guard(|| {
         let (d, target) = (driver(this), unsafe { &*target });
-        let opened = d.socket_of(target).and_then(|path| {
-            Session::open(&d.host, &path, target, exec, unsafe { &*sink }, ctx).map_err(|why| (RY_UNAVAILABLE, why))
+        let opened = d.allowed_socket(target).and_then(|path| {
+            Session::open(&d.host, &path, target, exec, unsafe { &*sink }, ctx).map_err(|message| (RY_UNAVAILABLE, message))
         });
         match opened {
             Ok(session) => {
                 unsafe { *out = Arc::into_raw(session) as *mut c_void };
                 RY_OK
             }
-            Err((st, why)) => {
-                say(err, &why);
+            Err((st, message)) => {
+                say(err, &message);
                 st
             }
         }
     })
 }
 extern "C" fn send(_: *mut c_void, session: *mut c_void, message: *const ry_mcp_message) -> ry_status {
-    guard(|| unsafe { borrowed(session).send((*message).token, (*message).json.bytes()) })
+    guard(|| unsafe { session_ref(session).send((*message).token, (*message).json.bytes()) })
 }
-extern "C" fn finish(_: *mut c_void, session: *mut c_void, token: u64, _why: i32) {
+extern "C" fn finish(_: *mut c_void, session: *mut c_void, token: u64, _reason: i32) {
     guard(|| {
-        borrowed(session).finish(token);
+        session_ref(session).finish(token);
         RY_OK
     });
 }
 extern "C" fn resume(_: *mut c_void, session: *mut c_void) {
     guard(|| {
-        borrowed(session).resume();
+        session_ref(session).resume();
         RY_OK
     });
 }
@@ -146,7 +146,7 @@ extern "C" fn create(
         let reg = get(host, ry_str::of("ry.registrar/1"), size_of::<ry_registrar_v1>() as u32);
         let reg = reg as *const ry_registrar_v1;
         if core.is_null() || reg.is_null() {
-            say(err, "the host lacks an interface that is needed here");
+            say(err, "the host lacks a required interface");
             return RY_UNAVAILABLE;
         }
         let core = unsafe { &*core };
@@ -187,7 +187,7 @@ extern "C" fn health(_: *mut c_void, _: *mut ry_errbuf) -> ry_status {
 }
 
 const SCHEMA: &str = "{\"type\":\"object\",\"properties\":{\"directory\":{\"type\":\"string\",\"default\":\"\",\
-    \"description\":\"Sockets that configurations may name are in this directory. Empty: any in \
+    \"description\":\"Directory of the sockets that configurations may use. Empty: any socket in \
     deployment.mode local, none otherwise\"}}}";
 const FACTS: &str = "{\"name\":\"ry_sample\",\"version\":\"0.1.0\",\"abi_major\":1,\"abi_minor\":0,\
     \"min_host_minor\":0,\"flags\":0,\"needs\":[{\"id\":\"ry.core/1\",\"optional\":false},\
@@ -219,7 +219,7 @@ static MODULE: ry_module_v1 = ry_module_v1 {
 
 #[no_mangle]
 pub extern "C" fn ry_module_entry() -> *const ry_module_v1 {
-    // Older compilers let the linker drop a static that only #[used] speaks for.
+    // With older compilers the linker may drop a static that is referenced only by #[used].
     unsafe { std::ptr::read_volatile(RY_FACTS.as_ptr()) };
     &MODULE
 }

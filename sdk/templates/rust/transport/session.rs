@@ -1,6 +1,6 @@
-//! One MCP server behind a Unix socket: one JSON text a line. Two threads of a session block on its
-//! socket, one reading, one writing; they post events to the executor of its opener, because the sink may only
-//! be called there. A session is shared by them, its opener and pending posts.
+//! A connection to one MCP server over a Unix socket: one JSON text per line. Each session has a reader and a
+//! writer thread, which block on the socket; they post events to the opener's executor, because the sink may
+//! only be called there. The threads, the opener and pending callbacks share the session.
 use crate::ry_sys::*;
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -13,11 +13,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-const MOST_UNSENT: usize = 64; // messages that wait to be written
-const MOST_UNREAD: usize = 1 << 20; // bytes that wait for the executor
-const LAST_WORDS: Duration = Duration::from_secs(1); // for messages that were sent before close()
+const MAX_UNSENT: usize = 64; // messages that have not been written
+const MAX_UNDELIVERED: usize = 1 << 20; // bytes that wait for the executor
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1); // for messages that were sent before close()
 
-/// What sessions need of the host.
+/// The host's functions that sessions use, and the threads of all sessions.
 pub struct Host {
     pub host: *const ry_host,
     pub core: &'static ry_core_v1,
@@ -31,15 +31,15 @@ impl Host {
         Host { host, core, threads: Mutex::default() }
     }
     fn spawn(&self, work: impl FnOnce() + Send + 'static) -> Result<(), String> {
-        let thread = thread::Builder::new().spawn(work).map_err(|_| "no thread could be started")?;
-        let mut all = self.threads.lock().unwrap_or_else(|broken| broken.into_inner());
+        let thread = thread::Builder::new().spawn(work).map_err(|_| "the thread could not be started")?;
+        let mut all = self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         all.retain(|t| !t.is_finished());
         all.push(thread);
         Ok(())
     }
-    /// All sessions are closed: their threads end within the time for last words.
+    /// Joins all threads. All sessions are closed, so the threads exit within CLOSE_TIMEOUT.
     pub fn join(&self) {
-        let mut all = self.threads.lock().unwrap_or_else(|broken| broken.into_inner());
+        let mut all = self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         for thread in all.drain(..) {
             let _ = thread.join();
         }
@@ -55,13 +55,13 @@ enum Event {
 #[derive(Default)]
 struct State {
     events: VecDeque<Event>,
-    unread: usize,
+    undelivered: usize,
     unsent: VecDeque<(u64, Vec<u8>)>,
     tokens: Vec<u64>, // sent and not reported yet
     posted: bool,
     paused: bool,
     closed: bool, // by the opener
-    over: bool,   // Closed is among the events, or was reported
+    ended: bool,  // Closed was added or reported
 }
 
 pub struct Session {
@@ -74,15 +74,15 @@ pub struct Session {
     state: Mutex<State>,
     changed: Condvar,
 }
-// The raw pointers are the host's; they are used on the executor, or handed back to the host.
+// The raw pointers belong to the host; they are used on the executor or passed back to the host.
 unsafe impl Send for Session {}
 unsafe impl Sync for Session {}
 
 impl Session {
-    /// Connects and starts the threads. An error is a sentence.
+    /// Connects and starts the threads; returns an error message if that fails.
     pub fn open(host: &Arc<Host>, path: &str, target: &ry_mcp_target, exec: *mut ry_exec, sink: &ry_mcp_sink, ctx: *mut c_void) -> Result<Arc<Session>, String> {
-        let socket = UnixStream::connect(path).map_err(|why| format!("the server at {} cannot be reached: {}", path, why))?;
-        let copy = || socket.try_clone().map_err(|_| String::from("there are no more descriptors"));
+        let socket = UnixStream::connect(path).map_err(|e| format!("the server at {} cannot be reached: {}", path, e))?;
+        let copy = || socket.try_clone().map_err(|_| String::from("no file descriptors are available"));
         let (input, output) = (copy()?, copy()?);
         let max_message = if target.max_message_bytes == 0 { u64::MAX } else { target.max_message_bytes };
         let session = Arc::new(Session {
@@ -97,25 +97,25 @@ impl Session {
         });
         let (reader, writer) = (session.clone(), session.clone());
         host.spawn(move || reader.read(input))?;
-        if let Err(why) = host.spawn(move || writer.write(output)) {
+        if let Err(e) = host.spawn(move || writer.write(output)) {
             session.close();
-            return Err(why);
+            return Err(e);
         }
         Ok(session)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|broken| broken.into_inner())
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     // ---- on the executor ----
 
     pub fn send(&self, token: u64, json: &[u8]) -> ry_status {
         let mut s = self.lock();
-        if s.closed || s.over {
+        if s.closed || s.ended {
             return RY_CANCELLED;
         }
-        if s.tokens.len() >= MOST_UNSENT {
+        if s.tokens.len() >= MAX_UNSENT {
             return RY_RESOURCE_EXHAUSTED;
         }
         let mut line = Vec::with_capacity(json.len() + 1);
@@ -138,7 +138,7 @@ impl Session {
     pub fn close(&self) {
         let mut s = self.lock();
         s.closed = true;
-        let _ = self.socket.set_write_timeout(Some(LAST_WORDS));
+        let _ = self.socket.set_write_timeout(Some(CLOSE_TIMEOUT));
         let _ = self.socket.shutdown(Shutdown::Read);
         self.changed.notify_all();
     }
@@ -155,7 +155,7 @@ impl Session {
                     }
                     let event = s.events.pop_front();
                     if let Some(Event::Message(text)) = &event {
-                        s.unread -= text.len();
+                        s.undelivered -= text.len();
                         session.changed.notify_all();
                     }
                     if let Some(Event::Sent(token)) = event {
@@ -166,7 +166,7 @@ impl Session {
                     }
                     event
                 };
-                // Without the lock: the sink may call back.
+                // Without the lock, because the sink may call back.
                 match event {
                     None => break,
                     Some(Event::Message(text)) => {
@@ -177,7 +177,7 @@ impl Session {
                         }
                     }
                     Some(Event::Sent(token)) => {
-                        let fine = ry_mcp_outcome {
+                        let outcome = ry_mcp_outcome {
                             struct_size: size_of::<ry_mcp_outcome>() as u32,
                             flags: 0,
                             http_status: 0,
@@ -185,9 +185,9 @@ impl Session {
                             body: ry_str::NONE,
                             authenticate: ry_str::NONE,
                         };
-                        (session.sink.on_sent)(session.ctx, token, RY_OK, &fine, null());
+                        (session.sink.on_sent)(session.ctx, token, RY_OK, &outcome, null());
                     }
-                    Some(Event::Closed(st, why)) => session.tell_closed(st, &why),
+                    Some(Event::Closed(st, why)) => session.report_closed(st, &why),
                 }
             }
             RY_OK
@@ -195,20 +195,20 @@ impl Session {
     }
     fn fail(&self, st: ry_status) {
         let mut s = self.lock();
-        if s.closed || s.over {
+        if s.closed || s.ended {
             return;
         }
-        s.over = true;
+        s.ended = true;
         drop(s);
         let _ = self.socket.shutdown(Shutdown::Both);
-        self.tell_closed(st, "a message could not be taken");
+        self.report_closed(st, "a message could not be processed");
     }
-    fn tell_closed(&self, status: ry_status, why: &str) {
+    fn report_closed(&self, status: ry_status, message: &str) {
         let view = ry_error_view {
             struct_size: size_of::<ry_error_view>() as u32,
             status,
             reason: ry_str::NONE,
-            message: ry_str::of(why),
+            message: ry_str::of(message),
             detail_json: ry_str::NONE,
             http_status: 0,
             retry_after_s: 0,
@@ -231,12 +231,12 @@ impl Session {
     }
     fn add(self: &Arc<Self>, event: Event) {
         let mut s = self.lock();
-        if s.closed || s.over {
+        if s.closed || s.ended {
             return;
         }
         match &event {
-            Event::Message(text) => s.unread += text.len(),
-            Event::Closed(..) => s.over = true,
+            Event::Message(text) => s.undelivered += text.len(),
+            Event::Closed(..) => s.ended = true,
             Event::Sent(_) => {}
         }
         s.events.push_back(event);
@@ -246,10 +246,10 @@ impl Session {
 
     fn read(self: Arc<Self>, input: UnixStream) {
         let mut input = BufReader::new(input);
-        let (status, why) = loop {
+        let (status, reason) = loop {
             let mut s = self.lock();
-            while !s.closed && (s.paused || s.unread >= MOST_UNREAD) {
-                s = self.changed.wait(s).unwrap_or_else(|broken| broken.into_inner());
+            while !s.closed && (s.paused || s.undelivered >= MAX_UNDELIVERED) {
+                s = self.changed.wait(s).unwrap_or_else(|poisoned| poisoned.into_inner());
             }
             if s.closed {
                 return;
@@ -257,21 +257,21 @@ impl Session {
             drop(s);
             let mut line = Vec::new();
             let limit = self.max_message.saturating_add(2);
-            let got = (&mut input).take(limit).read_until(b'\n', &mut line);
+            let result = (&mut input).take(limit).read_until(b'\n', &mut line);
             while matches!(line.last(), Some(b'\n') | Some(b'\r')) {
                 line.pop();
             }
-            match got {
+            match result {
                 Ok(0) => break (RY_OK, "the server closed the connection"),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(_) => break (RY_UNAVAILABLE, "the connection broke"),
+                Err(_) => break (RY_UNAVAILABLE, "the connection was lost"),
                 Ok(_) if line.len() as u64 > self.max_message => break (RY_RESOURCE_EXHAUSTED, "a line is longer than allowed"),
                 Ok(_) if line.is_empty() => {}
                 Ok(_) => self.add(Event::Message(line)),
             }
         };
-        self.add(Event::Closed(status, why.into()));
-        // Once it is closed the writer still has last words.
+        self.add(Event::Closed(status, reason.into()));
+        // After close() the writer still sends the remaining messages.
         if !self.lock().closed {
             let _ = self.socket.shutdown(Shutdown::Both);
         }
@@ -280,15 +280,15 @@ impl Session {
     fn write(self: Arc<Self>, mut output: UnixStream) {
         loop {
             let mut s = self.lock();
-            while s.unsent.is_empty() && !s.closed && !s.over {
-                s = self.changed.wait(s).unwrap_or_else(|broken| broken.into_inner());
+            while s.unsent.is_empty() && !s.closed && !s.ended {
+                s = self.changed.wait(s).unwrap_or_else(|poisoned| poisoned.into_inner());
             }
             let (token, line) = match s.unsent.pop_front() {
-                Some(next) if !s.over => next,
+                Some(next) if !s.ended => next,
                 _ => break,
             };
             drop(s);
-            // Why it broke is what the reader learns.
+            // The reader reports the error.
             if output.write_all(&line).is_err() {
                 break;
             }

@@ -1,7 +1,7 @@
-//! The little of JSON that a transport needs.
+//! Minimal JSON parsing for a transport.
 
-/// The text of the member `name` of a JSON object, unescaped. None: no such member, or no text. The object
-/// must be well formed, as settings and configurations are.
+/// Returns the string member `name` of a JSON object, unescaped. None: no such member, or not a string. The
+/// object must be well formed, as settings and configurations are.
 pub fn member(object: &str, name: &str) -> Option<String> {
     let mut at = object.trim_start().strip_prefix('{')?;
     loop {
@@ -14,7 +14,7 @@ pub fn member(object: &str, name: &str) -> Option<String> {
     }
 }
 
-/// The string at the beginning, and the rest.
+/// Returns the string at the beginning of `s` and the rest after it.
 fn string(s: &str) -> Option<(String, &str)> {
     let mut out = String::new();
     let mut chars = s.strip_prefix('"')?.char_indices();
@@ -45,7 +45,7 @@ fn string(s: &str) -> Option<(String, &str)> {
     None
 }
 
-/// The rest after the value at the beginning.
+/// Returns the rest after the value at the beginning of `s`.
 fn after_value(mut s: &str) -> Option<&str> {
     let mut depth = 0;
     loop {
@@ -64,7 +64,7 @@ fn after_value(mut s: &str) -> Option<&str> {
 mod tests {
     use super::member;
     #[test]
-    fn finds_members_behind_any_others() {
+    fn finds_members_after_other_members() {
         let object = r#" {"a":{"socket":"/no"},"b":[1,"],"],"c":null , "socket" : "/a\u00e9\ud83d\ude00\/b" }"#;
         assert_eq!(member(object, "socket").as_deref(), Some("/a\u{e9}\u{1f600}/b"));
         assert_eq!(member(object, "c"), None);
