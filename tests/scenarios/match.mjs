@@ -98,7 +98,7 @@ export function filled(value, variables) {
   return value;
 }
 
-// Checks that the wanted events occur in this order; others may occur between them.
+// Checks that the expected events occur in this order; others may occur between them.
 export function matchEvents(wanted, events, at = 'events') {
   let i = 0;
   for (const want of wanted) {

@@ -1,5 +1,5 @@
 // A module that uses much of the ABI: a migration, a transaction with a job and an event, which are both delivered to
-// the module, secrets, live topics and a metric. Its response says what went wrong.
+// the module, secrets, live topics and a metric. Its response contains the error.
 #include <ry/ry.hpp>
 
 namespace {

@@ -93,8 +93,8 @@ export class WireClient {
     this.at = { host: hostname, port: Number(port) };
   }
   // Sends the bytes of one request. The response: {status, headers, header(name), body, ms}, `stream` if it is an event
-  // stream, of which the first `streamMs` are read. `failure` says why there is none. `halfClose`: the request is
-  // incomplete and the client closes its side.
+  // stream, of which the first `streamMs` are read. `failure` is the reason if there is none. `halfClose`: the request
+  // is incomplete and the client closes its side.
   async exchange(bytes, { method, limitMs, streamMs = 300, fresh = false, halfClose = false }) {
     const started = Date.now();
     for (;;) {

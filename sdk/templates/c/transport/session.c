@@ -226,7 +226,7 @@ static void read_some(struct session* s) {
   } else if (n == 0) {
     end(s, RY_OK, "the server closed the connection");
   } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
-    end(s, RY_UNAVAILABLE, "the connection was lost");
+    end(s, RY_UNAVAILABLE, "the connection broke");
   }
 }
 

@@ -27,7 +27,7 @@ struct io_thread {
 int io_thread_start(struct io_thread* io);
 /* Stops the thread and closes the remaining sessions, with an event for each. */
 void io_thread_stop(struct io_thread* io);
-/* Only when there are no sessions any more. */
+/* Call only when no session is left. */
 void io_thread_destroy(struct io_thread* io);
 
 /* Connects. RY_UNAVAILABLE with an error message: the server cannot be reached. [any] */

@@ -341,7 +341,7 @@ class stream_connection final : public connection, public std::enable_shared_fro
     }
     if (ec == asio::error::eof || ec == asio::error::connection_reset || ec == ssl::error::stream_truncated) {
       if (receive_shut_down_) return protocol_violation();  // shut down by watch(): TLS does not report earlier data
-      return fail(RY_UNAVAILABLE, "the connection was lost");
+      return fail(RY_UNAVAILABLE, "the connection broke");
     }
     if (ec) return fail(RY_DATA_LOSS, "not the WebSocket protocol: " + ec.message());
     if (!ws_.got_text()) return fail(RY_DATA_LOSS, "a message is not text");

@@ -264,7 +264,7 @@ impl Session {
             match result {
                 Ok(0) => break (RY_OK, "the server closed the connection"),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(_) => break (RY_UNAVAILABLE, "the connection was lost"),
+                Err(_) => break (RY_UNAVAILABLE, "the connection broke"),
                 Ok(_) if line.len() as u64 > self.max_message => break (RY_RESOURCE_EXHAUSTED, "a line is longer than allowed"),
                 Ok(_) if line.is_empty() => {}
                 Ok(_) => self.add(Event::Message(line)),
