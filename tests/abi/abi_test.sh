@@ -140,8 +140,8 @@ refusals)
   in_file err 'the licence file is missing'
   # Neither does an optional module that crashes, exits or hangs during startup: modules are probed in a separate
   # process.
-  for name in abi_aborts abi_exits abi_segfaults abi_ends abi_create_aborts abi_create_exits abi_create_ends \
-    abi_destroy_aborts abi_hangs abi_create_hangs; do
+  for name in abi_aborts abi_raw_exit abi_segfaults abi_calls_exit abi_create_aborts abi_create_raw_exit \
+    abi_create_calls_exit abi_destroy_aborts abi_hangs abi_create_hangs; do
     extra=(--set "modules.$name.required=false")
     enabled "$bad" "$name"
     cp "$good/abi_c.so" enabled_modules/
@@ -150,11 +150,11 @@ refusals)
     log_line=$(grep "^left out: module \"$name\": it " err)
     case $name in
     abi_aborts) want='crashes while it is loaded (signal 6, Aborted).' ;;
-    abi_exits) want='ends the process while it is loaded (exit code 3).' ;;
+    abi_raw_exit) want='ends the process while it is loaded (exit code 3).' ;;
     abi_segfaults) want='crashes while it is loaded (signal 11, Segmentation fault).' ;;
-    abi_ends) want='ends the process while it is loaded (exit code 0).' ;;
+    abi_calls_exit) want='ends the process while it is loaded (exit code 0).' ;;
     abi_create_aborts) want='crashes in create (signal 6, Aborted).' ;;
-    abi_create_exits | abi_create_ends) want='ends the process in create (exit code 0).' ;;
+    abi_create_raw_exit | abi_create_calls_exit) want='ends the process in create (exit code 0).' ;;
     abi_destroy_aborts) want='crashes in destroy (signal 6, Aborted).' ;;
     abi_hangs) want='hangs while it is loaded (ten seconds).' ;;
     abi_create_hangs) want='hangs in create (ten seconds).' ;;
@@ -164,7 +164,7 @@ refusals)
   done
 
   # A required module that crashes makes check fail, and the message names it.
-  for name in abi_aborts abi_segfaults abi_ends abi_create_aborts abi_create_ends; do
+  for name in abi_aborts abi_segfaults abi_calls_exit abi_create_aborts abi_create_calls_exit; do
     enabled "$bad" "$name"
     cp "$good/abi_c.so" enabled_modules/
     "$runyard" check --config none.toml "${settings[@]}" --set modules.abi_c.enabled=true >out 2>err </dev/null
@@ -172,9 +172,9 @@ refusals)
     case $name in
     abi_aborts) want='crashed (SIGABRT, Aborted) in its constructors' ;;
     abi_segfaults) want='crashed (SIGSEGV, Segmentation fault) in its constructors' ;;
-    abi_ends) want='ended the process in its constructors' ;;
+    abi_calls_exit) want='ended the process in its constructors' ;;
     abi_create_aborts) want='crashed (SIGABRT, Aborted) in create' ;;
-    abi_create_ends) want='ended the process in create' ;;
+    abi_create_calls_exit) want='ended the process in create' ;;
     esac
     ((got != 0)) || fail "check with a required $name exited with 0"
     in_file err "runyard: module \"$name\" $want"

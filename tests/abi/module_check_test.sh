@@ -54,8 +54,8 @@ node -e 'const r = JSON.parse(require("fs").readFileSync("out")); const [file, c
 
 # A module that calls exit() makes the test fail, whatever the exit code.
 for code in 0 3 4; do
-  name=abi_exits_$code
-  [[ $code != 3 ]] || name=abi_exits
+  name=abi_raw_exit_$code
+  [[ $code != 3 ]] || name=abi_raw_exit
   "$runyard" module check "$bad/$name.so" --only create >out 2>err
   [[ $? == 1 ]] || fail "$name: the exit code is not 1"
   grep -qF "the module ended the process (exit code $code)" out || fail "$name: not reported"
