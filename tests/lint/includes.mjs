@@ -3,7 +3,6 @@
 // compiler, so that indirect includes count. Tests are not part of a module.
 //   node includes.mjs SOURCE_DIRECTORY BUILD_DIRECTORY
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 

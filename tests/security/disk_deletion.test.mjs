@@ -2,7 +2,7 @@
 // server.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { attack, setUp, tearDown } from './lib/attack.mjs';
 import { run, startCommandLlm } from './lib/commands.mjs';
