@@ -8,8 +8,8 @@
 
 namespace runs {
 
-// The model of a start: the requested one, or its replacement from `downgrades` if the tier may not use it, without a
-// message to the client. Empty: refused (402).
+// The model of a start: the requested one or, if the tier may not use it, its replacement from `downgrades`, without
+// notice to the client. Empty: refused (402).
 struct model_choice {
   std::string model;
   bool granted() const { return !model.empty(); }

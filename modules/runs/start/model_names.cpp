@@ -11,10 +11,10 @@ namespace runs {
 
 namespace {
 
-constexpr std::size_t longest = 128;  // bounds the cost of a hostile name
+constexpr std::size_t max_name_length = 128;  // bounds the cost of a hostile name
 
 // The Damerau-Levenshtein distance: insertions, deletions, replacements and transpositions.
-std::size_t typing_errors(std::string_view a, std::string_view b) {
+std::size_t edit_distance(std::string_view a, std::string_view b) {
   const std::size_t width = b.size() + 1;
   std::vector<std::size_t> d((a.size() + 1) * width);
   std::iota(d.begin(), d.begin() + static_cast<std::ptrdiff_t>(width), std::size_t{0});
@@ -35,27 +35,27 @@ std::size_t typing_errors(std::string_view a, std::string_view b) {
 class search {
  public:
   explicit search(std::string_view name)
-      : name_(ry::lower_ascii(name)), fewest_(std::max<std::size_t>(1, name.size() / 4) + 1) {}
+      : name_(ry::lower_ascii(name)), min_distance_(std::max<std::size_t>(1, name.size() / 4) + 1) {}
 
-  void offer(std::string_view resembling, std::string_view meant) {
-    if (resembling.size() > longest || name_.size() > longest) return;
-    const std::size_t errors = typing_errors(name_, ry::lower_ascii(resembling));
-    if (errors >= fewest_ || errors >= resembling.size()) return;
-    fewest_ = errors;
-    best_ = meant;
+  void offer(std::string_view candidate, std::string_view suggestion) {
+    if (candidate.size() > max_name_length || name_.size() > max_name_length) return;
+    const std::size_t distance = edit_distance(name_, ry::lower_ascii(candidate));
+    if (distance >= min_distance_ || distance >= candidate.size()) return;
+    min_distance_ = distance;
+    best_ = suggestion;
   }
   std::string best() && { return std::move(best_); }
 
  private:
   const std::string name_;
-  std::size_t fewest_;
+  std::size_t min_distance_;
   std::string best_;
 };
 
 }  // namespace
 
 std::string nearest_model(const settings& s, std::string_view name) {
-  // The target of an alias cannot be another alias, but the alias may have been meant.
+  // The target of an alias cannot be another alias: if the name is an alias, suggest its model.
   search known(name);
   for (const auto& [alias, full] : s.models) {
     const auto target = s.target(alias);
@@ -63,7 +63,7 @@ std::string nearest_model(const settings& s, std::string_view name) {
     if (alias == name) return full;
     known.offer(alias, alias);
     known.offer(full, full);
-    known.offer(target->model, full);  // the provider was left out
+    known.offer(target->model, full);  // the provider was omitted
   }
   if (std::string best = std::move(known).best(); !best.empty()) return best;
   const std::size_t slash = name.find('/');
@@ -75,8 +75,8 @@ std::string nearest_model(const settings& s, std::string_view name) {
 }
 
 std::string did_you_mean(const settings& s, std::string_view name) {
-  const std::string meant = nearest_model(s, name);
-  return meant.empty() || meant == name ? "" : "; did you mean \"" + meant + "\"?";
+  const std::string nearest = nearest_model(s, name);
+  return nearest.empty() || nearest == name ? "" : "; did you mean \"" + nearest + "\"?";
 }
 
 }  // namespace runs

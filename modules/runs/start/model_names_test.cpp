@@ -18,7 +18,7 @@ runs::settings configured() {
 TEST(model_names, finds_the_nearest_name) {
   const auto s = configured();
   const struct {
-    const char *name, *meant;
+    const char *name, *nearest;
   } rows[] = {
       {"runyard/basik", "runyard/basic"},
       {"Runyard/Basic", "runyard/basic"},
@@ -34,13 +34,13 @@ TEST(model_names, finds_the_nearest_name) {
       {"", ""},
       {"/", ""},
   };
-  for (const auto& r : rows) EXPECT_EQ(runs::nearest_model(s, r.name), r.meant) << r.name;
+  for (const auto& r : rows) EXPECT_EQ(runs::nearest_model(s, r.name), r.nearest) << r.name;
   EXPECT_EQ(runs::nearest_model(s, std::string(100'000, 'a')), "");
   EXPECT_EQ(runs::did_you_mean(s, "fsat"), "; did you mean \"fast\"?");
   EXPECT_EQ(runs::did_you_mean(s, "nothing at all"), "");
 }
 
-TEST(model_names, an_alias_is_said_to_stand_for_its_model) {
+TEST(model_names, the_nearest_name_of_an_alias_is_its_model) {
   EXPECT_EQ(runs::nearest_model(configured(), "fast"), "or/meta/llama-3");
 }
 

@@ -17,19 +17,19 @@ constexpr std::string_view names[] = {"temperature", "top_p", "max_output_tokens
 constexpr std::string_view efforts[] = {"none", "minimal", "low", "medium", "high"};
 constexpr std::string_view choices[] = {"auto", "none", "required"};
 constexpr std::int64_t max_output_tokens = 10'000'000;
-constexpr std::size_t longest_tool_name = 256;
+constexpr std::size_t max_tool_name_length = 256;
 
 template <std::size_t N>
 bool is_one_of(const std::string_view (&all)[N], std::string_view text) {
   return std::find(std::begin(all), std::end(all), text) != std::end(all);
 }
 
-// A finite decimal number from 0 to `most`.
-std::optional<double> number_up_to(std::string_view text, double most) {
+// A finite decimal number from 0 to `max`.
+std::optional<double> number_up_to(std::string_view text, double max) {
   double value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
-  return value >= 0 && value <= most ? std::optional(value) : std::nullopt;
+  return value >= 0 && value <= max ? std::optional(value) : std::nullopt;
 }
 
 std::string number_text(double value) {
@@ -38,7 +38,7 @@ std::string number_text(double value) {
   return std::string(text, end.ptr);
 }
 
-// The tool of {"name":"..."} without other members; empty: anything else.
+// The tool name in {"name":"..."}; empty if the text is anything else or has further members.
 std::string tool_of(std::string_view text) {
   boost::system::error_code bad;
   const json::value v = json::parse(text, bad);
@@ -75,7 +75,7 @@ std::string set_parameter(model_parameters& to, std::string_view name, std::stri
     const std::string tool = tool_of(text);
     if (const std::string choice = ry::lower_ascii(text); is_one_of(choices, choice))
       to.tool_choice = json_string(choice);
-    else if (!tool.empty() && tool.size() <= longest_tool_name)
+    else if (!tool.empty() && tool.size() <= max_tool_name_length)
       to.tool_choice = "{\"name\":" + json_string(tool) + "}";
     else
       return "must be auto, none, required or {\"name\":\"<tool>\"}";

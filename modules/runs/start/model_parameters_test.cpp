@@ -6,9 +6,9 @@ using namespace runs;
 
 namespace {
 
-TEST(set_parameter_test, accepts_values_in_range_and_names_the_others) {
+TEST(set_parameter_test, accepts_values_in_range_and_reports_the_others) {
   struct row {
-    const char *name, *text, *members;  // members empty: refused
+    const char *name, *text, *members;  // members empty: rejected
   };
   const row rows[] = {
       {"temperature", "0.2", "\"temperature\":0.2"},
@@ -38,13 +38,13 @@ TEST(set_parameter_test, accepts_values_in_range_and_names_the_others) {
   };
   for (const row& r : rows) {
     model_parameters p;
-    const std::string wrong = set_parameter(p, r.name, r.text);
+    const std::string error = set_parameter(p, r.name, r.text);
     EXPECT_EQ(members_of(p), r.members) << r.name << " " << r.text;
-    EXPECT_EQ(wrong.starts_with("must be "), *r.members == '\0') << r.name << " " << r.text;
+    EXPECT_EQ(error.starts_with("must be "), *r.members == '\0') << r.name << " " << r.text;
   }
 }
 
-TEST(read_parameters_test, reads_back_the_written_data) {
+TEST(read_parameters_test, reads_back_what_members_of_writes) {
   model_parameters p;
   for (const auto& [name, text] : {std::pair{"temperature", "0.0001"},
                                    {"top_p", "0.3"},
@@ -58,7 +58,7 @@ TEST(read_parameters_test, reads_back_the_written_data) {
   EXPECT_TRUE(read_parameters(R"({"temperature":9,"stop":["x"]})").empty());
 }
 
-TEST(merged_test, each_parameter_by_itself) {
+TEST(merged_test, parameters_are_merged_one_by_one) {
   const model_parameters start = read_parameters(R"({"temperature":0,"tool_choice":"none"})");
   const model_parameters model =
       read_parameters(R"({"temperature":1,"top_p":0.5,"reasoning_effort":"high","max_output_tokens":9})");
@@ -66,7 +66,7 @@ TEST(merged_test, each_parameter_by_itself) {
             R"("temperature":0,"top_p":0.5,"max_output_tokens":9,"reasoning_effort":"high","tool_choice":"none")");
 }
 
-TEST(demands_call_test, by_the_choice) {
+TEST(demands_call_test, required_or_a_named_tool_demands_a_call) {
   EXPECT_FALSE(demands_call({}));
   EXPECT_FALSE(demands_call(read_parameters(R"({"tool_choice":"auto"})")));
   EXPECT_FALSE(demands_call(read_parameters(R"({"tool_choice":"none"})")));

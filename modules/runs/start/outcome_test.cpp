@@ -8,7 +8,7 @@ using runs::refusal_of;
 using runs::start_outcome;
 using runs::start_outcome_of;
 
-TEST(start_outcome_test, every_outcome_has_a_name_that_leads_back_to_it) {
+TEST(start_outcome_test, names_convert_back_to_their_outcomes) {
   for (int i = 0; i <= static_cast<int>(start_outcome::apart); ++i) {
     const auto o = static_cast<start_outcome>(i);
     EXPECT_FALSE(name_of(o).empty()) << i;

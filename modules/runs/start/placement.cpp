@@ -9,25 +9,25 @@ namespace {
 
 constexpr std::uint64_t queue_check_interval_ms = 1000;
 constexpr std::uint32_t full_retry_after_s = 5;
-constexpr std::uint64_t between_tries_ms = 10;
-constexpr int tries = 30;  // then another node may have room
+constexpr std::uint64_t retry_interval_ms = 10;
+constexpr int max_attempts = 30;  // afterwards another node may have room
 
 }  // namespace
 
 void placement::start(std::string node_id) {
   node_id_ = std::move(node_id);
-  (void)ctx_.spawn(watch(), ctx_.pick_exec());
+  (void)ctx_.spawn(poll_queue(), ctx_.pick_exec());
 }
 
-// While runs wait, they keep the last tenth of the permits: otherwise later starts would overtake them.
-placement::way placement::where(std::int64_t starting) const {
+// While runs wait, the last tenth of the permits is reserved for them: otherwise later starts would overtake them.
+placement::way placement::decide(std::int64_t starting) const {
   if (draining_) return way::queue;
-  const std::int64_t kept = queued_ > 0 || claimed_ > 0 ? std::max<std::int64_t>(1, config_.max_live_runs / 10) : 0;
-  return taken(starting) < config_.max_live_runs - kept ? way::here : way::queue;
+  const std::int64_t reserved = queued_ > 0 || claimed_ > 0 ? std::max<std::int64_t>(1, config_.max_live_runs / 10) : 0;
+  return taken(starting) < config_.max_live_runs - reserved ? way::here : way::queue;
 }
 
 placement::ticket placement::take() {
-  const way goes = where(starting_.fetch_add(1, std::memory_order_relaxed));
+  const way goes = decide(starting_.fetch_add(1, std::memory_order_relaxed));
   if (goes == way::here) return ticket(goes, this);
   starting_.fetch_sub(1, std::memory_order_relaxed);
   return ticket(goes, nullptr);
@@ -36,14 +36,14 @@ placement::ticket placement::take() {
 ry::task<std::optional<placement::ticket>> placement::place_for_claimed(ry::cancel_token until) {
   std::optional<ticket> got;
   bool counted = false;
-  for (int i = 0; i < tries && !until.cancelled(); ++i) {
+  for (int i = 0; i < max_attempts && !until.cancelled(); ++i) {
     if (taken(starting_.fetch_add(1, std::memory_order_relaxed)) < config_.max_live_runs) {
       got.emplace(ticket(way::here, this));
       break;
     }
     starting_.fetch_sub(1, std::memory_order_relaxed);
     if (!std::exchange(counted, true)) claimed_.fetch_add(1, std::memory_order_relaxed);
-    const ry::result<void> slept = co_await ctx_.sleep(between_tries_ms);
+    const ry::result<void> slept = co_await ctx_.sleep(retry_interval_ms);
     if (!slept) break;
   }
   if (counted) claimed_.fetch_sub(1, std::memory_order_relaxed);
@@ -51,7 +51,7 @@ ry::task<std::optional<placement::ticket>> placement::place_for_claimed(ry::canc
 }
 
 bool placement::has_room(std::string_view tier) const {
-  return where(starting_) == way::here || queue_has_room(tier);
+  return decide(starting_) == way::here || queue_has_room(tier);
 }
 
 bool placement::queue_has_room(std::string_view tier) const {
@@ -67,13 +67,13 @@ void placement::refuse() const {
       .with_retry_after(full_retry_after_s);
 }
 
-ry::task<void> placement::watch() {
+ry::task<void> placement::poll_queue() {
   for (;;) {
-    ry::result<queue_state> seen = co_await repo_.look_at_queue(node_id_, config_.max_queued_runs + 1);
-    if (seen) {
-      queued_ = seen->queued;
-      count_.queued.set(static_cast<double>(seen->queued));
-      draining_ = seen->draining;
+    ry::result<queue_state> queue = co_await repo_.look_at_queue(node_id_, config_.max_queued_runs + 1);
+    if (queue) {
+      queued_ = queue->queued;
+      count_.queued.set(static_cast<double>(queue->queued));
+      draining_ = queue->draining;
     }
     ry::result<void> slept = co_await ctx_.sleep(queue_check_interval_ms);
     if (!slept) co_return;

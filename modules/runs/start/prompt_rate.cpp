@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t hour_us = 3'600'000'000;
 
-// The time in which the bucket refills by `bytes`.
+// Time to refill `bytes`.
 std::int64_t refill_us(std::int64_t bytes, std::int64_t limit) {
   return static_cast<std::int64_t>(static_cast<double>(bytes) / static_cast<double>(limit) * hour_us);
 }
@@ -19,8 +19,8 @@ std::int64_t prompt_rate::wait_seconds(const std::string& account, std::int64_t 
   const std::lock_guard lock(mutex_);
   const auto found = full_at_us_.find(account);
   if (found == full_at_us_.end() || found->second <= now_us) return 0;
-  const std::int64_t late_us = found->second + refill_us(std::min(bytes, limit), limit) - now_us - hour_us;
-  return late_us <= 0 ? 0 : late_us / 1'000'000 + 1;
+  const std::int64_t wait_us = found->second + refill_us(std::min(bytes, limit), limit) - now_us - hour_us;
+  return wait_us <= 0 ? 0 : wait_us / 1'000'000 + 1;
 }
 
 void prompt_rate::add(const std::string& account, std::int64_t bytes, std::int64_t limit, std::int64_t now_us) {

@@ -1,5 +1,5 @@
-// Limits the bytes of prompts that an account stores per hour. Prompts stay in the database until their thread is deleted, and
-// a run that is stopped at once costs nothing.
+// Limits the bytes of prompts that an account stores per hour. Prompts stay in the database until their thread is
+// deleted, and a run that is stopped immediately costs nothing, so credits do not limit them.
 #pragma once
 #include <cstdint>
 #include <mutex>
@@ -9,12 +9,12 @@
 
 namespace runs {
 
-// A bucket per account that takes one hour to refill. Thread: any.
+// A token bucket per account (GCRA) that takes one hour to refill. Thread: any.
 class prompt_rate {
  public:
   // Seconds until a prompt of `bytes` is allowed; 0: now. A prompt larger than the limit is allowed if the bucket is full.
   std::int64_t wait_seconds(const std::string& account, std::int64_t bytes, std::int64_t limit, std::int64_t now_us);
-  // The prompt was stored.
+  // Records a stored prompt.
   void add(const std::string& account, std::int64_t bytes, std::int64_t limit, std::int64_t now_us);
 
  private:

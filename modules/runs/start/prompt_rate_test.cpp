@@ -12,7 +12,7 @@ TEST(prompt_rate, refills_within_an_hour) {
   prompt_rate rate;
   EXPECT_EQ(rate.wait_seconds("a", 1000, 1000, 0), 0);
   rate.add("a", 1000, 1000, 0);
-  EXPECT_EQ(rate.wait_seconds("b", 1000, 1000, 0), 0) << "accounts have buckets of their own";
+  EXPECT_EQ(rate.wait_seconds("b", 1000, 1000, 0), 0) << "each account has its own bucket";
   EXPECT_EQ(rate.wait_seconds("a", 500, 1000, 0), 1801);
   EXPECT_EQ(rate.wait_seconds("a", 500, 1000, 1800 * second), 0);
   rate.add("a", 500, 1000, 1800 * second);

@@ -1,5 +1,5 @@
 // Queue promoter: starts waiting runs when an account's plan changes and in a periodic sweep, and stops the runs that a
-// start is to interrupt. The end of a run promotes the next one elsewhere. Handles jobs and events.
+// new run interrupts. When a run ends, SQL promotes the next one, not this class. Handles jobs and events.
 //
 // Thread: any. Lifetime: as long as the module; it holds a reference to the run operations.
 #pragma once
@@ -22,7 +22,7 @@ class queue_promoter {
   ry::task<ry::job_outcome> sweep(ry::job job);
   // Event account.tier; its key is the account.
   ry::task<void> plan_changed(ry::event event);
-  // Job runs.interrupt {account_id, thread_id, run_id}: ends the runs of the thread that the run waits for.
+  // Job runs.interrupt {account_id, thread_id, run_id}: stops the runs of the thread that the run waits for.
   ry::task<ry::job_outcome> interrupt(ry::job job);
 
  private:

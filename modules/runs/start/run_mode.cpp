@@ -15,9 +15,9 @@ constexpr std::pair<std::string_view, run_mode> mode_names[] = {
 }  // namespace
 
 std::optional<run_mode> run_mode_of(std::string_view name) {
-  const std::string wanted = ry::lower_ascii(name);
+  const std::string lower = ry::lower_ascii(name);
   for (const auto& [known, mode] : mode_names)
-    if (known == wanted) return mode;
+    if (known == lower) return mode;
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// The execution mode of a run, as the start request names it. Pure.
+// The execution mode of a run, as given in the start request. Pure.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,7 +9,7 @@ namespace runs {
 // agent: with tools, the default. chat: without tools. code: with tools and instructions for working on software.
 enum class run_mode { agent, chat, code };
 
-// The mode of a name in any case; nullopt: unknown mode.
+// The mode with this name, case-insensitively; nullopt: unknown name.
 std::optional<run_mode> run_mode_of(std::string_view name);
 std::string_view name_of(run_mode mode);
 

@@ -5,7 +5,7 @@
 namespace runs {
 namespace {
 
-TEST(run_mode, names_are_read_in_any_case) {
+TEST(run_mode, names_are_case_insensitive) {
   for (const run_mode mode : {run_mode::agent, run_mode::chat, run_mode::code})
     EXPECT_EQ(run_mode_of(name_of(mode)), mode);
   EXPECT_EQ(run_mode_of("Chat"), run_mode::chat);

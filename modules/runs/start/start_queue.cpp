@@ -6,8 +6,8 @@
 namespace runs {
 namespace {
 
-// The statement had no effect, so its starts can be tried one by one.
-bool certainly_undone(const ry::error& e) {
+// The failed statement had no effect, so its starts can be retried one by one.
+bool had_no_effect(const ry::error& e) {
   return e.status() == RY_ALREADY_EXISTS || e.status() == RY_INVALID_ARGUMENT || e.status() == RY_ABORTED ||
          e.status() == RY_OUT_OF_RANGE || e.status() == RY_INTERNAL;
 }
@@ -22,29 +22,29 @@ ry::task<ry::result<start_result>> start_queue::start(start_arguments a, ry_exec
 }
 
 // The entries that wait longest and whose accounts no other statement locks: all that can share a statement if the
-// first one can, otherwise one per account. The rest keeps its order.
+// first one can, otherwise one per account. The other entries keep their order.
 std::vector<start_queue::entry_ptr> start_queue::next_batch(std::deque<entry_ptr>& waiting) {
   std::vector<entry_ptr> batch;
   const account_locks::statement mine = locks_.next();
   bool shared = false;
-  auto keep = waiting.begin(), at = keep;
+  auto kept = waiting.begin(), at = kept;
   for (; at != waiting.end() && batch.size() < batch_limit; ++at) {
     entry_ptr& e = *at;
     const pending_start& start = e->request;
-    // All starts of a statement have a node, or none has.
-    const bool alike =
+    // Either all starts of a statement have a node, or none of them does.
+    const bool compatible =
         batch.empty() ||
         (shared ? start.can_share() : batch.front()->request.args.node.has_value() == start.args.node.has_value());
     // A separate statement number is refused if an earlier entry has the same account.
     const account_locks::statement by = start.can_share() && (batch.empty() || shared) ? mine : locks_.next();
-    if (alike && locks_.enter(start.account, by, account_locks::side::starts)) {
+    if (compatible && locks_.try_acquire(start.account, by, account_locks::side::starts)) {
       if (batch.empty()) shared = start.can_share();
       batch.push_back(std::move(e));
     } else {
-      *keep++ = std::move(e);
+      *kept++ = std::move(e);
     }
   }
-  waiting.erase(keep, at);
+  waiting.erase(kept, at);
   return batch;
 }
 
@@ -52,7 +52,7 @@ void start_queue::unlock_accounts(std::span<const entry_ptr> entries) {
   std::vector<ry::uuid> accounts;
   accounts.reserve(entries.size());
   for (const entry_ptr& e : entries) accounts.push_back(e->request.account);
-  locks_.leave(accounts);
+  locks_.release(accounts);
 }
 
 bool start_queue::share_statement(const std::vector<entry_ptr>& batch) {
@@ -91,7 +91,7 @@ ry::task<void> start_queue::decide_account(std::vector<entry_ptr> of_account) {
 void start_queue::finish(const std::vector<entry_ptr>& batch, ry::result<std::vector<start_result>> out,
                          repository::on_lock how) {
   const bool shared = share_statement(batch);
-  const bool retry_each = !out && batch.size() > 1 && certainly_undone(out.error());
+  const bool retry_each = !out && batch.size() > 1 && had_no_effect(out.error());
   decisions decided;
   std::unordered_map<ry::uuid, std::vector<entry_ptr>, uuid_hash> locked_accounts;
   std::vector<entry_ptr> apart, unlocked;

@@ -1,7 +1,9 @@
-// Group commit: writes many requests with one statement. Requests that arrive while a statement runs go into the next one.
-// Under load a commit carries many requests; without load a request waits only until the current turn of its event loop ends.
+// Group commit: writes many requests with one statement. Requests that arrive while a statement runs go into the next
+// one. Under load, a commit contains many requests; without load, a request waits only for the end of the current
+// iteration of its event loop.
 //
-// A derived class chooses the requests of a statement and runs it: start_queue for starts, checkpoint_batcher for checkpoints.
+// A derived class chooses the requests of a statement and runs it: start_queue for starts, checkpoint_batcher for
+// checkpoints.
 //
 // Thread: any executor; write() resumes on the caller's executor. Lifetime: as long as the module.
 #pragma once
@@ -30,18 +32,18 @@ class batch_writer {
 
   // Returns the errors of the statement. If the task is cancelled meanwhile, the request may have been written.
   ry::task<ry::result<Outcome>> write(Request request, ry_exec* exec) {
-    auto mine = std::make_shared<entry>(ctx_, std::move(request), exec);
+    auto own_entry = std::make_shared<entry>(ctx_, std::move(request), exec);
     {
       std::lock_guard lock(mutex_);
-      waiting_.push_back(mine);
+      waiting_.push_back(own_entry);
     }
-    pump_at_end_of_turn(exec);
-    while (!mine->outcome) {
-      ry::result<void> waited = co_await ry::signal::waiter(mine->decided);
+    pump_at_end_of_iteration(exec);
+    while (!own_entry->outcome) {
+      ry::result<void> waited = co_await ry::signal::waiter(own_entry->decided);
       if (!waited) co_return waited.error();
     }
-    mine->trace.enter();
-    co_return std::move(*mine->outcome);
+    own_entry->trace.enter();
+    co_return std::move(*own_entry->outcome);
   }
 
  protected:
@@ -50,10 +52,10 @@ class batch_writer {
         : request(std::move(r)), exec(e), trace(ry::trace::current(ctx)) {}
     Request request;
     ry_exec* const exec;
-    // Only on exec.
+    // Accessed only on exec.
     std::optional<ry::result<Outcome>> outcome;
     ry::signal decided;
-    const ry::trace trace;  // restored when the entry continues
+    const ry::trace trace;  // restored when write() resumes
   };
   using entry_ptr = std::shared_ptr<entry>;
   struct decision {
@@ -64,14 +66,14 @@ class batch_writer {
 
   batch_writer(const ry::context& ctx, account_locks& locks, std::size_t batch_limit)
       : ctx_(ctx), locks_(locks), policy_(batch_limit) {
-    locks_.on_left([this] { pump(); });
+    locks_.on_release([this] { pump(); });
   }
   ~batch_writer() = default;
 
-  // Removes from `waiting` the entries of the next statement and locks their accounts. Under a lock of this object.
+  // Removes the entries of the next statement from `waiting` and locks their accounts. Called with mutex_ locked.
   virtual std::vector<entry_ptr> next_batch(std::deque<entry_ptr>& waiting) = 0;
-  // Runs the statement: calls statement_ended() when it ends, then unlocks the accounts and settles, or tries again, each
-  // entry. Never throws: otherwise the waiting entries would never resume.
+  // Runs the statement: calls statement_ended() when it ends, then unlocks the accounts and settles or retries each
+  // entry. Must not throw: otherwise the callers of the entries would never resume.
   virtual ry::task<void> write_batch(std::vector<entry_ptr> batch) = 0;
   virtual void unlock_accounts(std::span<const entry_ptr> entries) = 0;
 
@@ -79,7 +81,7 @@ class batch_writer {
     std::lock_guard lock(mutex_);
     policy_.ended();
   }
-  // Entries that were not written and go into later statements, before all others.
+  // Returns unwritten entries to the front of the queue, for later statements.
   void put_back(std::span<const entry_ptr> entries) {
     std::lock_guard lock(mutex_);
     waiting_.insert(waiting_.begin(), entries.begin(), entries.end());
@@ -97,7 +99,8 @@ class batch_writer {
       });
     }
   }
-  // Begins a statement for these entries; a batched statement belongs to no single run's trace. False: the module stops.
+  // Begins a statement for these entries. A batched statement does not belong to the trace of a single run. False: the
+  // module is stopping.
   bool spawn(ry::task<void> statement, std::span<const entry_ptr> entries) const {
     const ry::trace none = ry::trace::none(ctx_);
     const ry::trace_switch during(ctx_, entries.size() == 1 ? entries.front()->trace : none);
@@ -106,45 +109,45 @@ class batch_writer {
   }
 
  private:
-  // Begins the next statements, if their time has come.
+  // Begins the next statements if they are due.
   void pump() {
     for (;;) {
       std::vector<entry_ptr> batch;
-      ry_exec* look_on = nullptr;
+      ry_exec* retry_on = nullptr;
       {
         std::lock_guard lock(mutex_);
         batch = policy_.begin(
-            waiting_, ctx_.mono_us(), [this] { return next_batch(waiting_); }, look_on);
+            waiting_, ctx_.mono_us(), [this] { return next_batch(waiting_); }, retry_on);
       }
-      if (look_on != nullptr) pump_after_slow_statement(look_on);
+      if (retry_on != nullptr) pump_after_slow_statement(retry_on);
       if (batch.empty()) return;
-      const std::vector<entry_ptr> kept = batch;
-      if (spawn(write_batch(std::move(batch)), kept)) continue;
+      const std::vector<entry_ptr> entries = batch;
+      if (spawn(write_batch(std::move(batch)), entries)) continue;
       statement_ended();
       decisions all;
-      for (const entry_ptr& e : kept) all.push_back({e, stopping()});
+      for (const entry_ptr& e : entries) all.push_back({e, stopping()});
       settle(std::move(all));
-      unlock_accounts(kept);
+      unlock_accounts(entries);
     }
   }
-  // Once per turn of exec's event loop, however many entries request it.
-  void pump_at_end_of_turn(ry_exec* exec) {
-    if (turn_end_due_.exchange(true)) return;
-    const auto act = [this] {
-      turn_end_due_ = false;
+  // Runs once per iteration of exec's event loop, however many entries request it.
+  void pump_at_end_of_iteration(ry_exec* exec) {
+    if (pump_posted_.exchange(true)) return;
+    const auto run_pump = [this] {
+      pump_posted_ = false;
       pump();
     };
     bool posted = false;
     try {
-      ctx_.post(exec, act);
+      ctx_.post(exec, run_pump);
       posted = true;
-    } catch (...) {  // the event loop accepts no more work
+    } catch (...) {  // the event loop no longer accepts work
     }
-    if (!posted) act();
+    if (!posted) run_pump();
   }
   void pump_after_slow_statement(ry_exec* exec) {
     if (timer_due_.exchange(true)) return;
-    // The timer serves many entries, so it belongs to no single trace.
+    // The timer serves many entries, so it does not belong to a single trace.
     const ry::trace_switch during(ctx_, ry::trace::none(ctx_));
     if (!ctx_.spawn(wait_for_slow_statement(), exec)) timer_due_ = false;
   }
@@ -162,7 +165,7 @@ class batch_writer {
   std::mutex mutex_;
   std::deque<entry_ptr> waiting_;
   batch_policy policy_;
-  std::atomic<bool> turn_end_due_{false}, timer_due_{false};
+  std::atomic<bool> pump_posted_{false}, timer_due_{false};
 };
 
 }  // namespace runs

@@ -5,20 +5,20 @@
 
 namespace runs {
 
-// The entries that wait longest and whose accounts no other statement locks.
+// The entries that have waited longest and whose accounts no other statement locks.
 std::vector<checkpoint_batcher::entry_ptr> checkpoint_batcher::next_batch(std::deque<entry_ptr>& waiting) {
   std::vector<entry_ptr> batch;
   const account_locks::statement mine = locks_.next();
-  auto keep = waiting.begin(), at = keep;
+  auto kept = waiting.begin(), at = kept;
   for (; at != waiting.end() && batch.size() < batch_limit; ++at) {
     entry_ptr& e = *at;
     const checkpoint_step& step = e->request;
-    if (!step.locks_account() || locks_.enter(step.account, mine, account_locks::side::checkpoints))
+    if (!step.locks_account() || locks_.try_acquire(step.account, mine, account_locks::side::checkpoints))
       batch.push_back(std::move(e));
     else
-      *keep++ = std::move(e);
+      *kept++ = std::move(e);
   }
-  waiting.erase(keep, at);
+  waiting.erase(kept, at);
   std::sort(batch.begin(), batch.end(), [](const entry_ptr& a, const entry_ptr& b) {
     return std::memcmp(a->request.run.bytes, b->request.run.bytes, sizeof a->request.run.bytes) < 0;
   });
@@ -30,7 +30,7 @@ void checkpoint_batcher::unlock_accounts(std::span<const entry_ptr> entries) {
   accounts.reserve(entries.size());
   for (const entry_ptr& e : entries)
     if (e->request.locks_account()) accounts.push_back(e->request.account);
-  locks_.leave(accounts);
+  locks_.release(accounts);
 }
 
 ry::task<ry::result<std::vector<step_result>>> checkpoint_batcher::persist(
@@ -54,7 +54,7 @@ ry::task<void> checkpoint_batcher::write_batch(std::vector<entry_ptr> batch) {
   decisions decided;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const entry_ptr& e = batch[i];
-    // If one step fails, the statement fails: retry each step alone. Without a database, all wait.
+    // If one step fails, the complete statement fails: retry each step alone, unless the error is transient.
     const bool alone =
         out ? (*out)[i].how == step_result::outcome::alone : batch.size() > 1 && !is_transient(out.error());
     if (alone && spawn(write_one(e), {&e, 1})) continue;

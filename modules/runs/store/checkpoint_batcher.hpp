@@ -22,7 +22,7 @@ class checkpoint_batcher final : public batch_writer<checkpoint_step, step_resul
 
   ry::task<ry::result<std::vector<step_result>>> persist(std::span<const checkpoint_step* const> steps,
                                                          repository::on_lock how) const;
-  // Runs next to the batched statements: it may wait for the lock of the account.
+  // Runs concurrently with the batched statements, because it may wait for the lock of the account.
   ry::task<void> write_one(entry_ptr e);
 
   const repository& repo_;

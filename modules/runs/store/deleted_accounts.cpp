@@ -2,12 +2,12 @@
 
 namespace runs {
 namespace {
-constexpr std::int64_t at_once = 100;
+constexpr std::int64_t page_size = 100;
 }  // namespace
 
 ry::task<std::vector<std::string>> deleted_accounts::some_threads(std::string account) const {
   const auto rows = (co_await ctx_.db().query("select id::text from runs.threads where account_id = $1::uuid limit $2",
-                                              account, at_once))
+                                              account, page_size))
                         .value();
   std::vector<std::string> out;
   for (const ry::row row : rows) out.emplace_back(row.text(0));

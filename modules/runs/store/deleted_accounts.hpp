@@ -17,7 +17,7 @@ class deleted_accounts {
 
  private:
   ry::task<void> erase_account(ry::event e);
-  // Some threads of the account; empty: it has none left.
+  // Some of the account's threads; empty: none remain.
   ry::task<std::vector<std::string>> some_threads(std::string account) const;
 
   const ry::context& ctx_;

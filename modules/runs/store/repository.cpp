@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::int64_t log_page_rows = 1000;
 constexpr std::int64_t log_page_bytes = 200 * 1024;  // well below the limit of a stream's queue
-constexpr std::int64_t max_more_than_text = 90;  // most bytes of an event's wire form besides the text that its row
-    // stores
+// Upper bound of the bytes that an event's wire form has in addition to the text that its row stores.
+constexpr std::int64_t max_event_overhead = 90;
 
-// Limit for a page of messages, not counting its last message.
+// Limit of the bytes of a page of messages before its last message.
 constexpr std::int64_t messages_page_bytes = 4 * 1024 * 1024;
 
 std::string text_or_empty(const ry::row& row, std::string_view column) {
@@ -26,7 +26,7 @@ std::optional<std::string> text_of(const std::optional<std::int64_t>& number) {
   return number ? std::optional(std::to_string(*number)) : std::nullopt;
 }
 
-// The steps as column arrays for the statement. Refers to the steps.
+// The steps as column arrays for the statement. Holds references into the steps.
 struct step_columns {
   std::vector<std::optional<std::string>> accounts, queue_waits, first_tokens, covers_to;
   std::vector<std::string> runs, ids;
@@ -60,15 +60,15 @@ struct step_columns {
     events.push_back(r.event_json);
     queue_waits.push_back(text_of(r.queue_wait_ms));
     first_tokens.push_back(text_of(r.first_token_ms));
-    const auto place = static_cast<std::int64_t>(runs.size());
+    const auto index = static_cast<std::int64_t>(runs.size());
     for (std::size_t i = 0; i < r.events.size(); ++i) {
-      row_of.push_back(place);
+      row_of.push_back(index);
       seqs.push_back(r.events.firsts[i]);
       lasts.push_back(r.events.lasts[i]);
       log_texts.push_back(r.events.texts[i]);
     }
     for (const stored_message& m : r.messages) {
-      message_of.push_back(place);
+      message_of.push_back(index);
       ids.push_back(m.id.to_string());
       roles.push_back(m.role);
       bodies.push_back(m.body);
@@ -77,7 +77,7 @@ struct step_columns {
       if (m.role == "assistant") reasonings.back() = r.reasoning;
     }
     for (const std::string& name : r.webhooks) {
-      webhook_of.push_back(place);
+      webhook_of.push_back(index);
       webhooks.push_back(name);
     }
   }
@@ -124,10 +124,10 @@ ry::task<ry::result<std::vector<step_result>>> repository::persist(std::span<con
   if (!rows) co_return rows.error();
   std::vector<step_result> out;
   for (const ry::row row : *rows) {
-    const std::string_view how_it_went = row.text(0);
+    const std::string_view outcome = row.text(0);
     step_result& one = out.emplace_back();
-    if (how_it_went == "ok") one.how = step_result::outcome::ok;
-    if (how_it_went == "alone") one.how = step_result::outcome::alone;
+    if (outcome == "ok") one.how = step_result::outcome::ok;
+    if (outcome == "alone") one.how = step_result::outcome::alone;
     one.balance_micro = row.opt_int64(1);
     one.jobs_ready = row.boolean(2);
   }
@@ -142,9 +142,9 @@ ry::task<ry::result<std::vector<std::string>>> repository::append(const append_b
       b.runs, b.events.firsts, b.events.lasts, b.events.texts, b.reserve_runs, b.reserve_fences, b.reserve_to,
       which == attempt::again);
   if (!rows) co_return rows.error();
-  std::vector<std::string> refused;
-  for (const ry::row row : *rows) refused.emplace_back(row.text(0));
-  co_return refused;
+  std::vector<std::string> refused_runs;
+  for (const ry::row row : *rows) refused_runs.emplace_back(row.text(0));
+  co_return refused_runs;
 }
 
 ry::task<ry::result<waiting_uploads>> repository::waiting(ry::uuid run) const {
@@ -281,7 +281,7 @@ ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t fr
       "from (select seq, last_seq, wire from runs.events where run_id = $1::uuid and last_seq >= $2::bigint and "
       "seq >= coalesce((select seq from runs.events where run_id = $1::uuid and seq <= $2::bigint order by seq "
       "desc limit 1), 0) order by seq limit $3::bigint) p) e where coalesce(before, 0) < $4::bigint",
-      run, static_cast<std::int64_t>(from), log_page_rows, log_page_bytes, max_more_than_text);
+      run, static_cast<std::int64_t>(from), log_page_rows, log_page_bytes, max_event_overhead);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   const auto number = [&](int column) { return static_cast<std::uint64_t>(r.opt_int64(column).value_or(0)); };
@@ -449,22 +449,22 @@ ry::task<ry::result<std::optional<repository::page>>> repository::messages_page(
                                                                                 std::optional<std::int64_t> after,
                                                                                 std::int64_t limit) const {
   const bool ascending = how == order::oldest_first;
-  const std::string by = ascending ? "position" : "position desc";
+  const std::string order_by = ascending ? "position" : "position desc";
   const std::string sql =
       "select m.items, m.more, m.last from runs.threads t, lateral (select '[' || coalesce(string_agg("
       "'{\"message_id\":\"' || x.id || '\",\"thread_id\":\"' || x.thread_id || '\",\"agent_run_id\":\"' || "
       "x.run_id || '\",\"created_at\":\"' || runs.iso(x.created_at) || '\",' || substr(x.body, 2), ',' order by x." +
-      by +
+      order_by +
       ") filter (where x.fits), '') || ']' as items, count(*) filter (where x.fits) < count(*) or count(*) = "
       "$4::bigint as more, " +
       (ascending ? "max" : "min") +
       "(x.position) filter (where x.fits) as last from (select "
       "*, coalesce(sum(octet_length(y.body)) over (order by y." +
-      by +
+      order_by +
       " rows between unbounded preceding and 1 "
       "preceding), 0) < $5::bigint as fits from (select * from runs.messages z where z.thread_id = t.id and z.position " +
       (ascending ? "> coalesce($3::bigint, 0)" : "< coalesce($3::bigint, 9223372036854775807)") +
-      " and z.role <> 'summary' order by z." + by +
+      " and z.role <> 'summary' order by z." + order_by +
       " limit $4::bigint) y) x) m where t.id = $1::uuid and t.account_id = $2::uuid";
   ry::result<ry::rows> rows =
       co_await db_.query_with({RY_DB_READ_ONLY, 0}, sql, thread, account, after, limit, messages_page_bytes);
@@ -507,8 +507,8 @@ ry::task<ry::result<log_trim>> repository::trim_log(std::int64_t keep_seconds) c
   ry::result<ry::rows> rows =
       co_await db_.query("select runs.trim_log(now() - make_interval(secs => $1::bigint), 1000)", keep_seconds);
   if (!rows) co_return rows.error();
-  const std::string_view what = rows->front().text(0);
-  co_return what == "none" ? log_trim::done : what == "locked" ? log_trim::locked : log_trim::more;
+  const std::string_view outcome = rows->front().text(0);
+  co_return outcome == "none" ? log_trim::done : outcome == "locked" ? log_trim::locked : log_trim::more;
 }
 
 ry::task<ry::result<std::vector<std::string>>> repository::accounts_waiting() const {
@@ -519,10 +519,10 @@ ry::task<ry::result<std::vector<std::string>>> repository::accounts_waiting() co
   co_return out;
 }
 
-ry::task<ry::result<queue_state>> repository::look_at_queue(std::string_view node, std::int64_t most) const {
+ry::task<ry::result<queue_state>> repository::look_at_queue(std::string_view node, std::int64_t max_count) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0}, "select core.jobs_waiting('runs.execute', $2::int), core.node_draining($1::uuid)", node,
-      most);
+      max_count);
   if (!rows) co_return rows.error();
   co_return queue_state{rows->front().int64(0), rows->front().boolean(1)};
 }
@@ -532,9 +532,9 @@ ry::task<ry::result<std::optional<std::string>>> repository::admit_by_plan(std::
   ry::result<ry::rows> rows =
       co_await db_.query("select runs.admit_by_plan($1::uuid, $2::text, $3::bigint)", account, tier, slots);
   if (!rows) co_return rows.error();
-  const auto other = rows->front().opt_text(0);
-  if (!other) co_return std::optional<std::string>();
-  co_return std::optional<std::string>(*other);
+  const auto current_tier = rows->front().opt_text(0);
+  if (!current_tier) co_return std::optional<std::string>();
+  co_return std::optional<std::string>(*current_tier);
 }
 
 ry::task<ry::result<std::string>> repository::first_place(std::string run) const {

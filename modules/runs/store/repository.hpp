@@ -1,5 +1,5 @@
-// All SQL of the module. Statements are constant and prepared once per connection. Functions return the database's
-// answer; the caller interprets it.
+// All SQL of the module. Statements are constant and prepared once per connection. Functions return the result of the
+// database; the caller interprets it.
 #pragma once
 #include <memory>
 #include <optional>
@@ -24,22 +24,22 @@ struct start_arguments {
   std::int64_t max_runs = 0, max_threads = 0;
   start_request form;
   ry::uuid new_thread, new_project, run, message;
-  std::optional<std::string> model;  // as granted; none: the agent's or the default
-  std::optional<std::string> default_model;  // none: the tier may not use a default
+  std::optional<std::string> model;  // the requested model as granted; nullopt: the agent's or the default
+  std::optional<std::string> default_model;  // nullopt: the tier may not use a default
   bool model_denied = false;
-  std::optional<std::string> body;  // of the user's message; none: it follows with the files, or is "continue"
+  std::optional<std::string> body;  // of the user's message; nullopt: it follows with the files, or is "continue"
   std::string title;
   std::optional<std::string> sandbox;
   std::optional<std::string> key, hash;
-  std::optional<std::string> node;  // the node that begins it at once; none: it waits in the queue
+  std::optional<std::string> node;  // the node that begins the run immediately; nullopt: the run waits in the queue
   std::int64_t timeout_seconds = 0;
   std::string first_event;
   std::int64_t reserve = 0;
-  std::int64_t max_waiting = 0;  // most waiting runs of an account
+  std::int64_t max_waiting = 0;  // maximum number of waiting runs of an account
 
-  // The start refers to no existing object.
+  // Whether the start refers to no existing object.
   bool names_nothing() const { return !form.thread_id && !form.project_id && !sandbox && !key; }
-  // A start of a new thread that this node may begin at once.
+  // Whether this is a start of a new thread whose run this node may begin immediately.
   bool is_plain() const {
     return names_nothing() && node && body && !form.prompt.empty() && !model_denied && form.parameters.empty();
   }
@@ -74,7 +74,7 @@ struct stored_message {
   std::string role, body;
 };
 
-// The data that one checkpoint of a run commits. See commit_steps in the migrations.
+// The data that one checkpoint of a run commits. See commit_steps in migrations/functions/checkpoint.sql.
 struct step_record {
   log_rows events;
   std::int64_t reserve_to = 0;
@@ -84,13 +84,13 @@ struct step_record {
   std::int64_t charge_micro = 0;
   std::string charge_ref, charge_note = "{}";
   std::optional<std::int64_t> covers_to;  // of a summary among the messages
-  std::optional<std::string> reasoning;  // of an assistant message among them
+  std::optional<std::string> reasoning;  // of an assistant message among the messages
   std::optional<std::string> status, reason, error, error_code, event_json;
-  std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // since the start; a stored value is kept
-  std::vector<std::string> webhooks;  // endpoints to notify of the end
+  std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // since the start; a value that is already stored is kept
+  std::vector<std::string> webhooks;  // names of the endpoints to notify of the end
 };
 
-// A checkpoint of a run, by its worker.
+// A checkpoint that a worker commits for its run.
 struct checkpoint_step {
   ry::uuid run, account;
   std::int64_t job = 0, fence = 0;
@@ -99,8 +99,8 @@ struct checkpoint_step {
 };
 
 struct step_result {
-  // gone: the run ended or belongs to another worker. alone: another transaction locks its account, and nothing was
-  // written.
+  // gone: the run has ended or belongs to another worker. alone: another transaction locks its account, and nothing
+  // was written.
   enum class outcome { ok, gone, alone } how = outcome::gone;
   std::optional<std::int64_t> balance_micro;
   bool jobs_ready = false;  // this or another step of the statement created jobs that wait for a worker
@@ -110,7 +110,7 @@ struct claimed_run {
   std::string account_id, project_id, thread_id, agent_id, model, status, title;
   std::int32_t agent_version = 0, step = 0;
   std::int64_t border_seq = 0, last_seq = 0, charged_micro = 0, timeout_seconds = 0;
-  // By the database's clock, which may differ from the node's: since the start, and since the run left the queue.
+  // Since the start, and since the run left the queue, by the database's clock, which may differ from the node's.
   std::int64_t started_ago_us = 0, begun_ago_us = 0;
   std::int64_t attempts = 0;  // attempts of the step that earlier workers may have shown
   token_usage usage;
@@ -135,75 +135,75 @@ struct append_batch {
 // terminal event, built from the run's row.
 struct log_page {
   std::string wire;
-  std::uint64_t first = 0, last = 0, count = 0;  // 0: empty
+  std::uint64_t first = 0, last = 0, count = 0;  // 0: the page is empty
   std::uint64_t ended_at = 0;  // number of the terminal event; 0: the run continues
   bool known = false;  // the run exists
 };
 
-// more: rows were removed, and there may be more. locked: the remaining rows are in use; try again later.
+// more: rows were removed, and more may remain. locked: the remaining rows are in use; retry later.
 enum class log_trim { done, more, locked };
 
 struct run_head {
   std::string account_id, status;
   std::uint64_t last_seq = 0;  // in the log
-  std::uint64_t reserved = 0;  // no event beyond this number was ever delivered
+  std::uint64_t reserved = 0;  // no event with a higher number has been delivered
 };
 
 struct stop_answer {
-  std::string status;  // of the run: running while a worker is to end it
-  bool ended = false;  // by this request
+  std::string status;  // of the run; running: its worker will stop it
+  bool ended = false;  // this request ended the run
 };
 
 class repository {
  public:
   explicit repository(const ry::context& ctx) : db_(ctx) {}
 
-  // The starts are of different accounts and of this node: node, timeout, first event and reservation of the first one
-  // apply to all. One outcome each, in order. `starts` and the objects it points to outlive the task. wait: a single
-  // start, which waits for the lock of its account.
+  // Returns one outcome per start, in order. The starts belong to different accounts; node, timeout, first event and
+  // reservation of the first one apply to all. `starts` and the objects that it points to must outlive the task.
+  // on_lock::wait: only for a single start, which waits for the lock of its account.
   enum class on_lock { skip, wait };
   ry::task<ry::result<std::vector<start_result>>> start(std::span<const start_arguments* const> starts, on_lock how,
                                                         ry::tx* in = nullptr) const;
-  // Several plain starts, also of one account. Outcomes: ok; alone: another transaction locks the account; apart:
-  // nothing was written, call start() for this one. wait: all starts are of one account.
+  // Several plain starts, even of one account. Outcomes: ok; alone: another transaction locks the account; apart:
+  // nothing was written, and the caller uses start() for this one. on_lock::wait: only if all are of one account.
   ry::task<ry::result<std::vector<start_result>>> start_together(std::span<const start_arguments* const> starts,
                                                                  on_lock how) const;
   ry::task<ry::result<void>> attach_uploads(ry::tx& in, const start_result& run, ry::uuid message, std::string body,
                                             std::vector<upload_record> files) const;
-  // Files of a run that were not read yet, and the user's message that they belong to.
+  // The files of a run that were not read yet, and the user's message that they belong to.
   ry::task<ry::result<waiting_uploads>> waiting(ry::uuid run) const;
-  // Stores what was found in the files, and the message about it. False: the run belongs to another worker.
+  // Stores the results of the extraction, and the message about them. False: the run belongs to another worker.
   ry::task<ry::result<bool>> note_uploads(ry::uuid run, std::int64_t job, std::int64_t fence, std::string body,
                                           const std::vector<extraction_result>& found) const;
   ry::task<ry::result<ry::tx>> begin() const { return db_.begin(); }
 
-  // One result each, in order. The steps are ordered by run id. If one fails, all fail. `steps` and the objects it
-  // points to outlive the task. wait: a single step, which waits for the lock of its account.
+  // Returns one result per step, in order. The steps must be ordered by run id. If one fails, all fail. `steps` and the
+  // objects that it points to must outlive the task. on_lock::wait: only for a single step, which waits for the lock.
   ry::task<ry::result<std::vector<step_result>>> persist(std::span<const checkpoint_step* const> steps,
                                                          on_lock how) const;
-  // Returns the runs whose reservation was refused. RY_ALREADY_EXISTS: nothing was written, because some events exist
-  // already; attempt::again adds only the missing ones.
+  // Returns the runs whose reservation was refused. RY_ALREADY_EXISTS: nothing was written, because some of the events
+  // already exist; attempt::again adds only the missing ones.
   enum class attempt { first, again };
   ry::task<ry::result<std::vector<std::string>>> append(const append_batch& batch, attempt which) const;
   ry::task<ry::result<std::optional<claimed_run>>> claim(ry::uuid run, std::int64_t job, std::int64_t fence,
                                                          std::int64_t reserve) const;
   ry::task<ry::result<void>> release(ry::uuid run, std::int64_t fence, std::int64_t last) const;
-  // role, body, run id, position of each message from the last summary on, oldest first; the summary is at the position
-  // where it was written.
+  // Role, body, run id and position of each message from the last summary on, oldest first; the summary is at the
+  // position where it was written.
   ry::task<ry::result<ry::rows>> conversation(ry::uuid thread) const;
   // Whether another thread has used the project's workspace.
   ry::task<ry::result<bool>> is_shared(ry::uuid project) const;
-  // The version of the project's workspace; 0 also if the project was deleted.
+  // Returns the version of the project's workspace, or 0 if the project was deleted.
   ry::task<ry::result<std::int64_t>> mark_sandbox(ry::uuid project, ry::uuid sandbox) const;
 
   ry::task<ry::result<std::optional<run_head>>> head(std::string run) const;
   ry::task<ry::result<log_page>> log(std::string run, std::uint64_t from) const;
 
-  // nullopt: unknown, or of another account.
+  // nullopt: the run does not exist or belongs to another account.
   ry::task<ry::result<std::optional<stop_answer>>> request_stop(std::string account, std::string run,
                                                                 std::vector<std::string> webhooks) const;
-  // Unfinished runs of the thread that `run` waits for; the one that is executing comes last. Empty if `run` waits no
-  // longer.
+  // Unfinished runs of the thread that `run` waits for; the one that is executing comes last. Empty if `run` no longer
+  // waits.
   ry::task<ry::result<std::vector<std::string>>> runs_before(std::string thread, std::string run) const;
   ry::task<ry::result<std::string>> force_stop(std::string run, std::vector<std::string> webhooks) const;
   // Stores the failure causes of a run for operators: a JSON array of {at_us, step, text}.
@@ -213,7 +213,7 @@ class repository {
   // next.
   ry::task<ry::result<std::vector<std::string>>> unfinished_runs(std::string account, std::string thread) const;
 
-  // JSON texts; nullopt: unknown, or of another account.
+  // JSON texts; nullopt: the object does not exist or belongs to another account.
   ry::task<ry::result<std::optional<std::string>>> run_json(std::string account, std::string run) const;
   struct page {
     std::string items;  // JSON array
@@ -234,28 +234,28 @@ class repository {
     std::string orphaned_project;
   };
   ry::task<ry::result<deletion>> delete_thread(std::string account, std::string thread) const;
-  // The version of the project's workspace; nullopt: unknown, or of another account.
+  // The version of the project's workspace; nullopt: the project does not exist or belongs to another account.
   ry::task<ry::result<std::optional<std::int64_t>>> project_version(std::string account, std::string project) const;
 
   // Creates a further partition of the log for future runs if it is due. Returns the end of the last partition as a
-  // Unix time; 0: none.
+  // Unix time; 0: there is no partition.
   ry::task<ry::result<std::int64_t>> make_log_partition(std::int64_t keep_seconds) const;
-  // Removes a part of the log of finished runs that began longer ago.
+  // Removes a part of the log of finished runs that began more than `keep_seconds` ago.
   ry::task<ry::result<log_trim>> trim_log(std::int64_t keep_seconds) const;
   ry::task<ry::result<std::vector<std::string>>> accounts_waiting() const;
-  // The queue of all nodes, counted up to `most`, and the state of this node.
-  ry::task<ry::result<queue_state>> look_at_queue(std::string_view node, std::int64_t most) const;
+  // The length of the queue of all nodes, counted up to `max_count`, and the state of this node.
+  ry::task<ry::result<queue_state>> look_at_queue(std::string_view node, std::int64_t max_count) const;
   // Promotes the runs that may begin if `tier` allows `slots`. If the account has another tier, does nothing and
   // returns that tier.
   ry::task<ry::result<std::optional<std::string>>> admit_by_plan(std::string account, std::string tier,
                                                                  std::int64_t slots) const;
-  // The run's initial position in the queue; empty: it began at once.
+  // The run's initial position in the queue; empty: it began immediately.
   ry::task<ry::result<std::string>> first_place(std::string run) const;
-  // Whether a start of the account with this Idempotency-Key was answered.
+  // Whether a start of the account with this Idempotency-Key succeeded in the last 24 hours.
   ry::task<ry::result<bool>> has_key(std::string_view account, std::string_view key) const;
   ry::task<ry::result<void>> prune_keys() const;
 
-  // Records for the next minute that a client reads this run's stream from the log, and so sees its thread.
+  // Records for the next minute that a client reads this run's stream from the log, and so watches its thread.
   ry::task<ry::result<void>> watch(ry::uuid stream, std::string run) const;
   ry::task<ry::result<void>> unwatch(ry::uuid stream) const;
 

@@ -7,7 +7,7 @@ namespace {
 
 using texts = std::vector<std::optional<std::string_view>>;
 
-// Casts of columns, which are arrays of text.
+// Casts of columns, which are passed as arrays of text.
 constexpr std::string_view uuids = "text[]::uuid[]", booleans = "text[]::boolean[]", numbers = "text[]::bigint[]";
 
 std::string_view boolean_text(bool value) {
@@ -18,7 +18,7 @@ std::optional<std::string_view> mode_text(std::optional<run_mode> mode) {
   return mode ? std::optional(name_of(*mode)) : std::nullopt;
 }
 
-// The starts as column arrays for the statement. Refers to the starts.
+// The starts as column arrays for the statement. Holds references into the starts.
 struct start_columns {
   texts accounts, tiers, threads, projects, optimistic, agents, models, default_models, denied, bodies, titles, modes,
       memory, sandboxes, keys, hashes, prompted, policies, queue, behind;
@@ -73,7 +73,7 @@ struct start_columns {
   }
 };
 
-// In the order of the starts. Empty if an outcome is missing or unknown.
+// The results in the order of the starts. Empty if an outcome is missing or unknown.
 std::vector<start_result> read_starts(const ry::rows& rows, std::size_t n) {
   if (rows.size() != n) return {};
   std::vector<start_result> all(n);
@@ -97,8 +97,8 @@ std::vector<start_result> read_starts(const ry::rows& rows, std::size_t n) {
   return all;
 }
 
-// The result of a start of a new thread on this node; job, agent and model are in the row from `first` on.
-start_result made_plain(const start_arguments& a, const ry::row& r, std::size_t first) {
+// The result of a start of a new thread on this node; agent, model and job are in the row from column `first` on.
+start_result plain_result(const start_arguments& a, const ry::row& r, std::size_t first) {
   start_result out;
   out.outcome = start_outcome::ok;
   out.thread_id = a.new_thread.to_string();
@@ -115,7 +115,7 @@ start_result made_plain(const start_arguments& a, const ry::row& r, std::size_t 
 
 }  // namespace
 
-// Empty: nothing was written; call start_runs() instead.
+// Empty: nothing was written, and the caller uses start_runs() instead.
 ry::task<ry::result<std::optional<start_result>>> repository::start_plain(const start_arguments& a) const {
   const start_request& f = a.form;
   std::optional<std::int64_t> budget;
@@ -137,7 +137,7 @@ ry::task<ry::result<std::optional<start_result>>> repository::start_plain(const 
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   if (r.is_null(3)) co_return std::optional<start_result>();
-  co_return std::optional<start_result>(made_plain(a, r, 0));
+  co_return std::optional<start_result>(plain_result(a, r, 0));
 }
 
 ry::task<ry::result<std::vector<start_result>>> repository::start_together(
@@ -164,7 +164,7 @@ ry::task<ry::result<std::vector<start_result>>> repository::start_together(
     if (r.is_null(4))
       all.at(n).outcome = start_outcome::alone;
     else
-      all.at(n) = made_plain(*starts[n], r, 1);
+      all.at(n) = plain_result(*starts[n], r, 1);
   }
   co_return all;
 }

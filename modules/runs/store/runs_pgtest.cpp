@@ -1,4 +1,4 @@
-// Checkpoints, ends, stops, claims and deletions, as decided by the database.
+// Database decisions about checkpoints, ends, stops, claims and deletions.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -9,7 +9,7 @@ namespace {
 
 using namespace testing_runs;
 
-TEST_F(runs_sql, a_step_is_written_once_however_often_it_is_tried) {
+TEST_F(runs_sql, retrying_a_step_writes_it_only_once) {
   start({});
   const std::string run = last_run();
   EXPECT_EQ(persist(run, 2, 5, answer_step("r:1:1", 1000)), "ok 4999000");
@@ -30,26 +30,26 @@ TEST_F(runs_sql, the_end_is_written_once_and_ends_the_job) {
   EXPECT_EQ(sql("select status || ' ' || (completed_at is not null) from runs.runs"), "completed true");
   EXPECT_EQ(sql("select count(*) from core.job"), "0");
   EXPECT_EQ(sql("select count(*) from core.event where kind = 'run.completed'"), "1");
-  EXPECT_EQ(sql("select runs.force_stop(" + q(run) + ")"), "completed") << "terminal states stay";
+  EXPECT_EQ(sql("select runs.force_stop(" + q(run) + ")"), "completed") << "a terminal state does not change";
 }
 
 // Only an end that created jobs requires a wake-up of the job queue.
 TEST_F(runs_sql, an_end_reports_whether_jobs_became_ready) {
-  const auto ends = [this] { return persist(last_run(), 2, 2, end_step("completed"), "", "jobs_ready"); };
+  const auto end_last_run = [this] { return persist(last_run(), 2, 2, end_step("completed"), "", "jobs_ready"); };
   start({});
   EXPECT_EQ(persist(last_run(), 2, 2, plain_step(), "", "jobs_ready"), "f");
   EXPECT_EQ(persist(last_run(), 3, 3, end_step("completed"), "", "jobs_ready"), "f");
   start({});
   const std::string first = last_run();
   start({.queue = true});
-  EXPECT_EQ(persist(first, 2, 2, end_step("completed"), "", "jobs_ready"), "t") << "who waited is admitted";
+  EXPECT_EQ(persist(first, 2, 2, end_step("completed"), "", "jobs_ready"), "t") << "the waiting run is admitted";
   EXPECT_EQ(sql("select count(*) from core.job where state = 0"), "1");
   start({.account = bob});
-  EXPECT_EQ(ends(), "f");
+  EXPECT_EQ(end_last_run(), "f");
   sql("create or replace function core.events_publish(p_kinds text[], p_keys text[], p_payloads jsonb[]) "
       "returns boolean language sql as 'select true'");
   start({.account = bob});
-  EXPECT_EQ(ends(), "t") << "the caller is told that a job is ready";
+  EXPECT_EQ(end_last_run(), "t") << "events_publish created a job";
 }
 
 TEST_F(runs_sql, each_checkpoint_returns_the_balance_and_each_claim_the_budget) {
@@ -59,14 +59,14 @@ TEST_F(runs_sql, each_checkpoint_returns_the_balance_and_each_claim_the_budget) 
   EXPECT_EQ(persist(run, 3, 3, answer_step("r:1:1", 1000) + ", '{\"model\": \"m\"}'"), "ok 4999000");
   EXPECT_EQ(sql("select note->>'model' from accounts.ledger where ref = 'r:1:1'"), "m");
   sql("select accounts.ledger_add(" + q(ann) + ", -4999000, 'charge', 'elsewhere')");
-  EXPECT_EQ(persist(run, 4, 4, plain_step()), "ok 0") << "what another run took is seen";
+  EXPECT_EQ(persist(run, 4, 4, plain_step()), "ok 0") << "the balance includes charges of other runs";
   sql("update core.job set fence = 2");
   EXPECT_EQ(sql("select budget_micro || ' ' || budget_policy || ' ' || balance_micro from runs.take_over(" + q(run) +
                 ", (select job_id from runs.runs), 2, 64)"),
             "250000 finish_turn 0");
 }
 
-TEST_F(runs_sql, parameters_are_kept_with_their_run_also_while_it_waits) {
+TEST_F(runs_sql, parameters_are_stored_with_their_run_even_while_it_waits) {
   const auto start_with = [&](const std::vector<start_request>& requests, const std::string& parameters) {
     std::string text = batch_sql(requests, requests.size() == 1);
     text.pop_back();
@@ -93,7 +93,7 @@ TEST_F(runs_sql, cache_write_tokens_and_parameters_are_kept_for_the_next_worker)
                std::to_string(from) + "]::bigint[], array[" + std::to_string(from) +
                "]::bigint[], array['x'], '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}'" + cache_writes + ")");
   };
-  EXPECT_EQ(persist_with(2, ""), "ok") << "as workers of the release before call it";
+  EXPECT_EQ(persist_with(2, ""), "ok") << "workers of the previous release omit the argument";
   EXPECT_EQ(sql("select runs.run_json(r)->'usage' ? 'cache_write_tokens' from runs.runs r"), "f");
   EXPECT_EQ(persist_with(3, ", array[7]::bigint[]"), "ok");
   EXPECT_EQ(persist_with(4, ", array[8]::bigint[]"), "ok");
@@ -109,7 +109,7 @@ TEST_F(runs_sql, cache_write_tokens_and_parameters_are_kept_for_the_next_worker)
             "15 {\"top_p\":1}");
 }
 
-TEST_F(runs_sql, a_summary_and_reasoning_are_stored_beside_the_visible_text) {
+TEST_F(runs_sql, a_summary_and_reasoning_are_stored_in_addition_to_the_visible_text) {
   start({});
   const std::string run = last_run();
   const std::string one = "array[gen_random_uuid()::text], array['";
@@ -123,16 +123,16 @@ TEST_F(runs_sql, a_summary_and_reasoning_are_stored_beside_the_visible_text) {
       "assistant - [{\"signature\":\"s\"}],summary 2 -");
 }
 
-// Steps of several runs in one statement: a step that is refused or has to wait does not affect the others.
-TEST_F(runs_sql, steps_that_are_written_together_are_judged_each_by_itself) {
+// A step that is refused or has to wait does not affect the other steps of its statement.
+TEST_F(runs_sql, a_batch_of_steps_decides_each_step_separately) {
   start({});
-  const std::string of_ann = last_run();
+  const std::string ann_run = last_run();
   start({.account = bob});
-  const std::string of_bob = last_run();
+  const std::string bob_run = last_run();
   const auto together = [&](const std::string& from, const std::string& fences, const std::string& wait) {
     return sql(
         "select string_agg(outcome || coalesce(' ' || balance_micro, ''), ', ') from runs.commit_steps(" + wait +
-        ", array[" + q(ann) + ", " + q(bob) + "]::uuid[], array[" + q(of_ann) + ", " + q(of_bob) +
+        ", array[" + q(ann) + ", " + q(bob) + "]::uuid[], array[" + q(ann_run) + ", " + q(bob_run) +
         "]::uuid[], (select array_agg(job_id order by id) from runs.runs), array[" + fences + "], array[" + from +
         ", " + from +
         "], array[99, 99], array[1, 1], array[10, 20], array[1, 2], array[0, 0], array[1000, 2000], "
@@ -154,7 +154,7 @@ TEST_F(runs_sql, steps_that_are_written_together_are_judged_each_by_itself) {
             "running 3, running 1");
   other("commit");
   EXPECT_EQ(together("4", "7, 1", "false"), "gone, ok 4998000");
-  EXPECT_EQ(together("4", "7, 1", "false"), "gone, ok") << "once, however often it is tried";
+  EXPECT_EQ(together("4", "7, 1", "false"), "gone, ok") << "a retry writes nothing";
   EXPECT_EQ(
       sql("select string_agg(status || ' ' || border_seq || ' ' || input_tokens, ', ' order by id) from runs.runs"),
       "running 3 10, completed 4 20");
@@ -188,7 +188,7 @@ TEST_F(runs_sql, a_stale_worker_writes_nothing) {
   EXPECT_THROW(sql("select runs.take_over(" + q(run) + ", " + job + ", 1, 64)"), testing_sql::sql_error);
 }
 
-TEST_F(runs_sql, a_claim_reuses_no_event_number) {
+TEST_F(runs_sql, a_claim_does_not_reuse_event_numbers) {
   start({});
   const std::string run = last_run();
   const std::string job = sql("select job_id from runs.runs");
@@ -218,21 +218,21 @@ TEST_F(runs_sql, a_claim_reuses_no_event_number) {
   const auto move = [&](const std::string& fence, const std::string& up_to) {
     return sql("select count(*) from runs.append_events('{}', '{}', '{}', '{}', " + reserve(fence, up_to) + ", false)");
   };
-  EXPECT_EQ(move("1", "500"), "1") << "nor does it move the reservation";
+  EXPECT_EQ(move("1", "500"), "1") << "the dead worker cannot move the reservation either";
   EXPECT_EQ(move("2", "500"), "0");
   EXPECT_EQ(sql("select seq_reserved from runs.runs"), "500");
-  // Numbers above its own reservation belong to its successor.
+  // Numbers above the dead worker's reservation belong to its successor.
   EXPECT_EQ(sql(append_sql(run, log_row(65, 66, "late"), reserve("1", "500"))), "1");
   EXPECT_EQ(sql("select count(*) from runs.event where payload = 'late'"), "0");
   EXPECT_EQ(sql(append_sql(run, log_row(65, 66, "new"), reserve("2", "600"))), "0");
   EXPECT_EQ(sql("select string_agg(payload, ' ') from runs.event where seq >= 65"), "new new");
 }
 
-// The last events of a worker may be lost with it.
-TEST_F(runs_sql, attempts_of_workers_that_vanished_are_not_numbered_twice) {
+// The last events of a crashed worker may be lost.
+TEST_F(runs_sql, attempt_numbers_of_crashed_workers_are_not_reused) {
   start({});
   const std::string run = last_run(), job = sql("select job_id from runs.runs");
-  const auto take_over = [&](int fence) {
+  const auto claim = [&](int fence) {
     sql("update core.job set fence = " + std::to_string(fence));
     return sql("select attempts from runs.take_over(" + q(run) + ", " + job + ", " + std::to_string(fence) + ", 64)");
   };
@@ -243,18 +243,18 @@ TEST_F(runs_sql, attempts_of_workers_that_vanished_are_not_numbered_twice) {
                                R"(, "step": 1, "attempt": )" + std::to_string(attempt) + "}"),
                    "'{}', '{}', '{}'"));
   };
-  EXPECT_EQ(take_over(2), "1");
-  EXPECT_EQ(take_over(3), "2");
+  EXPECT_EQ(claim(2), "1");
+  EXPECT_EQ(claim(3), "2");
   deliver(200, 5);
-  EXPECT_EQ(take_over(4), "5");
-  EXPECT_EQ(take_over(5), "6");
+  EXPECT_EQ(claim(4), "5");
+  EXPECT_EQ(claim(5), "6");
   EXPECT_EQ(persist(run, 1000, 1000, plain_step(), "5"), "ok 5000000");
-  EXPECT_EQ(take_over(6), "1") << "of the next step";
+  EXPECT_EQ(claim(6), "1") << "the next step begins again with attempt 1";
 }
 
-// The dead worker's row is still in flight while another worker fills the gap: the fill waits for the outcome of the
-// first number and leaves the others to that row.
-TEST_F(runs_sql, a_claim_skips_the_numbers_of_a_row_in_flight) {
+// The dead worker's transaction is still open while another worker fills the gap: the fill waits for the outcome of the
+// row's first number and skips the others.
+TEST_F(runs_sql, a_claim_skips_the_numbers_of_an_uncommitted_row) {
   start({});
   const std::string run = last_run();
   const std::string job = sql("select job_id from runs.runs");
@@ -262,11 +262,11 @@ TEST_F(runs_sql, a_claim_skips_the_numbers_of_a_row_in_flight) {
   const auto other = connect();
   other("begin");
   other(append_sql(run, log_row(7, 20, "late"), "'{}', '{}', '{}'"));
-  std::thread taking([&] { sql("select runs.take_over(" + q(run) + ", " + job + ", 2, 64)"); });
+  std::thread claimer([&] { sql("select runs.take_over(" + q(run) + ", " + job + ", 2, 64)"); });
   while (other("select count(*) from pg_locks where not granted and transactionid = pg_current_xact_id()::xid") == "0")
     std::this_thread::yield();
   other("commit");
-  taking.join();
+  claimer.join();
   EXPECT_EQ(sql("select count(*) || ' ' || count(distinct seq) || ' ' || min(seq) || ' ' || max(seq) from runs.event"),
             "64 64 1 64");
   EXPECT_EQ(
@@ -278,8 +278,8 @@ TEST_F(runs_sql, a_stop_is_durable_and_ends_a_run_without_a_worker) {
   start({});
   const std::string run = last_run();
   EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "running");
-  EXPECT_EQ(sql("select cancel_requested from core.job"), "t") << "its worker hears of it at the next beat";
-  // Its worker vanished: the run waits for another one.
+  EXPECT_EQ(sql("select cancel_requested from core.job"), "t") << "the next heartbeat reports it to the worker";
+  // The worker crashed: the run waits for another one.
   sql("update core.job set state = 0, node = null");
   EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "stopped");
   EXPECT_EQ(sql("select count(*) from runs.event where payload like '{\"type\": \"status\"%stopped%'"), "1");
@@ -296,14 +296,15 @@ TEST_F(runs_sql, a_release_leaves_no_gap) {
   EXPECT_EQ(sql("select count(*) from runs.event"), "9");
 }
 
-TEST_F(runs_sql, a_forced_stop_holds_against_its_worker) {
+TEST_F(runs_sql, a_forced_stop_prevails_over_the_runs_worker) {
   start({});
   const std::string run = last_run();
-  EXPECT_EQ(sql("select status from runs.request_stop(" + q(bob) + ", " + q(run) + ")"), "") << "foreign";
+  EXPECT_EQ(sql("select status from runs.request_stop(" + q(bob) + ", " + q(run) + ")"), "")
+      << "another account cannot stop the run";
   EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "running");
   EXPECT_EQ(sql("select runs.force_stop(" + q(run) + ")"), "stopped");
   EXPECT_EQ(persist(run, 2, 2, end_step("completed"), "1"), "gone");
-  EXPECT_EQ(persist(run, 2, 2, end_step("stopped"), "1"), "gone") << "the end that counts is another one";
+  EXPECT_EQ(persist(run, 2, 2, end_step("stopped"), "1"), "gone") << "the forced stop is the end that counts";
   EXPECT_EQ(sql(append_sql(run, log_row(66, 67, "late"), "array[" + q(run) + "], array[1], array[500]")), "1");
   EXPECT_EQ(sql("select count(*) from runs.event where payload = 'late'"), "0") << "nothing after the end";
   const std::string end = sql("select payload from runs.event order by seq desc limit 1");
@@ -317,8 +318,8 @@ TEST_F(runs_sql, a_forced_stop_holds_against_its_worker) {
   EXPECT_EQ(sql("select count(*) from core.event where kind like 'run.%'"), "0");
 }
 
-// An account owns a tenth of many runs, all of one status: a page reads few rows besides its own.
-TEST_F(runs_sql, a_page_of_runs_touches_few_rows) {
+// An account owns a tenth of many runs, all of one status: a page reads few rows in addition to its own.
+TEST_F(runs_sql, a_page_of_runs_reads_few_rows) {
   sql("insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, status, job_id, "
       "fence, seq_reserved, timeout_seconds) select (lpad(to_hex(n), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid, "
       "case when n % 10 = 0 then " +
@@ -332,7 +333,7 @@ TEST_F(runs_sql, a_page_of_runs_touches_few_rows) {
   }
 }
 
-TEST_F(runs_sql, deleting_a_thread_removes_all_of_it_and_nothing_else) {
+TEST_F(runs_sql, deleting_a_thread_removes_all_its_data_and_nothing_else) {
   start({.max_runs = 5});
   start({.account = bob});
   const std::string thread = sql("select id from runs.threads where account_id = " + q(ann));
@@ -346,10 +347,10 @@ TEST_F(runs_sql, deleting_a_thread_removes_all_of_it_and_nothing_else) {
   EXPECT_EQ(remove(ann), "ok true");
   EXPECT_EQ(counts(), "1 1 1 1 1 1");
   EXPECT_EQ(sql("select threads from runs.account_usage where account_id = " + q(ann)), "0");
-  EXPECT_EQ(start({.max_threads = 1}), "ok") << "its place is free again";
+  EXPECT_EQ(start({.max_threads = 1}), "ok") << "the deleted thread no longer counts";
 }
 
-TEST_F(runs_sql, a_project_goes_with_its_last_thread_at_the_same_cost_beside_many_others) {
+TEST_F(runs_sql, deleting_the_last_thread_deletes_the_project_at_a_cost_independent_of_other_threads) {
   const std::string project = "55555555-5555-4555-8555-555555555555";
   const auto remove = [&](const std::string& thread) {
     return sql("select outcome || ' ' || (project_id is not null) from runs.delete_thread(" + q(ann) + ", " +
@@ -360,7 +361,7 @@ TEST_F(runs_sql, a_project_goes_with_its_last_thread_at_the_same_cost_beside_man
     threads.push_back("44444444-4444-4444-8444-44444444444" + std::to_string(i));
     EXPECT_EQ(start({.thread = threads.back(), .project = project, .max_runs = 5, .optimistic = true}), "ok");
     EXPECT_EQ(sql("select runs.force_stop(" + q(last_run()) + ")"), "stopped");
-    EXPECT_EQ(start({.thread = threads.back(), .max_runs = 5}), "ok") << "one more run makes no more threads";
+    EXPECT_EQ(start({.thread = threads.back(), .max_runs = 5}), "ok") << "another run does not add a thread";
     EXPECT_EQ(sql("select runs.force_stop(" + q(last_run()) + ")"), "stopped");
   }
   EXPECT_EQ(sql("select threads from runs.projects"), "3");

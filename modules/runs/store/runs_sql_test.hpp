@@ -28,7 +28,7 @@ class runs_sql : public testing_sql::database_test {
     migrate("runs", ry_migrations::all);
     sql("create function pg_temp.plan_of(p text) returns text language plpgsql as $$ declare v text; o text := ''; "
         "begin for v in execute p loop o := o || v || E'\\n'; end loop; return o; end $$");
-    // One step alone, with named arguments.
+    // Commits a single step, with named arguments.
     sql(R"(create function pg_temp.commit_step(
              run uuid, job bigint, fence bigint, seqs bigint[], lasts bigint[], wires text[], reserved bigint,
              ids text[], roles text[], bodies text[], step bigint, input bigint, output bigint, cached bigint,
@@ -128,21 +128,21 @@ class runs_sql : public testing_sql::database_test {
            column("text", [](const start_request& w) { return q(w.policy); }) + (wait ? "true, " : "false, ") +
            q(node) + ", 3000, " + first_event + ", 64) s on s.n = w.n";
   }
-  // Rows of tables that `what` reads, useful or not.
+  // Number of table rows that `action` reads, including rows that it discards.
   template <class F>
-  long rows_read(F what) const {
-    const auto so_far = [&] {
+  long rows_read(F action) const {
+    const auto total = [&] {
       return std::stol(
           sql("select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) from pg_stat_xact_user_tables"));
     };
     sql("begin");
-    const long before = so_far();
-    what();
-    const long all = so_far() - before;
+    const long before = total();
+    action();
+    const long read = total() - before;
     sql("commit");
-    return all;
+    return read;
   }
-  // Ids are distinguished by the millisecond.
+  // Waits first, so that run ids, which contain the time in milliseconds, are ordered.
   std::string start(const start_request& w) const {
     sql("select pg_sleep(0.002)");
     return sql(start_sql(w));
@@ -166,8 +166,8 @@ class runs_sql : public testing_sql::database_test {
            (again ? ", true)" : ", false)");
   }
   std::string persist(const std::string& run, int from, int to, const std::string& rest, const std::string& fence = "",
-                      const std::string& what = "outcome || coalesce(' ' || balance_micro, '')") const {
-    return sql("select " + what + " from pg_temp.commit_step(" + q(run) +
+                      const std::string& columns = "outcome || coalesce(' ' || balance_micro, '')") const {
+    return sql("select " + columns + " from pg_temp.commit_step(" + q(run) +
                ", (select job_id from runs.runs where id = " + q(run) + "), " +
                (fence.empty() ? "(select fence from runs.runs where id = " + q(run) + ")" : fence) + ", " +
                log_row(from, to, "{}") + ", " + std::to_string(to + 64) + ", " + rest + ")");

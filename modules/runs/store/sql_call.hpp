@@ -1,4 +1,4 @@
-// Calls of SQL functions with many parameters: each argument is passed by name, so that no two can be exchanged.
+// Calls of SQL functions with many parameters: each argument is passed by name, so that none can be mixed up.
 //
 //   const sql_call call("outcome, detail", "runs.start_runs", arg("p_accounts", accounts, "text[]::uuid[]"), ...);
 //   ry::result<ry::rows> rows = co_await call.run_on(db);
@@ -17,7 +17,7 @@ struct sql_argument {
   std::string_view cast;
 };
 
-// `value` outlives the call.
+// `value` must outlive the sql_call.
 template <class T>
 sql_argument<T> arg(std::string_view name, const T& value, std::string_view cast = {}) {
   return {name, value, cast};
@@ -44,7 +44,7 @@ class sql_call {
 
   // "select outcome, detail from runs.start_runs(p_accounts => $1::text[]::uuid[], ...)"
   const std::string& text() const { return text_; }
-  // `target` is a ry::database or a ry::tx -> result<rows>. This object outlives the query.
+  // `target`: a ry::database or a ry::tx; returns its ry::result<ry::rows>. This object must outlive the query.
   template <class Target>
   auto run_on(Target& target) const {
     return std::apply([&](const auto&... a) { return target.query(text_, a.value...); }, arguments_);

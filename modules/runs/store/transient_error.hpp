@@ -4,12 +4,12 @@
 
 namespace runs {
 
-// The module stops before the statement begins.
+// The error of requests whose statement has not begun when the module stops.
 inline ry::error stopping() {
   return ry::unavailable("runs.stopping", "the server is stopping");
 }
 
-// A retry can succeed: the database is unavailable or busy.
+// Whether a retry can succeed: the database is unavailable or busy.
 inline bool is_transient(const ry::error& e) {
   return e.status() == RY_UNAVAILABLE || e.status() == RY_DEADLINE_EXCEEDED ||
          (e.status() == RY_ABORTED && !e.is("jobs.fence_lost"));
