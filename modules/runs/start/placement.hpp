@@ -1,5 +1,5 @@
-// Admission of starts: a run starts on this node now, waits in the queue that all nodes share, or gets a 503 because too
-// many runs wait. The known queue length is at most one second old, plus the runs that this node has queued since.
+// Admission of starts: a run starts on this node now, waits in the queue that all nodes share, or gets a 503 because
+// too many runs wait. The known queue length is at most one second old, plus the runs that this node has queued since.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once

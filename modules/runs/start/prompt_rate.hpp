@@ -12,7 +12,7 @@ namespace runs {
 // A token bucket per account (GCRA) that takes one hour to refill. Thread: any.
 class prompt_rate {
  public:
-  // Seconds until a prompt of `bytes` is allowed; 0: now. A prompt larger than the limit is allowed if the bucket is full.
+  // Seconds until a prompt of `bytes` is allowed; 0: now. A prompt larger than the limit needs a full bucket.
   std::int64_t wait_seconds(const std::string& account, std::int64_t bytes, std::int64_t limit, std::int64_t now_us);
   // Records a stored prompt.
   void add(const std::string& account, std::int64_t bytes, std::int64_t limit, std::int64_t now_us);

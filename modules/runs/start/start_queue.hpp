@@ -1,5 +1,5 @@
-// Decides concurrent starts together: see store/batch_writer.hpp. Starts of new threads, which are the majority, share a
-// statement, even several of one account; a start that cannot be made this way gets a separate statement.
+// Decides concurrent starts together: see store/batch_writer.hpp. Starts of new threads, which are the majority, share
+// a statement, even several of one account; a start that cannot be made this way gets a separate statement.
 //
 // Thread: any executor. Lifetime: as long as the module.
 #pragma once

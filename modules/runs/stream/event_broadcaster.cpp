@@ -5,8 +5,8 @@
 namespace runs {
 namespace {
 
-// Larger texts are not sent ahead; readers get them from the log.
-constexpr std::size_t max_ahead = 200 * 1024;
+// Larger texts are not published on the bus; readers on other nodes get them from the log.
+constexpr std::size_t max_published_bytes = 200 * 1024;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ void event_broadcaster::attach(reader& r) {
 
 void event_broadcaster::detach(reader& r) {
   std::erase(readers_, &r);
-  // A small allocation that stays would pin a whole page of memory that the reader used.
+  // Otherwise this small allocation could keep a memory page in use that the reader's buffers occupied.
   if (readers_.empty()) ry::give_back(readers_);
 }
 
@@ -67,19 +67,19 @@ void event_broadcaster::deliver() {
     if (st != RY_OK) r->at = reader::state::gone;
     if (st != RY_OK || out.pending() || out.should_confirm()) r->woken.set();
   }
-  if (ctx_.events().live_carries()) send_ahead();
+  if (ctx_.events().live_carries()) publish_on_bus();
 }
 
-// Only this buffer publishes the run's events, and only deliverable ones, so nothing on the bus can become invalid.
+// Only this buffer publishes the run's events, and only deliverable ones, so events on the bus never become invalid.
 // Readers notice an event that the bus did not carry and read it from the log.
-void event_broadcaster::send_ahead() {
-  const event_buffer::range text = buffer.text_from(sent_ + 1);
+void event_broadcaster::publish_on_bus() {
+  const event_buffer::range text = buffer.text_from(published_ + 1);
   if (text.from == 0) {
-    sent_ = buffer.deliverable();
+    published_ = buffer.deliverable();
   } else if (!text.empty()) {
-    if (text.wire.size() <= max_ahead)
+    if (text.wire.size() <= max_published_bytes)
       (void)ctx_.events().live_publish(topic_of(run_), text.to, text.wire, RY_LIVE_AHEAD);
-    sent_ = text.to;
+    published_ = text.to;
   }
 }
 

@@ -22,16 +22,16 @@ struct reader {
   enum class state { attached, behind, gone, finished } at = state::attached;
 };
 
-// The live topic of a run, on which readers on other nodes get wake-ups.
+// The live topic of a run, on which readers on other nodes receive wake-ups and events.
 std::string topic_of(const ry::uuid& run);
 
 class event_broadcaster {
  public:
-  // owner: returns the object that contains this one, which must live until a posted delivery has run. durable: the last event
-  // in the log; reserved: no event beyond this number may be delivered yet.
+  // owner: returns the object that contains this one; a posted delivery keeps it alive. durable: the last event in the
+  // log. reserved: no event beyond this number may be delivered yet.
   event_broadcaster(const ry::context& ctx, ry::uuid run, ry_exec* exec,
                     std::function<std::shared_ptr<const void>()> owner, std::uint64_t durable, std::uint64_t reserved)
-      : buffer(durable, reserved), ctx_(ctx), run_(run), exec_(exec), owner_(std::move(owner)), sent_(durable) {}
+      : buffer(durable, reserved), ctx_(ctx), run_(run), exec_(exec), owner_(std::move(owner)), published_(durable) {}
   event_broadcaster(const event_broadcaster&) = delete;
 
   event_buffer buffer;
@@ -40,9 +40,9 @@ class event_broadcaster {
   void detach(reader& r);
   // Sends all deliverable events to every reader now, and to other nodes if there is a bus.
   void deliver();
-  // Does the same at the end of this turn of the event loop, so that events produced together are sent together.
+  // Calls deliver() at the end of this iteration of the event loop, so that events produced together are sent together.
   void deliver_soon();
-  // No more events follow. finished: the terminal event was delivered; left: readers must read the log.
+  // Ends the delivery. finished: the terminal event was the last one; left: readers must continue in the log.
   enum class ending { finished, left };
   void end(ending how);
   bool ended() const { return ended_; }
@@ -53,13 +53,13 @@ class event_broadcaster {
   ry::signal over;  // end() was called
 
  private:
-  void send_ahead();
+  void publish_on_bus();
 
   const ry::context& ctx_;
   const ry::uuid run_;
   ry_exec* const exec_;
   const std::function<std::shared_ptr<const void>()> owner_;
-  std::uint64_t sent_;  // last event that was sent to the bus or does not need it
+  std::uint64_t published_;  // last event that was published on the bus or does not need to be
   std::vector<reader*> readers_;
   bool delivery_due_ = false, ended_ = false;
 };

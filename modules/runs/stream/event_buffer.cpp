@@ -5,10 +5,10 @@
 
 namespace runs {
 namespace {
-// Up to this size the whole stream of a young run stays in memory, so that its readers need no database query; older
-// text is dropped as soon as it is durable.
+// Up to this size the complete stream of a new run stays in memory, so that its readers need no database query. Beyond
+// it, text is dropped as soon as it is durable.
 constexpr std::size_t keep_bytes = 3 * 1024;
-constexpr std::uint64_t least_window = 32;  // each unused number costs a row when another node takes over
+constexpr std::uint64_t min_window = 32;  // each unused number costs a row when another node claims the run
 constexpr std::uint64_t max_window = 8192;
 }  // namespace
 
@@ -94,10 +94,10 @@ void event_buffer::done(std::uint64_t from, std::uint64_t to) {
 }
 
 std::uint64_t event_buffer::wanted_reservation() const {
-  const std::uint64_t window = std::clamp(flush_size_ * 4, least_window, max_window);
-  // Events that are held back wait for their checkpoint, which extends the reservation itself.
+  const std::uint64_t window = std::clamp(flush_size_ * 4, min_window, max_window);
+  // Events that are held back wait for their checkpoint, which also extends the reservation.
   if (held_from_ != 0) return held_from_ - 1 > reserved_ ? held_from_ - 1 + window : 0;
-  return last() + std::max(flush_size_ * 2, least_window / 4) > reserved_ ? last() + window : 0;
+  return last() + std::max(flush_size_ * 2, min_window / 4) > reserved_ ? last() + window : 0;
 }
 
 event_buffer::range event_buffer::text_from(std::uint64_t sequence) const {
@@ -110,10 +110,10 @@ void event_buffer::trim() {
   // Readers are served before the next append, so durable and deliverable events can be dropped.
   const std::uint64_t keep_from = std::min(durable_, deliverable()) + 1;
   if (keep_from <= tail_from_) return;
-  const std::size_t past = offset_of(keep_from);
-  // Dropping little would move much text: the rest will soon be durable and can then go with it.
-  if (past < tail_.size() / 2) return;
-  tail_.erase(0, past);
+  const std::size_t dropped = offset_of(keep_from);
+  // Dropping a small part would move much text; the rest will soon be durable and can be dropped together with it.
+  if (dropped < tail_.size() / 2) return;
+  tail_.erase(0, dropped);
   tail_from_ = keep_from;
   forget_hints();
   if (tail_.empty() && tail_.capacity() > keep_bytes) ry::give_back(tail_);

@@ -1,10 +1,10 @@
 // The in-memory event buffer of a run: sequence numbers, recent events, and which events may be delivered, are being
 // written to the log, or are durable. No I/O. "Durability" in README.md explains why this is correct.
 //
-//  - An event is delivered only if its number is within the durable reservation. A worker that takes the run
-//    over continues above the reservation, so no number is ever used for two events.
-//  - Events of a step's transaction are held back until it has committed; all others can be delivered at once.
-//  - take() returns text to append to the log, in order; done() may come out of order.
+//  - An event is delivered only if its number is within the durable reservation. A worker that claims the run later
+//    continues above the reservation, so no number is ever used for two events.
+//  - Events of a step's transaction are held back until it has committed; all others can be delivered immediately.
+//  - take() returns text to append to the log, in order; done() may be called out of order.
 //
 // Thread: the run's executor. Errors: only std::bad_alloc.
 #pragma once
@@ -29,7 +29,7 @@ class event_buffer {
   event_buffer(std::uint64_t durable, std::uint64_t reserved)
       : next_(durable + 1), reserved_(reserved), durable_(durable), taken_(durable), tail_from_(durable + 1) {}
 
-  // Adds an event that is already durable, so that a reader that attaches at once needs no database query.
+  // Adds an event that is already durable, so that a reader that attaches immediately needs no database query.
   void seed(std::string_view wire);
 
   // Begins the next event; the destructor of the returned object completes it.
@@ -39,8 +39,8 @@ class event_buffer {
     if (held_from_ == 0) held_from_ = next_;
   }
   void release() { held_from_ = 0; }
-  // Discards the events since hold(), which were not and will not be written. Events that were taken together with them
-  // can be taken again. Requires that nothing else is in flight.
+  // Discards the events since hold(), which were not and will not be written. Earlier events that were taken together
+  // with them can be taken again. Requires that no other range is in flight.
   void drop_held();
   std::uint64_t last() const { return next_ - 1; }
   std::uint64_t durable() const { return durable_; }
@@ -50,7 +50,7 @@ class event_buffer {
   bool all_taken() const { return taken_ == last(); }
   bool all_durable() const { return durable_ == last(); }
   bool in_flight() const { return !flights_.empty(); }
-  // Delivery waits for a reservation.
+  // Whether delivery waits for a reservation.
   bool stalled() const { return (held_from_ != 0 ? held_from_ - 1 : last()) > reserved_; }
 
   // Takes all events that were not taken yet.
@@ -61,13 +61,13 @@ class event_buffer {
   void reserve(std::uint64_t up_to) {
     if (up_to > reserved_) reserved_ = up_to;
   }
-  // The reservation that keeps delivery from stalling before the next flush; 0: the current one suffices.
+  // The reservation that prevents delivery from stalling before the next flush; 0: the current one suffices.
   std::uint64_t wanted_reservation() const;
 
-  // Events from `sequence` to deliverable(), if they are in memory. An empty wire and from == sequence: no new events.
-  // from == 0: read the log first.
+  // Events from `sequence` to deliverable(), if they are in memory. Empty wire and from == sequence: no new events.
+  // from == 0: the caller must read the log first.
   range text_from(std::uint64_t sequence) const;
-  // Bytes held.
+  // Allocated bytes.
   std::size_t memory() const { return tail_.capacity(); }
 
  private:
@@ -78,7 +78,7 @@ class event_buffer {
 
   std::uint64_t next_, reserved_, durable_, taken_, tail_from_;
   std::uint64_t held_from_ = 0;
-  std::uint64_t flush_size_ = 0;  // most events taken at once so far
+  std::uint64_t flush_size_ = 0;  // highest number of events taken by one call so far
   std::string tail_;  // wire form of [tail_from_, next_)
   // Offsets of two events that were requested recently: one by delivery, one by the log writer.
   struct hint {

@@ -26,21 +26,21 @@ std::string_view text_type_at(std::string_view text) {
   return {};
 }
 
-// The size of the JSON string at the beginning of the text; 0: there is none.
+// The size of the JSON string at the beginning of the text; 0: the text does not begin with one.
 std::size_t string_size(std::string_view text) {
   if (!text.starts_with('"')) return 0;
   for (std::size_t at = text.find('"', 1); at != std::string_view::npos; at = text.find('"', at + 1)) {
-    std::size_t slashes = 0;
-    while (text[at - 1 - slashes] == '\\') ++slashes;
-    if (slashes % 2 == 0) return at + 1;
+    std::size_t backslashes = 0;
+    while (text[at - 1 - backslashes] == '\\') ++backslashes;
+    if (backslashes % 2 == 0) return at + 1;
   }
   return 0;
 }
 
-// The wire form of a text chunk up to its text. Reused for the next chunk, which differs only in the number.
-class heading {
+// The wire form of a text chunk up to its text. Reused for the next chunk, in which only the number differs.
+class chunk_prefix {
  public:
-  explicit heading(std::uint64_t number) : number_(std::to_string(number)) {}
+  explicit chunk_prefix(std::uint64_t number) : number_(std::to_string(number)) {}
   std::string_view number() const { return number_; }
   // The type of the text chunk at the front of `wire`, or empty.
   std::string_view type_of(std::string_view wire) {
@@ -75,20 +75,20 @@ class heading {
   std::string_view type_;
 };
 
-struct piece {
+struct text_chunk {
   std::string_view type;
   std::string_view text;  // the JSON string
-  std::size_t wire_bytes;  // of the whole event
+  std::size_t wire_bytes;  // of the complete event
 };
 
-// The first event, if it is a text chunk that can be reproduced byte for byte.
-std::optional<piece> piece_at(std::string_view wire, heading& expected) {
+// The first event of `wire`, if it is a text chunk that the encoding reproduces byte for byte.
+std::optional<text_chunk> chunk_at(std::string_view wire, chunk_prefix& expected) {
   const std::string_view type = expected.type_of(wire);
   if (type.empty()) return std::nullopt;
   const std::string_view rest = wire.substr(expected.size());
   const std::size_t size = string_size(rest);
   if (size == 0 || !rest.substr(size).starts_with(end_of_event)) return std::nullopt;
-  return piece{type, rest.substr(0, size), expected.size() + size + end_of_event.size()};
+  return text_chunk{type, rest.substr(0, size), expected.size() + size + end_of_event.size()};
 }
 
 std::size_t event_size(std::string_view wire) {
@@ -96,8 +96,8 @@ std::size_t event_size(std::string_view wire) {
   return end == std::string_view::npos ? wire.size() : end + end_of_block.size();
 }
 
-// Adds the events of a line of texts.
-void add_line(std::string_view line, unfolded& out) {
+// Adds the events of a line that contains merged text chunks.
+void unfold_line(std::string_view line, unfolded& out) {
   const std::string_view type = text_type_at(line);
   if (type.empty()) return;
   line.remove_prefix(type.size());
@@ -120,10 +120,10 @@ void add_line(std::string_view line, unfolded& out) {
 void log_rows::add(std::string_view wire, std::uint64_t from, std::uint64_t to) {
   std::string row;
   std::size_t wire_bytes = 0;
-  std::string_view listed;  // the type of the open line at the row's end
+  std::string_view open_type;  // the chunk type of the unfinished line at the end of the row
   const auto end_line = [&] {
-    if (!listed.empty()) row += end_of_list;
-    listed = {};
+    if (!open_type.empty()) row += end_of_list;
+    open_type = {};
   };
   const auto end_row = [&](std::uint64_t last) {
     end_line();
@@ -134,23 +134,23 @@ void log_rows::add(std::string_view wire, std::uint64_t from, std::uint64_t to) 
     wire_bytes = 0;
     from = last + 1;
   };
-  heading expected(from);
+  chunk_prefix expected(from);
   for (std::uint64_t at = from; !wire.empty(); ++at, expected.next()) {
-    const std::optional<piece> p = piece_at(wire, expected);
+    const std::optional<text_chunk> p = chunk_at(wire, expected);
     const std::size_t size = p ? p->wire_bytes : event_size(wire);
-    // Upper bound: the chunk may need a line of its own.
+    // Upper bound: the chunk may need a separate line.
     const std::size_t more = p ? p->type.size() + expected.number().size() + p->text.size() + 2 * end_of_list.size() + 3
-                               : size + (listed.empty() ? 0 : end_of_list.size());
+                               : size + (open_type.empty() ? 0 : end_of_list.size());
     if (at != from && (row.size() + more > max_bytes || wire_bytes + size > max_wire_bytes)) end_row(at - 1);
-    if (!p || p->type != listed) end_line();
+    if (!p || p->type != open_type) end_line();
     if (!p) {
       row += wire.substr(0, size);
-    } else if (!listed.empty()) {
+    } else if (!open_type.empty()) {
       row += ',';
       row += p->text;
     } else {
       row.append(p->type).append(" ").append(expected.number()).append(" [").append(p->text);
-      listed = p->type;
+      open_type = p->type;
     }
     wire_bytes += size;
     wire.remove_prefix(size);
@@ -167,7 +167,7 @@ unfolded unfold(std::string_view rows) {
       out.wire += block;
       ++out.count;
     } else {
-      add_line(block, out);
+      unfold_line(block, out);
     }
     rows.remove_prefix(size);
   }

@@ -22,34 +22,34 @@ log_rows rows_of(std::string_view wire, std::uint64_t from, std::uint64_t to) {
   return rows;
 }
 
-// The rows contain the events from `first` on, each exactly those it claims, and together the whole text.
-void expect_whole(const log_rows& rows, std::string_view wire, std::uint64_t first) {
+// Expects that each row contains exactly the events of its range, and all rows together the complete text.
+void expect_complete(const log_rows& rows, std::string_view wire, std::uint64_t first) {
   std::string all;
   std::uint64_t next = first;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(rows.firsts[i], static_cast<std::int64_t>(next));
-    const auto [there, count] = unfold(rows.texts[i]);
+    const auto [unfolded_wire, count] = unfold(rows.texts[i]);
     EXPECT_EQ(static_cast<std::int64_t>(count), rows.lasts[i] - rows.firsts[i] + 1);
-    std::string_view rest = there;
+    std::string_view rest = unfolded_wire;
     for (event_view e = next_event(rest); e.sequence != 0; e = next_event(rest)) EXPECT_EQ(e.sequence, next++);
     EXPECT_TRUE(rest.empty());
     EXPECT_EQ(rows.lasts[i], static_cast<std::int64_t>(next - 1));
-    const bool alone = rows.firsts[i] == rows.lasts[i];
-    EXPECT_TRUE(rows.texts[i].size() <= log_rows::max_bytes || alone) << rows.texts[i].size();
-    EXPECT_TRUE(there.size() <= log_rows::max_wire_bytes || alone) << there.size();
-    all += there;
+    const bool single_event = rows.firsts[i] == rows.lasts[i];
+    EXPECT_TRUE(rows.texts[i].size() <= log_rows::max_bytes || single_event) << rows.texts[i].size();
+    EXPECT_TRUE(unfolded_wire.size() <= log_rows::max_wire_bytes || single_event) << unfolded_wire.size();
+    all += unfolded_wire;
   }
   EXPECT_EQ(all, wire);
 }
 
-TEST(log_rows, are_of_bounded_size_and_nothing_is_lost_between_them) {
+TEST(log_rows, have_a_bounded_size_and_contain_all_events) {
   for (const std::string_view type : {"x", "llm_response_chunk"}) {
     for (const std::size_t content : {0, 1, 20, 100, 3860, 15460, 15470, 30880, 30940, 30950, 30960, 31000, 70000}) {
       for (const std::uint64_t first : {std::uint64_t{2}, std::uint64_t{98}, std::uint64_t{9999999998}}) {
         const std::uint64_t count = content > 1000 ? 40 : 2000;
         const std::string wire = events(first, first + count - 1, content, type);
         const log_rows rows = rows_of(wire, first, first + count - 1);
-        expect_whole(rows, wire, first);
+        expect_complete(rows, wire, first);
         EXPECT_LE(rows.size(),
                   wire.size() / (log_rows::max_bytes / 2) + 1 + count * (content > log_rows::max_bytes / 2 - 50));
       }
@@ -57,17 +57,17 @@ TEST(log_rows, are_of_bounded_size_and_nothing_is_lost_between_them) {
   }
 }
 
-TEST(log_rows, are_bounded_whatever_follows_a_line_of_texts) {
+TEST(log_rows, are_bounded_when_other_events_follow_merged_chunks) {
   for (std::size_t last = 15'000; last < 15'100; ++last) {
     std::string wire;
     event_text(wire, 1, "llm_response_chunk").text("content", std::string(15'900, 'a'));
     event_text(wire, 2, "x").text("content", std::string(last, 'a'));
     event_text(wire, 3, "reasoning_chunk").text("content", "b");
-    expect_whole(rows_of(wire, 1, 3), wire, 1);
+    expect_complete(rows_of(wire, 1, 3), wire, 1);
   }
 }
 
-TEST(log_rows, of_several_ranges_stay_apart) {
+TEST(log_rows, keep_several_ranges_separate) {
   log_rows rows;
   rows.add({}, 5, 4);
   EXPECT_TRUE(rows.empty());
@@ -77,7 +77,7 @@ TEST(log_rows, of_several_ranges_stay_apart) {
   EXPECT_EQ(rows.lasts, (std::vector<std::int64_t>{7, 2}));
 }
 
-TEST(log_rows, have_texts_that_follow_each_other_in_one_line) {
+TEST(log_rows, merge_consecutive_text_chunks_into_one_line) {
   std::string wire;
   event_text(wire, 7, "llm_response_start").integer("step", 1);
   event_text(wire, 8, "reasoning_chunk").text("content", "so \"what\"\n\n");
@@ -95,10 +95,10 @@ TEST(log_rows, have_texts_that_follow_each_other_in_one_line) {
       "llm_response_chunk 9 [\"Hello\",\"\",\" world\\\\\"]\n\n"
       "id: 12\ndata: {\"type\": \"tool_output_chunk\", \"sequence\": 12, \"tool_call_id\": \"a\", \"content\": \"ok\"}\n\n"
       "llm_response_chunk 13 [\"!\"]\n\n");
-  expect_whole(rows, wire, 7);
+  expect_complete(rows, wire, 7);
 }
 
-TEST(log_rows, events_that_would_change_are_stored_verbatim) {
+TEST(log_rows, store_events_verbatim_if_merging_would_change_them) {
   for (const std::string_view odd :
        {"id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 5, \"content\": \"a\", \"more\": \"b\"}\n\n",
         "id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 6, \"content\": \"a\"}\n\n",
@@ -112,7 +112,7 @@ TEST(log_rows, events_that_would_change_are_stored_verbatim) {
   }
 }
 
-TEST(log_rows, give_back_every_text) {
+TEST(log_rows, round_trip_random_events) {
   std::mt19937 random(1);
   const auto any = [&](unsigned below) { return static_cast<unsigned>(random() % below); };
   const std::string_view types[] = {"llm_response_chunk", "reasoning_chunk", "tool_output_chunk", "status"};
@@ -126,11 +126,11 @@ TEST(log_rows, give_back_every_text) {
       for (unsigned i = any(6); i > 0; --i) text += parts[any(std::size(parts))];
       event_text(wire, next++, types[std::min(any(8) / 2, 3u)]).text("content", text);
     }
-    expect_whole(rows_of(wire, first, next - 1), wire, first);
+    expect_complete(rows_of(wire, first, next - 1), wire, first);
   }
 }
 
-TEST(unfold, leaves_out_malformed_events_without_counting_them) {
+TEST(unfold, skips_malformed_events_without_counting_them) {
   const std::string good = events(3, 3, 2);
   for (const std::string_view bad :
        {"llm_response_chunk\n\n", "llm_response_chunk x [\"a\"]\n\n", "llm_response_chunk 3\n\n",
@@ -140,9 +140,9 @@ TEST(unfold, leaves_out_malformed_events_without_counting_them) {
     EXPECT_EQ(out.wire, good) << bad;
     EXPECT_EQ(out.count, 1u) << bad;
   }
-  const unfolded torn = unfold("llm_response_chunk 3 [\"a\",\"b");
-  EXPECT_EQ(torn.wire, unfold("llm_response_chunk 3 [\"a\"]\n\n").wire);
-  EXPECT_EQ(torn.count, 1u);
+  const unfolded truncated = unfold("llm_response_chunk 3 [\"a\",\"b");
+  EXPECT_EQ(truncated.wire, unfold("llm_response_chunk 3 [\"a\"]\n\n").wire);
+  EXPECT_EQ(truncated.count, 1u);
   EXPECT_EQ(unfold("").count, 0u);
 }
 

@@ -1,4 +1,4 @@
-// The partitions of the event log: created ahead, removed by age, pruned to one in queries.
+// Tests of the event log's partitions: created in advance, removed by age, and pruned to one by the planner.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -17,7 +17,8 @@ TEST_F(runs_sql, the_default_partition_is_trimmed_by_age_and_keeps_running_runs)
   start({.run = "01000000-0000-7000-8000-000000000001", .max_runs = 9});
   start({.run = "01000000-0000-7000-8000-000000000002", .max_runs = 9});
   start({.run = "0f000000-0000-7000-8000-000000000003", .max_runs = 9});
-  EXPECT_EQ(sql("select count(distinct run_id) from runs.events_default"), "3") << "nothing is lost without partitions";
+  EXPECT_EQ(sql("select count(distinct run_id) from runs.events_default"), "3")
+      << "without partitions, rows go to the default partition";
   sql("select runs.force_stop(id) from runs.runs where id <> '01000000-0000-7000-8000-000000000002'");
   const std::string bound = "core.uuid_time('02000000-0000-0000-0000-000000000000')";
   EXPECT_EQ(sql("select runs.trim_log(" + bound + ", 1)"), "rows");
@@ -26,10 +27,10 @@ TEST_F(runs_sql, the_default_partition_is_trimmed_by_age_and_keeps_running_runs)
   sql("select runs.force_stop('01000000-0000-7000-8000-000000000002')");
   EXPECT_EQ(sql("select runs.trim_log(" + bound + ", 10)"), "rows");
   EXPECT_EQ(sql("select string_agg(distinct right(run_id::text, 1), ',') from runs.event"), "3")
-      << "it is not forgotten for having gone on when the others were trimmed";
+      << "the run that was still running during the first trim is trimmed now";
 }
 
-TEST_F(runs_sql, the_view_of_the_log_separates_merged_text_events) {
+TEST_F(runs_sql, the_event_view_separates_merged_text_chunks) {
   const std::string run = "01000000-0000-7000-8000-000000000001";
   start({.run = run});
   std::string wire;
@@ -49,7 +50,7 @@ TEST_F(runs_sql, the_view_of_the_log_separates_merged_text_events) {
   EXPECT_EQ(sql("select count(*) || ' ' || min(seq) || ' ' || max(seq) from runs.event"), "6 1 6");
 }
 
-// The start of a partition some days ago, and the id of a run that began `after` it.
+// The start of the first partition. run_of() returns the id of a run that began this many days and hours later.
 constexpr char week_ago[] = "(select date_trunc('day', now()) - interval '7 days')";
 class log_partitions : public runs_sql {
  protected:
@@ -70,7 +71,7 @@ class log_partitions : public runs_sql {
                std::to_string(day * 24 + hour) + " hours')::text placing '7000-8000-00000000000" + std::to_string(day) +
                "' from 15)");
   }
-  std::string place_of(const std::string& run) const {
+  std::string partition_of(const std::string& run) const {
     return sql("select string_agg(distinct tableoid::regclass::text, ',') from runs.events where run_id = " + q(run));
   }
   std::string trim(const std::string& before) const { return sql("select runs.trim_log(" + before + ", 10)"); }
@@ -80,35 +81,34 @@ class log_partitions : public runs_sql {
   static std::string days(int n) { return std::string(week_ago) + " + interval '" + std::to_string(n) + " days'"; }
 };
 
-TEST_F(log_partitions, ended_runs_are_dropped_with_their_partition_and_a_live_run_keeps_its_own) {
+TEST_F(log_partitions, finished_runs_are_dropped_with_their_partition_and_a_live_run_keeps_its_partition) {
   const std::string first = run_of(0, 3), second = run_of(1, 3), third = run_of(2, 3);
   for (const std::string& run : {first, second, third}) start({.run = run, .max_runs = 9});
-  EXPECT_EQ(place_of(first), "runs.events_day0");
-  EXPECT_EQ(place_of(second), "runs.events_day1");
+  EXPECT_EQ(partition_of(first), "runs.events_day0");
+  EXPECT_EQ(partition_of(second), "runs.events_day1");
   for (const std::string& run : {first, third}) persist(run, 2, 9, end_step("completed"));
   sql(append_sql(second, log_row(2, 4, "word"), "'{}', '{}', '{}'"));
-  EXPECT_EQ(trim(days(0) + " + interval '23 hours'"), "none") << "not all in it is old";
+  EXPECT_EQ(trim(days(0) + " + interval '23 hours'"), "none") << "the partition contains newer rows";
   EXPECT_EQ(trim(days(2) + " + interval '1 hour'"), "partition");
   EXPECT_EQ(trim(days(2) + " + interval '1 hour'"), "none");
   EXPECT_EQ(partitions(), "runs.events_day1,runs.events_day2");
-  EXPECT_EQ(sql("select count(*) from runs.event where run_id = " + q(second)), "4") << "it goes on";
+  EXPECT_EQ(sql("select count(*) from runs.event where run_id = " + q(second)), "4") << "the run is still running";
   EXPECT_EQ(sql("select count(*) from runs.event where run_id = " + q(first)), "0");
   sql(append_sql(second, log_row(5, 6, "more"), "'{}', '{}', '{}'"));
-  EXPECT_EQ(place_of(second), "runs.events_day1");
+  EXPECT_EQ(partition_of(second), "runs.events_day1");
   EXPECT_EQ(sql("select runs.force_stop(" + q(second) + ")"), "stopped");
   EXPECT_EQ(trim(days(3)), "partition");
   EXPECT_EQ(trim(days(3)), "partition");
   EXPECT_EQ(trim(days(3)), "none");
   EXPECT_EQ(sql("select count(*) from runs.events"), "0");
-  EXPECT_EQ(counts(), "3 3 3 3 0 0") << "runs and messages stay";
+  EXPECT_EQ(counts(), "3 3 3 3 0 0") << "runs and messages are kept";
 }
 
-// After the log is trimmed, the terminal event is still available: with the text of the worker, or of the request that
-// ended the run.
-TEST_F(log_partitions, the_end_of_a_run_is_known_without_its_log) {
+// The event has the same text as the one that the worker, or the request that ended the run, wrote to the log.
+TEST_F(log_partitions, the_terminal_event_is_available_after_the_log_is_trimmed) {
   const std::string run = run_of(0, 1), failed = run_of(1, 1);
   start({.run = run, .max_runs = 9});
-  EXPECT_EQ(sql("select count(*) from runs.terminal_wire(" + q(run) + ")"), "0") << "it goes on";
+  EXPECT_EQ(sql("select count(*) from runs.terminal_wire(" + q(run) + ")"), "0") << "the run is still running";
   sql("select runs.force_stop(" + q(run) + ")");
   const std::string stored =
       sql("select wire from runs.events where run_id = " + q(run) + " order by seq desc limit 1");
@@ -129,7 +129,7 @@ TEST_F(log_partitions, the_end_of_a_run_is_known_without_its_log) {
             "\"queue_wait_ms\": 3, \"time_to_first_token_ms\": null}\n\n");
 }
 
-TEST_F(log_partitions, a_removal_does_not_wait_for_readers_and_starts_do_not_wait_for_it) {
+TEST_F(log_partitions, trimming_does_not_wait_for_readers_and_does_not_block_starts) {
   const std::string run = run_of(0, 1);
   start({.run = run, .max_runs = 9});
   sql("select runs.force_stop(" + q(run) + ")");
@@ -138,7 +138,7 @@ TEST_F(log_partitions, a_removal_does_not_wait_for_readers_and_starts_do_not_wai
   reader("select count(*) from runs.events_day0");
   EXPECT_EQ(trim(days(1)), "locked");
   EXPECT_EQ(partitions(), "runs.events_day0,runs.events_day1,runs.events_day2");
-  // A long reader of the whole table: a DROP that waits for it would block all later readers.
+  // A long-running reader of the complete table: a DROP that waits for it would block all later readers.
   reader("commit");
   reader("begin");
   reader("lock table only runs.events in access share mode");
@@ -147,7 +147,7 @@ TEST_F(log_partitions, a_removal_does_not_wait_for_readers_and_starts_do_not_wai
   EXPECT_EQ(trim(days(1)), "partition");
 }
 
-TEST_F(runs_sql, partitions_are_made_ahead_of_their_time) {
+TEST_F(runs_sql, partitions_are_created_in_advance) {
   const auto make = [&](const std::string& width) {
     return sql("select core.partitions_make('runs.events', " + width + ") > now() + interval '10 minutes'");
   };
@@ -157,8 +157,8 @@ TEST_F(runs_sql, partitions_are_made_ahead_of_their_time) {
                 "and upper_at = lower_at + interval '1 day') from core.partitions_of('runs.events')"),
             "t");
   EXPECT_EQ(make("interval '1 day'"), "t");
-  EXPECT_EQ(sql("select count(*) from core.partitions_of('runs.events')"), "3") << "there is nothing to do";
-  // They have the storage options of the default partition.
+  EXPECT_EQ(sql("select count(*) from core.partitions_of('runs.events')"), "3") << "no further partition is due";
+  // The partitions have the storage options of the default partition.
   EXPECT_EQ(
       sql("select count(distinct c.reloptions) || ' ' || count(distinct a.attstorage) || ' ' || bool_and(a.attstorage = 'm')"
           " || ' ' || count(distinct a.attcompression)"
@@ -182,19 +182,19 @@ TEST_F(runs_sql, partitions_are_made_ahead_of_their_time) {
       "t");
 }
 
-TEST_F(runs_sql, where_the_default_partition_holds_rows_a_partition_begins_behind_them) {
+TEST_F(runs_sql, new_partitions_begin_after_the_rows_of_the_default_partition) {
   start({});
   EXPECT_EQ(sql("select count(*) from runs.events_default"), "1");
   EXPECT_EQ(sql("select core.partitions_make('runs.events', interval '2 days') is not null"), "t");
   EXPECT_EQ(sql("select count(*) from runs.events_default"), "1");
   EXPECT_EQ(sql("select min(lower_at) > now() from core.partitions_of('runs.events')"), "t");
-  // A clock that is far ahead does not affect the other partitions.
+  // A row from a node whose clock is far ahead does not affect the other partitions.
   sql("insert into runs.events (run_id, seq, last_seq, wire) values (core.uuid_floor(now() + interval '9 days'), 1, 1, 'x')");
   EXPECT_EQ(sql("select core.partitions_make('runs.events', interval '5 days') > now() + interval '8 days'"), "t");
   EXPECT_EQ(sql("select count(*) from runs.events_default"), "2");
 }
 
-TEST_F(runs_sql, the_width_of_partitions_follows_the_retention) {
+TEST_F(runs_sql, the_partition_width_depends_on_the_retention) {
   const auto width = [&](const std::string& keep) { return sql("select core.partition_width('" + keep + "')"); };
   EXPECT_EQ(width("30 days"), "1 day");
   EXPECT_EQ(width("1 day"), "06:00:00");
@@ -203,8 +203,8 @@ TEST_F(runs_sql, the_width_of_partitions_follows_the_retention) {
   EXPECT_EQ(sql("select 365000 / extract(day from core.partition_width('365000 days')) <= 501"), "t");
 }
 
-// However many partitions there are, only the run's own partition is read, by its index.
-TEST_F(log_partitions, the_log_of_a_run_is_read_by_the_index_of_one_partition) {
+// With any number of partitions, only the run's partition is read, by its index.
+TEST_F(log_partitions, the_log_of_a_run_is_read_from_one_partition_by_index) {
   const std::string run = run_of(1, 1);
   start({.run = run, .max_runs = 9});
   sql("insert into runs.events select core.uuid_floor(" + std::string(week_ago) +
@@ -229,10 +229,10 @@ TEST_F(log_partitions, the_log_of_a_run_is_read_by_the_index_of_one_partition) {
       EXPECT_NE(plan.find("events_day1"), std::string::npos) << mode << plan;
       std::istringstream lines(plan);
       for (std::string line; std::getline(lines, line);) {
-        const bool elsewhere = line.find("Scan") != std::string::npos &&
-                               line.find(" on events_") != std::string::npos &&
-                               line.find("events_day1") == std::string::npos;
-        if (elsewhere) {
+        const bool other_partition = line.find("Scan") != std::string::npos &&
+                                     line.find(" on events_") != std::string::npos &&
+                                     line.find("events_day1") == std::string::npos;
+        if (other_partition) {
           EXPECT_NE(line.find("never executed"), std::string::npos) << mode << line << "\n" << plan;
         }
       }

@@ -5,15 +5,15 @@
 
 namespace runs {
 namespace {
-// A slow database gets fewer, larger appends: they take a quarter of the time, unless the pause would exceed its
-// maximum.
-constexpr std::uint64_t rest_for_work = 3;
-constexpr std::uint64_t watch_ms = 1000;
+// A slow database gets fewer, larger appends: the writer pauses three times as long as an append took, up to the
+// maximum pause.
+constexpr std::uint64_t pause_per_write_time = 3;
+constexpr std::uint64_t watch_interval_ms = 1000;
 }  // namespace
 
 bool event_log_writer::spawn(ry::task<void> t) {
   // Uses its own cancel token: the log is written completely even while the module stops. The writer serves all runs,
-  // so it belongs to no single trace.
+  // so it does not belong to a single trace.
   const ry::trace_switch during(ctx_, ry::trace::none(ctx_));
   return ctx_.spawn(std::move(t), exec_, ry::cancel_source().token());
 }
@@ -25,7 +25,7 @@ void event_log_writer::touch(const std::shared_ptr<live_run>& run) {
   }
   if (!writing_) writing_ = spawn(write_loop());
   if (run->events.buffer.stalled() && !urgent_) {
-    urgent_ = true;  // set before the task begins, which may end at once
+    urgent_ = true;  // set before the task begins, because the task may end immediately
     if (!spawn(write_now())) urgent_ = false;
   }
 }
@@ -42,7 +42,7 @@ ry::task<void> event_log_writer::write_loop() {
     const bool wrote = co_await write_once();
     if (!wrote) continue;
     const auto took_ms = static_cast<std::uint64_t>(ctx_.mono_us() - from) / 1000;
-    pause_ms_ = std::clamp(took_ms * rest_for_work, batch_ms_, max_batch_ms_);
+    pause_ms_ = std::clamp(took_ms * pause_per_write_time, batch_ms_, max_batch_ms_);
   }
   writing_ = false;
 }
@@ -79,7 +79,7 @@ ry::task<bool> event_log_writer::write_once() {
       for (const part& p : parts) {
         const std::string id = p.run->who.run.to_string();
         if (std::find(refused->begin(), refused->end(), id) != refused->end()) {
-          // Its text is not in the log either, so it stays in the buffer.
+          // The text of a refused run is not in the log either, so it stays in the buffer.
           p.run->stop.interrupt(RY_REASON_LEASE_LOST);
           continue;
         }
@@ -93,20 +93,20 @@ ry::task<bool> event_log_writer::write_once() {
       }
       co_return true;
     }
-    const bool looked = which == repository::attempt::again;
+    const bool was_retry = which == repository::attempt::again;
     which = repository::attempt::again;
-    if (!looked && refused.error().status() == RY_ALREADY_EXISTS) continue;
+    if (!was_retry && refused.error().status() == RY_ALREADY_EXISTS) continue;
     ctx_.log_error("the event log could not be written", refused.error());
-    // Nothing of this batch can ever be written: this worker gives its runs up.
+    // The batch can never be written: this worker abandons its runs.
     if (refused.error().status() != RY_UNAVAILABLE && refused.error().status() != RY_ABORTED &&
         refused.error().status() != RY_DEADLINE_EXCEEDED && pause > 3000) {
       for (const part& p : parts) p.run->stop.interrupt(RY_REASON_LEASE_LOST);
       co_return true;
     }
-    const bool wanted = std::any_of(parts.begin(), parts.end(), [](const part& p) {
+    const bool still_needed = std::any_of(parts.begin(), parts.end(), [](const part& p) {
       return p.run->stop.reason() != RY_REASON_LEASE_LOST && !p.run->events.ended();
     });
-    if (!wanted) co_return true;
+    if (!still_needed) co_return true;
     (void)co_await ctx_.sleep(pause);
   }
 }
@@ -118,19 +118,19 @@ void event_log_writer::enlist(const std::shared_ptr<live_run>& run) {
 
 ry::task<void> event_log_writer::watch_loop() {
   while (!watched_.empty()) {
-    (void)co_await ctx_.sleep(watch_ms);
+    (void)co_await ctx_.sleep(watch_interval_ms);
     const std::int64_t now = ctx_.mono_us();
-    const auto late = [&](const live_run& run) { return run.who.deadline_us != 0 && now >= run.who.deadline_us; };
-    const auto drained = [&](const live_run& run) {
+    const auto overdue = [&](const live_run& run) { return run.who.deadline_us != 0 && now >= run.who.deadline_us; };
+    const auto drain_expired = [&](const live_run& run) {
       return run.stop.shutdown_since_us() != 0 && now - run.stop.shutdown_since_us() >= drain_us_;
     };
     // Interrupting a run may end it, which changes watched_.
     std::vector<std::shared_ptr<live_run>> due;
     for (const std::shared_ptr<live_run>& run : watched_)
-      if (late(*run) || drained(*run)) due.push_back(run);
+      if (overdue(*run) || drain_expired(*run)) due.push_back(run);
     for (const std::shared_ptr<live_run>& run : due) {
-      if (late(*run)) run->stop.interrupt(RY_REASON_DEADLINE);
-      if (drained(*run)) run->stop.set_urgent();
+      if (overdue(*run)) run->stop.interrupt(RY_REASON_DEADLINE);
+      if (drain_expired(*run)) run->stop.set_urgent();
     }
   }
   watching_ = false;

@@ -1,8 +1,8 @@
-// Event log writer, one per executor. Appends the new events of its runs to the log in batches every 25 ms (up to 250
-// ms when the database is slow), and at once if delivery of a run waits for a reservation. Also checks once a second
-// whether a run has exceeded its time, so runs need no timers of their own.
+// Event log writer, one per executor. Appends the new events of its runs to the log in batches every 25 ms (up to
+// 250 ms if the database is slow), and immediately if the delivery of a run waits for a reservation. Also checks once a
+// second whether runs have exceeded their deadline, so that each run does not need its own timer.
 //
-// Thread: all members on the executor. Lifetime: as long as the module; its loops are tasks of the module and end when
+// Thread: all members on the executor. Lifetime: as long as the module; its loops are tasks of the module that end when
 // there is nothing to do.
 #pragma once
 #include <map>
@@ -20,7 +20,7 @@ class event_log_writer {
   event_log_writer(const ry::context& ctx, const repository& repo, ry_exec* exec, std::int64_t drain_us)
       : ctx_(ctx), repo_(repo), exec_(exec), drain_us_(drain_us) {}
 
-  // The run has events that are not in the log.
+  // Schedules an append for a run that has events that are not in the log.
   void touch(const std::shared_ptr<live_run>& run);
   // Watches the run's deadline and shutdown until dismiss().
   void enlist(const std::shared_ptr<live_run>& run);

@@ -9,7 +9,7 @@
 
 namespace runs {
 
-// Builds one payload in wire form at the end of `out`.
+// Appends one event in wire form to `out`.
 class event_text {
  public:
   event_text(std::string& out, std::uint64_t sequence, std::string_view type);
@@ -34,12 +34,12 @@ struct event_view {
   std::string_view wire;
 };
 
-// Removes the next event from the front of a text in wire form. sequence 0: end of the text, or the text is malformed.
+// Removes the first event from a text in wire form. sequence 0: the text is empty or malformed.
 event_view next_event(std::string_view& wire);
 
 // The sequence number of the first event of a text in wire form; 0 if it is malformed.
 std::uint64_t sequence_of(std::string_view wire);
-// The text from event `sequence` on; the whole text if it begins later.
+// The text from event `sequence` on; the complete text if it begins later.
 std::string_view text_from(std::string_view wire, std::uint64_t sequence);
 
 inline constexpr std::string_view ping_event = "data: {\"type\": \"ping\"}\n\n";

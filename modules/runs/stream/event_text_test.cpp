@@ -12,7 +12,7 @@ std::string events(std::uint64_t from, std::uint64_t to, std::size_t content) {
   return wire;
 }
 
-TEST(text_from, begins_with_the_event_that_is_asked_for) {
+TEST(text_from, begins_with_the_requested_event) {
   const std::string wire = events(7, 12, 3);
   EXPECT_EQ(text_from(wire, 1), wire);
   EXPECT_EQ(text_from(wire, 7), wire);

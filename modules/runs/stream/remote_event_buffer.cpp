@@ -18,8 +18,8 @@ bool remote_event_buffer::add(std::string_view wire, std::uint64_t last) {
   }
   if (at != last + 1) return false;
   if (last_ != 0 && last <= last_) return true;
-  const bool goes_on = last_ != 0 && first <= last_ + 1 && wire_.size() + wire.size() <= max_bytes;
-  if (goes_on) {
+  const bool continues = last_ != 0 && first <= last_ + 1 && wire_.size() + wire.size() <= max_bytes;
+  if (continues) {
     wire_ += text_from(wire, last_ + 1);
   } else {
     wire_ = wire.size() <= max_bytes ? wire : std::string_view();

@@ -1,5 +1,5 @@
-// Event buffer for a client of a run on another node: the latest events that the executing node sent ahead of the log.
-// Bounded; all other events are in the log, or soon will be. Pure.
+// Event buffer for a client of a run on another node: the latest events that the executing node published before they
+// were in the log. Bounded; all other events are in the log, or soon will be. No I/O.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,12 +11,12 @@ class remote_event_buffer {
  public:
   static constexpr std::size_t max_bytes = 128 * 1024;
 
-  // Adds a text in wire form whose last event is `last`. Skips events that it already holds. After a gap, or without
-  // room, the text replaces what is held. False: the text is not a sequence of consecutive events up to `last`; it was
-  // not added.
+  // Adds a text in wire form whose last event is `last`. Skips events that the buffer already contains. After a gap, or
+  // if there is no room, the text replaces the contents. False: the text was not added, because it does not consist of
+  // consecutive events up to `last`.
   bool add(std::string_view wire, std::uint64_t last);
 
-  // Events from `next` on; take() removes them. Empty if `next` is not among them.
+  // The events from `next` on; take() removes them. Empty if the buffer does not contain `next`.
   struct text {
     std::string wire;
     std::uint64_t last = 0;

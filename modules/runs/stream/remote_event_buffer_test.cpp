@@ -17,7 +17,7 @@ std::string events(std::uint64_t from, std::uint64_t to) {
   return out;
 }
 
-TEST(remote_event_buffer, pieces_that_follow_each_other_become_one_text) {
+TEST(remote_event_buffer, consecutive_texts_are_joined) {
   remote_event_buffer t;
   EXPECT_TRUE(t.add(events(5, 7), 7));
   EXPECT_TRUE(t.add(events(8, 8), 8));
@@ -27,23 +27,23 @@ TEST(remote_event_buffer, pieces_that_follow_each_other_become_one_text) {
   EXPECT_TRUE(t.take(9).wire.empty());
 }
 
-TEST(remote_event_buffer, a_reader_gets_the_missing_events_and_nothing_twice) {
+TEST(remote_event_buffer, a_reader_gets_each_missing_event_once) {
   remote_event_buffer t;
   t.add(events(5, 7), 7);
   t.add(events(5, 7), 7);
   t.add(events(6, 9), 9);
   EXPECT_EQ(t.take(7).wire, events(7, 9));
   t.add(events(10, 11), 11);
-  EXPECT_TRUE(t.take(12).wire.empty()) << "the reader has it from the log";
+  EXPECT_TRUE(t.take(12).wire.empty()) << "the reader got these events from the log";
   EXPECT_TRUE(t.take(10).wire.empty());
 }
 
-TEST(remote_event_buffer, before_a_gap_the_reader_has_to_look_into_the_log) {
+TEST(remote_event_buffer, after_a_gap_the_reader_has_to_read_the_log) {
   remote_event_buffer t;
   t.add(events(5, 7), 7);
   t.add(events(9, 10), 10);
   EXPECT_TRUE(t.take(8).wire.empty());
-  EXPECT_EQ(t.take(9).wire, events(9, 10)) << "it is kept until the log has been read";
+  EXPECT_EQ(t.take(9).wire, events(9, 10)) << "the newer events are kept until the log has been read";
 }
 
 TEST(remote_event_buffer, is_bounded) {
@@ -61,7 +61,7 @@ TEST(remote_event_buffer, is_bounded) {
   std::string big;
   runs::event_text(big, n, "tool_result").text("content", std::string(2 * remote_event_buffer::max_bytes, 'x'));
   EXPECT_TRUE(t.add(big, n));
-  EXPECT_TRUE(t.take(n).wire.empty()) << "the log has it";
+  EXPECT_TRUE(t.take(n).wire.empty()) << "an event larger than the buffer is only in the log";
   EXPECT_TRUE(t.add(events(n + 1, n + 1), n + 1));
   EXPECT_EQ(t.take(n + 1).last, n + 1);
 }
@@ -92,20 +92,21 @@ TEST(remote_event_buffer, malformed_event_text_is_refused) {
   EXPECT_TRUE(t.take(5).wire.empty());
 }
 
-// Whatever is lost, repeated or late: with the log for missing events a reader sees each event once and in order.
-TEST(remote_event_buffer, with_the_log_nothing_is_missed_or_repeated) {
+// Texts are lost, repeated or late; the reader reads missing events from the log.
+TEST(remote_event_buffer, a_reader_that_uses_the_log_for_gaps_gets_each_event_once_in_order) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     remote_event_buffer t;
-    std::uint64_t made = 0, next = 1;
+    std::uint64_t produced = 0, next = 1;
     while (next <= 200) {
-      const std::uint64_t n = std::min<std::uint64_t>(200, made + random() % 4);
-      if (n > made && random() % 5 != 0) {
-        const std::uint64_t from = made + 1 - random() % std::min<std::uint64_t>(made + 1, 3);
+      const std::uint64_t n = std::min<std::uint64_t>(200, produced + random() % 4);
+      if (n > produced && random() % 5 != 0) {
+        const std::uint64_t from = produced + 1 - random() % std::min<std::uint64_t>(produced + 1, 3);
         ASSERT_TRUE(t.add(events(from, n), n));
       }
-      made = std::max(made, n);
-      if (random() % 3 == 0 && made >= next) next = made + 1 - random() % (made - next + 1);  // read from the log
+      produced = std::max(produced, n);
+      if (random() % 3 == 0 && produced >= next)
+        next = produced + 1 - random() % (produced - next + 1);  // read from the log
       const auto text = t.take(next);
       if (text.last == 0) continue;
       ASSERT_EQ(text.wire, events(next, text.last));

@@ -5,8 +5,8 @@
 namespace runs {
 namespace {
 
-int strength(std::int32_t why) {
-  switch (why) {
+int priority_of(std::int32_t reason) {
+  switch (reason) {
     case 0:
       return 0;
     case RY_REASON_LEASE_LOST:
@@ -24,14 +24,14 @@ int strength(std::int32_t why) {
 
 void stop_state::interrupt(std::int32_t reason) {
   if (reason == RY_REASON_SHUTDOWN && shutdown_since_us_ == 0) shutdown_since_us_ = ctx_.mono_us();
-  if (strength(reason) <= strength(reason_)) return;
+  if (priority_of(reason) <= priority_of(reason_)) return;
   reason_ = reason;
   if (must_break()) abort_all();
 }
 
 void stop_state::set_urgent() {
-  if (hurried_) return;
-  hurried_ = true;
+  if (urgent_) return;
+  urgent_ = true;
   if (must_break()) abort_all();
 }
 
@@ -42,13 +42,13 @@ void stop_state::abort_all() {
   log_moved_.set();
 }
 
-stop_state::working::working(stop_state& stop, abortable& what) : stop_(stop), what_(what) {
-  stop_.active_.push_back(&what_);
-  if (stop_.must_break()) what_.abort();
+stop_state::working::working(stop_state& stop, abortable& target) : stop_(stop), target_(target) {
+  stop_.active_.push_back(&target_);
+  if (stop_.must_break()) target_.abort();
 }
 
 stop_state::working::~working() {
-  std::erase(stop_.active_, &what_);
+  std::erase(stop_.active_, &target_);
 }
 
 }  // namespace runs

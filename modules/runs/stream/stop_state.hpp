@@ -7,7 +7,7 @@
 
 namespace runs {
 
-// Something that an executor awaits and can cancel. On the run's executor.
+// An operation that an executor awaits and can abort. On the run's executor.
 class abortable {
  public:
   virtual void abort() noexcept = 0;
@@ -18,28 +18,28 @@ class abortable {
 
 class stop_state {
  public:
-  // log_moved: woken by an interruption, because waiting for the log is then pointless. Outlives this object.
+  // log_moved: an interruption wakes it, because waiting for the log is then pointless. It must outlive this object.
   stop_state(const ry::context& ctx, ry::signal& log_moved) : ctx_(ctx), log_moved_(log_moved) {}
   stop_state(const stop_state&) = delete;
 
-  // RY_REASON_*: the strongest reason so far: lease lost, user, deadline, shutdown. 0: none.
+  // RY_REASON_* with the highest priority so far: lease lost, user, deadline, shutdown, others. 0: none.
   std::int32_t reason() const { return reason_; }
-  // A shutdown only asks for the next checkpoint; set_urgent() makes it final.
+  // A shutdown lets the run continue to its next checkpoint; after set_urgent() it interrupts immediately.
   void interrupt(std::int32_t reason);
   void set_urgent();
-  bool must_break() const { return reason_ != 0 && (reason_ != RY_REASON_SHUTDOWN || hurried_); }
+  bool must_break() const { return reason_ != 0 && (reason_ != RY_REASON_SHUTDOWN || urgent_); }
   std::int64_t shutdown_since_us() const { return shutdown_since_us_; }
 
-  // During its lifetime, an interruption calls abort(), immediately if one is already pending.
+  // While this object exists, an interruption calls abort(); the constructor calls it if an interruption is pending.
   class working {
    public:
-    working(stop_state& stop, abortable& what);
+    working(stop_state& stop, abortable& target);
     ~working();
     working(const working&) = delete;
 
    private:
     stop_state& stop_;
-    abortable& what_;
+    abortable& target_;
   };
 
  private:
@@ -50,7 +50,7 @@ class stop_state {
   std::vector<abortable*> active_;
   std::int32_t reason_ = 0;
   std::int64_t shutdown_since_us_ = 0;
-  bool hurried_ = false;
+  bool urgent_ = false;
 };
 
 }  // namespace runs

@@ -39,7 +39,7 @@ ry::task<bool> subscriber::confirm() {
   const std::size_t bytes = bytes_, pieces = pieces_;
   ry::result<void> ready = co_await to.ready();
   if (!ready) co_return false;
-  // Bytes written meanwhile may not have left.
+  // Bytes written meanwhile may still be queued.
   bytes_ -= bytes;
   pieces_ -= pieces;
   co_return true;
@@ -54,8 +54,8 @@ ry::task<bool> subscriber::put_all(std::string_view wire, std::uint64_t last) {
   while (!wire.empty()) {
     const std::string_view piece = wire.substr(0, max_bytes / 2);
     if (!has_room(piece.size()) || should_confirm()) {
-      const bool there = co_await confirm();
-      if (!there) co_return false;
+      const bool confirmed = co_await confirm();
+      if (!confirmed) co_return false;
     }
     whole_ = piece.size() == wire.size();
     if (write(piece) != RY_OK) co_return false;

@@ -1,8 +1,8 @@
-// One SSE subscriber of a run's stream: the events it has got, the chunks to merge for it, and a write budget. When the
-// budget is used up, the stream waits until the connection has sent what was written (backpressure), so a slow client
-// is never disconnected; it is served from the log afterwards.
+// One SSE subscriber of a run's stream: the number of its next event, the chunks to merge for it, and a write budget.
+// When the budget is used up, the stream waits until the connection has sent the written bytes (backpressure), so a
+// slow client is never disconnected; it is served from the log afterwards.
 //
-// Thread: one at a time; that of the run while attached to a live run. Lifetime: that of the stream.
+// Thread: one at a time; the run's executor while attached to a live run. Lifetime: that of the stream.
 #pragma once
 #include <memory>
 #include <ry/ry.hpp>
@@ -22,34 +22,34 @@ class subscriber {
   }
 
   ry::stream to;
-  std::uint64_t next;  // the first event that the client has not got
+  std::uint64_t next;  // the first event that was not sent to the client
 
   bool merges() const { return merger_ != nullptr; }
-  // Chunks wait for flush().
+  // Whether merged chunks wait for flush().
   bool pending() const { return merger_ && merger_->pending(); }
-  // Writes whole events up to the number `last`.
+  // Writes complete events up to the number `last`.
   ry_status put(std::string_view wire, std::uint64_t last);
   // Writes the same bytes from a buffer that several subscribers share; only without merging.
   ry_status put(const ry::buffer& shared, std::size_t size, std::uint64_t last);
   ry_status flush();
-  // Nothing has been written yet.
+  // Whether nothing has been written yet.
   bool is_silent() const { return silent_; }
   // Sends `event` if nothing has been written yet.
   void break_silence(std::string_view event) {
     if (silent_) write(event);
   }
-  // Writes text of any length in parts, each when there is room. False: the client is gone, or the request was
+  // Writes text of any length in parts, each when there is room. False: the client disconnected, or the request was
   // cancelled.
   ry::task<bool> put_all(std::string_view wire, std::uint64_t last);
 
-  // The written bytes end with a complete event.
+  // Whether the written bytes end with a complete event.
   bool whole() const { return whole_; }
-  // False: call confirm() before writing this many bytes.
+  // Whether this many bytes may be written; otherwise call confirm() first.
   bool has_room(std::size_t bytes) const { return bytes_ + bytes <= max_bytes && pieces_ < max_pieces; }
-  // Half of the write budget is used: check whether the connection keeps up.
+  // Whether half of the write budget is used, so that the caller must check whether the connection keeps up.
   bool should_confirm() const { return bytes_ > max_bytes / 2 || pieces_ > max_pieces / 2; }
-  // Waits until less than a quarter of the stream's queue limit is queued. False: the client is gone, or the request
-  // was cancelled.
+  // Waits until less than a quarter of the stream's queue limit is queued. False: the client disconnected, or the
+  // request was cancelled.
   ry::task<bool> confirm();
 
  private:

@@ -38,7 +38,7 @@ begin
   end if;
   v_fence := v.fence;
   v_last := runs.fill_gap(p_run, v.border_seq, v.seq_reserved) + 1;
-  -- The message of a waiting run joins the thread only if no other run of the thread is executing.
+  -- The message of a waiting run is added to the thread only if no other run of the thread is executing.
   if v.waiting_body is not null and not exists (
        select 1 from runs.runs o where o.thread_id = v.thread_id and o.status = 'running' and not o.waiting) then
     insert into runs.messages (thread_id, id, run_id, role, body)
@@ -54,7 +54,7 @@ begin
   begin
     perform core.job_complete(v.job_id, v_fence);
   exception when sqlstate 'RYF01' then
-    -- The job is gone, or another worker is claiming it and will find that the run has ended.
+    -- The job no longer exists, or another worker is claiming it and will find that the run has ended.
     null;
   end;
   perform runs.admit(v.account_id);
