@@ -60,7 +60,7 @@ class module {
 
   ry::task<void> once(mcp::server_ptr server, bool list) {
     if (list) {
-      const auto tools = co_await broker_.discover(to, mcp::cache_policy::refresh);
+      const auto tools = co_await service_.discover(server, mcp::cache_policy::refresh);
       if (tools->tools.empty()) throw ry::internal("bench", "no tools");
       co_return;
     }

@@ -51,7 +51,7 @@ class module {
     reg.contribute(RY_COMMAND_1, RY_COMMAND_MODEL_CHECK, &check_command, &model_check_);
 
     ry::route_options upload;
-    upload.max_body = UINT64_MAX;  // the route's own limits answer with the errors of the API contract
+    upload.max_body = UINT64_MAX;  // the route checks its own limits, which have their own error responses
     upload.timeout_ms = 10 * 60 * 1000;
     reg.route("POST", "/agent/start", RY_ROUTE_STREAM_BODY, &start_, &start_route::serve, upload);
     reg.route("GET", "/agent-run/{id}/stream", RY_ROUTE_QUERY_TOKEN | RY_ROUTE_LONG, &stream_, &stream_route::serve);
@@ -108,7 +108,7 @@ class module {
     context_.agents = context_.ctx.acquire<ry_agents_v1>(RY_SVC_AGENTS_1);
     context_.node_id = std::string(context_.ctx.fact("node_id"));
     log_until_ = context_.ctx.metrics().gauge("log_until_timestamp_seconds",
-                                              "Until when the event log has partitions, as a Unix time");
+                                              "End of the last partition of the event log, as Unix time");
     context_.providers.check();
     warn_of_free_models();
     context_.workspaces.start();
@@ -118,7 +118,7 @@ class module {
   }
 
  private:
-  // Also accepts sources built with an SDK before `resume`.
+  // Also accepts sources that were built with an SDK that has no `resume`.
   void define_tool_sources(ry::registrar& reg) {
     using sources = ry::drivers<ry_agent_tools_v1>;
     ry_point p{};
@@ -131,7 +131,7 @@ class module {
     p.replaced = &sources::on_replaced;
     ry::check(reg.table().define_point(reg.handle(), &p), RY_AGENT_TOOLS_1);
   }
-  // Prices under a mistyped name would have no effect.
+  // Warns because the operator may have forgotten a price.
   void warn_of_free_models() const {
     if (context_.config.prices.empty()) return;
     std::string free;
@@ -163,17 +163,17 @@ class module {
       log_until_.set(static_cast<double>(before));
     }
     for (;;) {
-      ry::result<log_trim> what = co_await context_.repo.trim_log(keep);
-      if (what.value() == log_trim::locked)
+      ry::result<log_trim> outcome = co_await context_.repo.trim_log(keep);
+      if (outcome.value() == log_trim::locked)
         context_.ctx.warn("a part of the event log is in use and could not be removed; it is tried again in a minute");
-      if (*what != log_trim::more) break;
+      if (*outcome != log_trim::more) break;
     }
     co_return ry::job_outcome::done();
   }
 
   ry::settings_faults faults_;
   module_context context_;
-  ry::metric log_until_;  // as last seen by this node
+  ry::metric log_until_;  // as of this node's last check
   toolbox tools_;
   executor executor_;
   start_route start_;

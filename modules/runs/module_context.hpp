@@ -1,6 +1,6 @@
 // Shared objects of the module: host, settings, drivers, services, live runs. Constructed with the module and constant
-// after start(); each member is responsible for its own thread safety. For the module, and for code that uses many of
-// the members; all other code takes only what it uses.
+// after start(); each member is responsible for its own thread safety. Used by the module and by classes that need many
+// of the members; all other classes receive only the objects that they use.
 #pragma once
 #include <ry/ry.hpp>
 

@@ -9,12 +9,12 @@ namespace {
 
 const std::vector<double> wait_bounds = {0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
                                          1,     2.5,   5,    10,    30,   60,  300,  1800};
-const std::vector<double> answer_bounds = {0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600};
+const std::vector<double> response_bounds = {0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600};
 const std::vector<double> run_bounds = {0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600};
 const std::vector<double> tool_bounds = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 600};
 
-constexpr const char* tool_calls_help = "Calls of tools by agents";
-constexpr const char* tool_seconds_help = "From a call of a tool to its result";
+constexpr const char* tool_calls_help = "Tool calls of agents";
+constexpr const char* tool_seconds_help = "Time from a tool call to its result";
 
 }  // namespace
 
@@ -45,40 +45,41 @@ const char* provider_metrics::outcome_of(ry_status st) {
 }
 
 run_metrics::run_metrics(const ry::context& ctx, const settings& s) : ctx_(ctx) {
-  // Creates the series with value 0; they are incremented where a request is refused.
+  // Creates the series with value 0; account_limits.hpp increments them when a request is refused.
   for (const char* limit : account_limit_names) (void)ry::account_limit(ctx, limit);
   const ry::metrics m = ctx.metrics();
-  live = m.gauge("live", "Runs that this node works on");
-  queued = m.gauge("queued", "Runs that wait for a place on any node");
+  live = m.gauge("live", "Runs that this node executes");
+  queued = m.gauge("queued", "Runs of all nodes that wait for a slot");
   queue_wait =
-      m.histogram("queue_wait_seconds", "From the start of a run to the beginning of its work", {}, wait_bounds);
-  first_token =
-      m.histogram("first_token_seconds", "From the start of a run to the first piece of an answer", {}, answer_bounds);
-  duration = m.histogram("duration_seconds", "From the start of a run to its end", {}, run_bounds);
+      m.histogram("queue_wait_seconds", "Time from the start of a run to the start of its execution", {}, wait_bounds);
+  first_token = m.histogram("first_token_seconds", "Time from the start of a run to the first chunk of an answer", {},
+                            response_bounds);
+  duration = m.histogram("duration_seconds", "Time from the start of a run to its end", {}, run_bounds);
   starts = counters({"here", "queued", "waiting", "replayed", "no_account", "prompt_required", "key_reused",
                      "thread_not_found", "project_not_found", "agent_not_found", "model_denied", "no_credits",
                      "thread_limit", "run_limit", "thread_busy", "queue_full"},
                     [&](const char* outcome) {
-                      return m.counter("starts_total", "Starts that were decided", {{"outcome", outcome}});
+                      return m.counter("starts_total", "Start requests", {{"outcome", outcome}});
                     });
-  ended = counters({"ok", "user_stop", "timeout", "crashed", "step_limit", "credits", "budget", "llm_error",
-                    "tool_error", "length", "content_filter", "refusal", "no_answer"},
-                   [&](const char* reason) {
-                     const std::string_view r = reason;
-                     const char* status = r == "ok" ? "completed" : r == "user_stop" ? "stopped" : "failed";
-                     return m.counter("ended_total", "Runs that ended", {{"status", status}, {"reason", reason}});
-                   });
+  ended = counters(
+      {"ok", "user_stop", "timeout", "crashed", "step_limit", "credits", "budget", "llm_error", "tool_error", "length",
+       "content_filter", "refusal", "no_answer"},
+      [&](const char* reason) {
+        const std::string_view r = reason;
+        const char* status = r == "ok" ? "completed" : r == "user_stop" ? "stopped" : "failed";
+        return m.counter("ended_total", "Runs that ended on this node", {{"status", status}, {"reason", reason}});
+      });
   stops = counters({"worker", "forced", "over"}, [&](const char* outcome) {
-    return m.counter("stops_total", "Stops that were asked for", {{"outcome", outcome}});
+    return m.counter("stops_total", "Stop requests", {{"outcome", outcome}});
   });
   taken_over = counters({"lease_lapsed", "handed_over"}, [&](const char* after) {
-    return m.counter("taken_over_total", "Runs that this node went on with", {{"after", after}});
+    return m.counter("taken_over_total", "Runs that this node continued", {{"after", after}});
   });
   left = counters({"handed_over", "lost", "put_back"}, [&](const char* why) {
-    return m.counter("left_total", "Runs that this node left before their end", {{"why", why}});
+    return m.counter("left_total", "Runs that this node released before their end", {{"why", why}});
   });
   streams = m.gauge("streams", "Open streams of runs");
-  stream_events = m.counter("stream_events_total", "Events given to streams");
+  stream_events = m.counter("stream_events_total", "Events sent to streams");
   stream_gaps = m.counter("stream_gaps_total", "Gaps reported to streams because events were trimmed");
   for (const provider_settings& p : s.providers) {
     provider_metrics& f = providers_[p.name];
@@ -86,13 +87,13 @@ run_metrics::run_metrics(const ry::context& ctx, const settings& s) : ctx_(ctx) 
     f.requests = counters(
         {"ok", "rate_limited", "timeout", "unavailable", "too_long", "malformed", "interrupted", "refused", "error"},
         [&](const char* outcome) {
-          return m.counter("model_requests_total", "Requests of models that ended",
+          return m.counter("model_requests_total", "Completed requests to models",
                            {{"provider", p.name}, {"outcome", outcome}});
         });
-    f.seconds =
-        m.histogram("model_request_seconds", "From a request of a model to the end of its answer", of, answer_bounds);
+    f.seconds = m.histogram("model_request_seconds", "Time from a request to a model to the end of its answer", of,
+                            response_bounds);
     const auto retries = [&](const char* next) {
-      return m.counter("model_retries_total", "Attempts at an answer that failed and had a successor",
+      return m.counter("model_retries_total", "Failed attempts that were followed by another one",
                        {{"provider", p.name}, {"next", next}});
     };
     f.same_again = retries("same_model");
@@ -110,9 +111,9 @@ run_metrics::run_metrics(const ry::context& ctx, const settings& s) : ctx_(ctx) 
 }
 
 const provider_metrics& run_metrics::provider(std::string_view name) const {
-  static const provider_metrics nothing;
+  static const provider_metrics no_metrics;
   const auto found = providers_.find(name);
-  return found == providers_.end() ? nothing : found->second;
+  return found == providers_.end() ? no_metrics : found->second;
 }
 
 void run_metrics::tool_call(std::string_view driver, std::string_view outcome, double seconds) const {

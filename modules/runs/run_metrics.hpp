@@ -1,7 +1,7 @@
-// The module's metrics. Metrics that count per run, per model request or per stream event get their handles at the
-// start. Label values come from this code and the configuration, never from a caller.
+// The module's metrics. Metrics that count per run, per model request or per stream event are registered at the start.
+// Label values come from this code and the configuration, never from a client.
 //
-// Thread: any. Lifetime: as long as the module. Two instances of the module at the same time count into the same
+// Thread: any. Lifetime: as long as the module. Two instances of the module that exist at the same time use the same
 // series.
 #pragma once
 #include <initializer_list>
@@ -35,8 +35,8 @@ class counters {
 // Metrics of one configured model provider.
 struct provider_metrics {
   counters requests;  // by outcome_of()
-  ry::metric seconds;  // from the request to the end of the answer
-  ry::metric same_again, next_model;  // failed attempts that another one followed
+  ry::metric seconds;  // from the request to the end of the response
+  ry::metric same_again, next_model;  // failed attempts that were retried, with the same model or the next one
   ry::metric input, output, cached;  // tokens
 
   // The label value for the end of a request.
@@ -52,14 +52,14 @@ class run_metrics {
   ry::metric queue_wait, first_token, duration;  // seconds since the start of a run
   counters starts;  // by outcome
   counters ended;  // by reason, each with its status
-  counters stops;  // by how the run ended
-  counters taken_over;  // by why the previous worker left the run
-  counters left;  // by why this worker left the run
+  counters stops;  // by outcome
+  counters taken_over;  // by the reason why the previous worker no longer executed the run
+  counters left;  // by the reason why this worker no longer executes the run
   ry::metric streams, stream_events, stream_gaps;
 
-  // For a name that is not configured: metrics that count nothing.
+  // For a name that is not configured, returns metrics that count nothing.
   const provider_metrics& provider(std::string_view name) const;
-  // driver: of the tool; "none" if no tool has that name.
+  // driver: the tool's driver, or "none" if there is no tool with that name.
   void tool_call(std::string_view driver, std::string_view outcome, double seconds) const;
 
  private:
@@ -67,7 +67,7 @@ class run_metrics {
   std::map<std::string, provider_metrics, std::less<>> providers_;
 };
 
-// Increments a gauge for its own lifetime.
+// Increments a gauge while this object exists.
 class counted {
  public:
   explicit counted(ry::metric m) : m_(m) { m_.add(1); }

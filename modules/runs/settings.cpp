@@ -13,8 +13,8 @@ std::int64_t charge_micro(const price& p, const token_usage& usage) {
                        static_cast<__int128>(cached) * p.cached_input + static_cast<__int128>(written) * p.cache_write +
                        static_cast<__int128>(usage.output) * p.output;
   const __int128 micro = (sum + 500000) / 1000000;
-  constexpr std::int64_t most = 1'000'000'000'000'000;
-  return micro > most ? most : micro < 0 ? 0 : static_cast<std::int64_t>(micro);
+  constexpr std::int64_t max_charge = 1'000'000'000'000'000;
+  return micro > max_charge ? max_charge : micro < 0 ? 0 : static_cast<std::int64_t>(micro);
 }
 
 std::optional<model_target> settings::target(std::string_view name) const {
@@ -30,9 +30,10 @@ std::optional<model_target> settings::target(std::string_view name) const {
 
 namespace {
 
-// The entry of the name itself, or of the model it is an alias of.
+// The entry of the name itself, or of the model for which the name is an alias.
 template <class Value>
-const Value* known_of(const settings& s, const std::map<std::string, Value, std::less<>>& all, std::string_view name) {
+const Value* find_by_model(const settings& s, const std::map<std::string, Value, std::less<>>& all,
+                           std::string_view name) {
   if (const auto found = all.find(name); found != all.end()) return &found->second;
   if (const auto alias = s.models.find(name); alias != s.models.end())
     if (const auto found = all.find(alias->second); found != all.end()) return &found->second;
@@ -42,41 +43,41 @@ const Value* known_of(const settings& s, const std::map<std::string, Value, std:
 }  // namespace
 
 price settings::price_of(std::string_view name) const {
-  const price* known = known_of(*this, prices, name);
-  return known != nullptr ? *known : price();
+  const price* configured = find_by_model(*this, prices, name);
+  return configured != nullptr ? *configured : price();
 }
 
 std::int64_t settings::window_of(std::string_view name) const {
-  const std::int64_t* known = known_of(*this, context_tokens, name);
-  if (known != nullptr) return *known;
-  const auto at = target(name);
-  const auto abilities = at ? known_model(at->model) : std::nullopt;
-  return abilities ? abilities->context_tokens : default_context_tokens;
+  const std::int64_t* configured = find_by_model(*this, context_tokens, name);
+  if (configured != nullptr) return *configured;
+  const auto model = target(name);
+  const auto capabilities = model ? known_model(model->model) : std::nullopt;
+  return capabilities ? capabilities->context_tokens : default_context_tokens;
 }
 
 bool settings::sees(std::string_view name) const {
-  const bool* known = known_of(*this, vision, name);
-  if (known != nullptr) return *known;
-  const auto at = target(name);
-  const auto abilities = at ? known_model(at->model) : std::nullopt;
-  return abilities && abilities->vision;
+  const bool* configured = find_by_model(*this, vision, name);
+  if (configured != nullptr) return *configured;
+  const auto model = target(name);
+  const auto capabilities = model ? known_model(model->model) : std::nullopt;
+  return capabilities && capabilities->vision;
 }
 
 std::size_t settings::max_tools_of(std::string_view name) const {
-  const std::int64_t* known = known_of(*this, max_tools, name);
-  return known != nullptr ? static_cast<std::size_t>(*known) : 0;
+  const std::int64_t* configured = find_by_model(*this, max_tools, name);
+  return configured != nullptr ? static_cast<std::size_t>(*configured) : 0;
 }
 
 model_parameters settings::options_of(std::string_view name) const {
-  const model_parameters* known = known_of(*this, model_options, name);
-  model_parameters out = known != nullptr ? *known : model_parameters();
+  const model_parameters* configured = find_by_model(*this, model_options, name);
+  model_parameters out = configured != nullptr ? *configured : model_parameters();
   if (!out.max_output_tokens && max_output_tokens > 0) out.max_output_tokens = max_output_tokens;
   return out;
 }
 
 std::vector<std::string> settings::chain(std::string_view name) const {
   std::vector<std::string> out = {std::string(name)};
-  if (const auto* more = known_of(*this, fallbacks, name))
+  if (const auto* more = find_by_model(*this, fallbacks, name))
     for (const std::string& other : *more)
       if (std::find(out.begin(), out.end(), other) == out.end()) out.push_back(other);
   return out;

@@ -35,7 +35,7 @@ struct token_usage {
   }
 };
 
-// Exact to the micro-credit; half a micro-credit rounds up.
+// The charge for the usage, rounded to the micro-credit; half a micro-credit rounds up.
 std::int64_t charge_micro(const price& p, const token_usage& usage);
 
 struct provider_settings {
@@ -43,13 +43,13 @@ struct provider_settings {
 };
 
 struct model_target {
-  std::string provider, model;  // the provider's name in the settings, the provider's name of the model
+  std::string provider, model;  // name of the provider in the settings, and the name by which it knows the model
 };
 
 // An endpoint that is notified of the end of runs.
 struct webhook_endpoint {
-  std::string name, url, key;  // key: the secret's bytes
-  std::vector<std::string> statuses;  // empty: all
+  std::string name, url, key;  // key: the decoded secret
+  std::vector<std::string> statuses;  // empty: all statuses
 };
 
 struct settings {
@@ -63,48 +63,48 @@ struct settings {
   std::map<std::string, std::vector<std::string>, std::less<>> fallbacks;  // the same keys
   std::map<std::string, std::string, std::less<>> downgrades;  // requested alias -> replacement
   std::string default_model;
-  std::string sandbox_driver;  // empty: the driver that is loaded
+  std::string sandbox_driver;  // empty: the loaded driver
   std::int64_t timeout_seconds = 3000;
   std::int64_t max_steps = 100;
-  std::int64_t max_attempts = 4;  // per model answer
-  std::int64_t max_continuations = 2;  // of an answer that was truncated at the output limit
+  std::int64_t max_attempts = 4;  // per model response
+  std::int64_t max_continuations = 2;  // of a response that was truncated at the output limit
   std::int64_t max_waiting_runs = 100;  // of an account
   std::int64_t max_crashes = 2;
   std::int64_t default_context_tokens = 128'000;
-  std::int64_t max_parallel_tools = 8;  // of one answer
+  std::int64_t max_parallel_tools = 8;  // of one response
   std::int64_t tool_timeout_seconds = 600;
   std::int64_t tool_search_from = 0;  // number of an agent's tools; 0: only above the provider's limit
-  std::int64_t repeat_limit = 5;  // same call, same result; 0: no limit
+  std::int64_t repeat_limit = 5;  // of the same call with the same result; 0: no limit
   std::int64_t drain_seconds = 10;
   std::int64_t event_retention_seconds = 30 * 86'400;
   std::int64_t max_output_tokens = 0;  // 0: the provider's default
   std::int64_t upload_total_bytes = 0;
   std::int64_t upload_text_bytes = 0;  // of the text of one file
-  std::int64_t upload_read_seconds = 0;  // for looking at all files of one start
+  std::int64_t upload_read_seconds = 0;  // for reading all files of one start
   std::int64_t image_cache_bytes = 0;  // scaled images in memory
-  std::string extract_program;  // empty: next to the server's program
+  std::string extract_program;  // empty: in the directory of the server's program
   std::int64_t workspace_bytes = 0;  // of one project, as stored in the database
   std::int64_t workspace_file_bytes = 0;  // of one file
-  std::int64_t workspace_files = 0;  // files, directories and links
-  // By tier: of all projects of an account, on a node's disk and in the database.
+  std::int64_t workspace_files = 0;  // files, directories and links of one project
+  // Limits for all projects of an account by tier, on a node's disk and in the database.
   std::map<std::string, std::int64_t> account_workspace_bytes, account_workspace_files;
-  std::map<std::string, std::int64_t> account_prompt_bytes;  // by tier: of an account, per hour and node
+  std::map<std::string, std::int64_t> account_prompt_bytes;  // limit of an account by tier, per hour and node
   std::int64_t max_live_runs = 20000;
-  std::int64_t sandboxes = 0, account_sandboxes = 16;  // commands at once on this node; 0: any number
+  std::int64_t sandboxes = 0, account_sandboxes = 16;  // concurrent commands on this node; 0: no limit
   std::int64_t max_queued_runs = 100'000;  // of all nodes together
-  std::map<std::string, std::int64_t> queue_percent;  // share of that for starts of a tier; no entry: 100
+  std::map<std::string, std::int64_t> queue_percent;  // share of max_queued_runs by tier; no entry: 100
   std::vector<webhook_endpoint> webhooks;
   std::string system_prompt;
   std::string code_instructions;  // appended to the system prompt of runs in code mode
 
-  // The "<provider>/<model>" of an alias, or of such a name itself. nullopt: no such model.
+  // The provider and model of an alias or of a name "<provider>/<model>". nullopt: no such model.
   std::optional<model_target> target(std::string_view name) const;
   // Names of the webhooks that subscribe to this status.
   std::vector<std::string> webhooks_for(std::string_view status) const;
   price price_of(std::string_view name) const;
-  // The context window of a model: input and output together.
+  // The context window of a model in tokens, for input and output together.
   std::int64_t window_of(std::string_view name) const;
-  // Most tools of one request to the model, as configured; 0: the provider's limit.
+  // Maximum number of tools of one request to the model, as configured; 0: the provider's limit.
   std::size_t max_tools_of(std::string_view name) const;
   // Whether a model accepts images.
   bool sees(std::string_view name) const;
@@ -114,7 +114,7 @@ struct settings {
   std::vector<std::string> chain(std::string_view name) const;
 };
 
-// The value of a tier; tiers without an entry have that of "free".
+// The value of a tier; a tier without an entry has the value of "free".
 std::int64_t by_tier(const std::map<std::string, std::int64_t>& values, std::string_view tier);
 
 }  // namespace runs

@@ -26,8 +26,8 @@ std::string in_quotes(std::string_view name) {
   return '"' + std::string(name) + '"';
 }
 
-// A settings key: "models" and "a/b" yield models."a/b".
-std::string below(std::string_view table, std::string_view name) {
+// The settings key of an entry: key_in("models", "a/b") is models."a/b".
+std::string key_in(std::string_view table, std::string_view name) {
   return std::string(table) + (table.empty() ? "" : ".") + ry::settings_faults::quoted(name);
 }
 
@@ -36,7 +36,7 @@ bool is_price_unit(std::int64_t v) {
 }
 
 // A number of seconds, or a number with a unit: 3000s, 50m, 2h, 30d. nullopt: neither.
-std::optional<std::int64_t> duration_of(std::string_view text, std::int64_t most) {
+std::optional<std::int64_t> duration_of(std::string_view text, std::int64_t max) {
   const char* end = text.data() + text.size();
   std::int64_t count = 0;
   const auto read = std::from_chars(text.data(), end, count);
@@ -47,7 +47,7 @@ std::optional<std::int64_t> duration_of(std::string_view text, std::int64_t most
                              : unit == "d"               ? 86'400
                                                          : 0;
   if (read.ec != std::errc() || scale == 0) return std::nullopt;
-  return count > most / scale ? most + 1 : count * scale;
+  return count > max / scale ? max + 1 : count * scale;
 }
 
 // Reads the settings one by one. Reports invalid values as faults and continues without them.
@@ -59,13 +59,13 @@ class settings_parser {
 
  private:
   void fault(std::string key, std::string message) { faults_.add(std::move(key), std::move(message)); }
-  std::int64_t whole(const json::object& o, std::string_view table, std::string_view key, std::int64_t otherwise);
-  std::int64_t seconds(const json::object& o, std::string_view key, std::int64_t otherwise, std::int64_t least,
-                       std::int64_t most);
+  std::int64_t integer(const json::object& o, std::string_view table, std::string_view key, std::int64_t default_value);
+  std::int64_t seconds(const json::object& o, std::string_view key, std::int64_t default_value, std::int64_t min,
+                       std::int64_t max);
   void read_provider(settings& out, std::string_view name, json::object config);
   void read_models(settings& out, const json::object& o);
   void read_model_options(settings& out, const json::object& all);
-  // The key of such a table must be a configured model.
+  // Reports a fault if the key of a table of models is not a known model.
   void check_model(const settings& s, std::string_view table, std::string_view name);
   void read_prices(settings& out, const json::object& prices);
   void read_fallbacks(settings& out, const json::object& fallbacks);
@@ -75,43 +75,43 @@ class settings_parser {
   ry::settings_faults& faults_;
 };
 
-std::int64_t settings_parser::whole(const json::object& o, std::string_view table, std::string_view key,
-                                    std::int64_t otherwise) {
+std::int64_t settings_parser::integer(const json::object& o, std::string_view table, std::string_view key,
+                                      std::int64_t default_value) {
   const json::value* v = o.if_contains(key);
-  if (v == nullptr) return otherwise;
+  if (v == nullptr) return default_value;
   if (v->is_int64()) return v->as_int64();
   if (v->is_uint64()) return static_cast<std::int64_t>(v->as_uint64());
-  fault(below(table, key), "must be an integer");
-  return otherwise;
+  fault(key_in(table, key), "must be an integer");
+  return default_value;
 }
 
-std::int64_t settings_parser::seconds(const json::object& o, std::string_view key, std::int64_t otherwise,
-                                      std::int64_t least, std::int64_t most) {
+std::int64_t settings_parser::seconds(const json::object& o, std::string_view key, std::int64_t default_value,
+                                      std::int64_t min, std::int64_t max) {
   const json::value* v = o.if_contains(key);
-  if (v == nullptr) return otherwise;
-  std::optional<std::int64_t> given;
-  if (v->is_int64()) given = v->as_int64();
-  if (v->is_string()) given = duration_of(v->as_string(), most);
-  if (!given)
+  if (v == nullptr) return default_value;
+  std::optional<std::int64_t> value;
+  if (v->is_int64()) value = v->as_int64();
+  if (v->is_string()) value = duration_of(v->as_string(), max);
+  if (!value)
     fault(std::string(key), "must be a number of seconds or a duration such as 3000s, 50m, 2h or 30d");
-  else if (*given < least || *given > most)
-    fault(std::string(key), "must be from " + std::to_string(least) + " to " + std::to_string(most) + " seconds");
+  else if (*value < min || *value > max)
+    fault(std::string(key), "must be from " + std::to_string(min) + " to " + std::to_string(max) + " seconds");
   else
-    return *given;
-  return otherwise;
+    return *value;
+  return default_value;
 }
 
 void settings_parser::read_provider(settings& out, std::string_view name, json::object config) {
-  const std::string key = below("providers", name);
+  const std::string key = key_in("providers", name);
   if (name.find('/') != std::string_view::npos)
     return fault(key, "must have a name without '/': models are called <provider>/<model>");
-  // The driver gets its own options next to the common keys.
+  // The driver receives its own options together with the common keys.
   if (const json::value* options = config.if_contains("options"); options && options->is_object()) {
-    const json::object own = options->as_object();
+    const json::object driver_options = options->as_object();
     config.erase("options");
-    for (const auto& option : own) {
+    for (const auto& option : driver_options) {
       if (is_provider_key(option.key()))
-        fault(below(key + ".options", option.key()), "stands beside options, not in them");
+        fault(key_in(key + ".options", option.key()), "must be set next to options, not in it");
       else
         config.insert_or_assign(option.key(), option.value());
     }
@@ -129,9 +129,9 @@ void settings_parser::read_models(settings& out, const json::object& o) {
   out.models.emplace("runyard/power", out.models.at("runyard/basic"));
   for (const auto& [alias, full] : out.models)
     if (models.contains(alias) && !out.target(alias))
-      fault(below("models", alias), "is " + in_quotes(full) +
-                                        ": it must be \"<provider>/<model>\" with a provider of runs.providers" +
-                                        did_you_mean(out, full));
+      fault(key_in("models", alias), "is " + in_quotes(full) +
+                                         ": it must be \"<provider>/<model>\" with a provider of runs.providers" +
+                                         did_you_mean(out, full));
 
   out.downgrades.emplace("runyard/power", "runyard/basic");
   const json::object downgrades = object_at(o, "downgrades");
@@ -146,20 +146,20 @@ void settings_parser::read_models(settings& out, const json::object& o) {
   for (const auto& item : downgrades)
     for (const std::string_view name : {std::string_view(item.key()), std::string_view(out.downgrades[item.key()])})
       if (!out.target(name))
-        fault(below("downgrades", item.key()), in_quotes(name) + " is not a known model" + did_you_mean(out, name));
+        fault(key_in("downgrades", item.key()), in_quotes(name) + " is not a known model" + did_you_mean(out, name));
 
   const json::object windows = object_at(o, "context_tokens");
   for (const auto& item : windows) {
     check_model(out, "context_tokens", item.key());
-    const std::int64_t tokens = whole(windows, "context_tokens", item.key(), 1024);
-    if (tokens < 1024) fault(below("context_tokens", item.key()), "must be at least 1024");
+    const std::int64_t tokens = integer(windows, "context_tokens", item.key(), 1024);
+    if (tokens < 1024) fault(key_in("context_tokens", item.key()), "must be at least 1024");
     out.context_tokens.emplace(std::string(item.key()), tokens);
   }
   const json::object max_tools = object_at(o, "max_tools");
   for (const auto& item : max_tools) {
     check_model(out, "max_tools", item.key());
-    const std::int64_t tools = whole(max_tools, "max_tools", item.key(), 1);
-    if (tools < 1) fault(below("max_tools", item.key()), "must be at least 1");
+    const std::int64_t tools = integer(max_tools, "max_tools", item.key(), 1);
+    if (tools < 1) fault(key_in("max_tools", item.key()), "must be at least 1");
     out.max_tools.emplace(std::string(item.key()), std::max<std::int64_t>(tools, 1));
   }
   const json::object vision = object_at(o, "vision");
@@ -168,13 +168,13 @@ void settings_parser::read_models(settings& out, const json::object& o) {
     if (item.value().is_bool())
       out.vision.emplace(std::string(item.key()), item.value().as_bool());
     else
-      fault(below("vision", item.key()), "must be true or false");
+      fault(key_in("vision", item.key()), "must be true or false");
   }
 }
 
 void settings_parser::check_model(const settings& s, std::string_view table, std::string_view name) {
   if (!s.target(name))
-    fault(below(table, name),
+    fault(key_in(table, name),
           "is not a known model: neither an alias in runs.models nor \"<provider>/<model>\" with a "
           "provider of runs.providers" +
               did_you_mean(s, name));
@@ -182,7 +182,7 @@ void settings_parser::check_model(const settings& s, std::string_view table, std
 
 void settings_parser::read_model_options(settings& out, const json::object& all) {
   for (const auto& item : all) {
-    const std::string key = below("model_options", item.key());
+    const std::string key = key_in("model_options", item.key());
     check_model(out, "model_options", item.key());
     if (!item.value().is_object()) {
       fault(key, "must be a table");
@@ -192,9 +192,9 @@ void settings_parser::read_model_options(settings& out, const json::object& all)
     for (const auto& option : item.value().as_object()) {
       const json::value& v = option.value();
       const std::string text = v.is_string() ? std::string(v.as_string()) : json::serialize(v);
-      const std::string wrong = is_model_parameter(option.key()) ? set_parameter(options, option.key(), text)
+      const std::string error = is_model_parameter(option.key()) ? set_parameter(options, option.key(), text)
                                                                  : std::string("is not a model parameter");
-      if (!wrong.empty()) fault(below(key, option.key()), wrong);
+      if (!error.empty()) fault(key_in(key, option.key()), error);
     }
   }
 }
@@ -203,11 +203,11 @@ void settings_parser::read_prices(settings& out, const json::object& prices) {
   for (const auto& item : prices) {
     if (!item.value().is_object()) continue;
     const json::object& p = item.value().as_object();
-    const std::string key = below("prices", item.key());
+    const std::string key = key_in("prices", item.key());
     check_model(out, "prices", item.key());
-    price value{whole(p, key, "input", 0), whole(p, key, "output", 0)};
-    value.cached_input = whole(p, key, "cached_input", value.input);
-    value.cache_write = whole(p, key, "cache_write", value.input);
+    price value{integer(p, key, "input", 0), integer(p, key, "output", 0)};
+    value.cached_input = integer(p, key, "cached_input", value.input);
+    value.cache_write = integer(p, key, "cache_write", value.input);
     if (!is_price_unit(value.input) || !is_price_unit(value.output) || !is_price_unit(value.cached_input) ||
         !is_price_unit(value.cache_write))
       fault(key, "is out of range");
@@ -217,7 +217,7 @@ void settings_parser::read_prices(settings& out, const json::object& prices) {
 
 void settings_parser::read_fallbacks(settings& out, const json::object& fallbacks) {
   for (const auto& item : fallbacks) {
-    const std::string key = below("fallbacks", item.key());
+    const std::string key = key_in("fallbacks", item.key());
     check_model(out, "fallbacks", item.key());
     if (!item.value().is_array()) {
       fault(key, "must be a list of models");
@@ -237,15 +237,15 @@ void settings_parser::read_fallbacks(settings& out, const json::object& fallback
 }
 
 void settings_parser::read_webhook(settings& out, std::string_view name, const json::object& o) {
-  const std::string at = below("webhooks", name);
+  const std::string at = key_in("webhooks", name);
   webhook_endpoint hook{std::string(name), module_json::text_of(o, "url"), {}, {}};
   if (!hook.url.starts_with("https://") && !hook.url.starts_with("http://"))
     fault(at + ".url", "must begin with https:// or http://");
   std::optional<std::string> key = standard_webhooks::read_secret(module_json::text_of(o, "secret"));
   if (!key) fault(at + ".secret", "must be \"whsec_\" and 24 to 64 bytes in Base64");
   hook.key = key.value_or(std::string());
-  if (const json::value* wanted = o.if_contains("statuses"); wanted != nullptr && wanted->is_array()) {
-    for (const json::value& v : wanted->as_array()) {
+  if (const json::value* statuses = o.if_contains("statuses"); statuses != nullptr && statuses->is_array()) {
+    for (const json::value& v : statuses->as_array()) {
       const std::string status = v.is_string() ? std::string(v.as_string()) : std::string();
       if (status != "completed" && status != "failed" && status != "stopped")
         fault(at + ".statuses[" + std::to_string(hook.statuses.size()) + "]", "must be completed, failed or stopped");
@@ -259,31 +259,32 @@ void settings_parser::read_limits(settings& out, const json::object& o) {
   out.sandbox_driver = module_json::text_of(o, "sandbox");
   out.system_prompt = module_json::text_of(o, "system_prompt");
   out.code_instructions = module_json::text_of(o, "code_instructions");
-  out.timeout_seconds = whole(o, "", "timeout_seconds", seconds(o, "run_timeout", out.timeout_seconds, 1, 7 * 86'400));
-  out.max_steps = whole(o, "", "max_steps", out.max_steps);
-  out.max_attempts = whole(o, "", "max_attempts", out.max_attempts);
-  out.max_continuations = whole(o, "", "max_continuations", out.max_continuations);
-  out.max_waiting_runs = whole(o, "", "max_waiting_runs", out.max_waiting_runs);
-  out.max_crashes = whole(o, "", "max_crashes", out.max_crashes);
-  out.default_context_tokens = whole(o, "", "default_context_tokens", out.default_context_tokens);
-  out.max_parallel_tools = whole(o, "", "max_parallel_tools", out.max_parallel_tools);
-  out.tool_timeout_seconds = whole(o, "", "tool_timeout_seconds", out.tool_timeout_seconds);
-  out.tool_search_from = whole(o, "", "tool_search_from", out.tool_search_from);
-  out.repeat_limit = whole(o, "", "repeat_limit", out.repeat_limit);
-  out.drain_seconds = whole(o, "", "drain_seconds", out.drain_seconds);
+  out.timeout_seconds =
+      integer(o, "", "timeout_seconds", seconds(o, "run_timeout", out.timeout_seconds, 1, 7 * 86'400));
+  out.max_steps = integer(o, "", "max_steps", out.max_steps);
+  out.max_attempts = integer(o, "", "max_attempts", out.max_attempts);
+  out.max_continuations = integer(o, "", "max_continuations", out.max_continuations);
+  out.max_waiting_runs = integer(o, "", "max_waiting_runs", out.max_waiting_runs);
+  out.max_crashes = integer(o, "", "max_crashes", out.max_crashes);
+  out.default_context_tokens = integer(o, "", "default_context_tokens", out.default_context_tokens);
+  out.max_parallel_tools = integer(o, "", "max_parallel_tools", out.max_parallel_tools);
+  out.tool_timeout_seconds = integer(o, "", "tool_timeout_seconds", out.tool_timeout_seconds);
+  out.tool_search_from = integer(o, "", "tool_search_from", out.tool_search_from);
+  out.repeat_limit = integer(o, "", "repeat_limit", out.repeat_limit);
+  out.drain_seconds = integer(o, "", "drain_seconds", out.drain_seconds);
   out.event_retention_seconds = seconds(o, "event_retention", out.event_retention_seconds, 60, 36'500LL * 86'400);
-  out.max_output_tokens = whole(o, "", "max_output_tokens", 0);
-  out.upload_total_bytes = whole(o, "", "upload_total_bytes", 1 << 30);
-  out.upload_text_bytes = whole(o, "", "upload_text_bytes", 2 << 20);
-  out.upload_read_seconds = whole(o, "", "upload_read_seconds", 60);
-  out.image_cache_bytes = whole(o, "", "image_cache_bytes", 64 << 20);
+  out.max_output_tokens = integer(o, "", "max_output_tokens", 0);
+  out.upload_total_bytes = integer(o, "", "upload_total_bytes", 1 << 30);
+  out.upload_text_bytes = integer(o, "", "upload_text_bytes", 2 << 20);
+  out.upload_read_seconds = integer(o, "", "upload_read_seconds", 60);
+  out.image_cache_bytes = integer(o, "", "image_cache_bytes", 64 << 20);
   out.extract_program = module_json::text_of(o, "extract_program");
-  out.workspace_bytes = whole(o, "", "workspace_bytes", 2LL << 30);
-  out.workspace_file_bytes = whole(o, "", "workspace_file_bytes", 512LL << 20);
-  out.workspace_files = whole(o, "", "workspace_files", 20000);
+  out.workspace_bytes = integer(o, "", "workspace_bytes", 2LL << 30);
+  out.workspace_file_bytes = integer(o, "", "workspace_file_bytes", 512LL << 20);
+  out.workspace_files = integer(o, "", "workspace_files", 20000);
   const auto by_tier = [&](const char* name, std::map<std::string, std::int64_t> defaults) {
     const json::object given = object_at(o, name);
-    for (const auto& item : given) defaults[std::string(item.key())] = whole(given, name, item.key(), 0);
+    for (const auto& item : given) defaults[std::string(item.key())] = integer(given, name, item.key(), 0);
     return defaults;
   };
   out.account_workspace_bytes =
@@ -292,13 +293,13 @@ void settings_parser::read_limits(settings& out, const json::object& o) {
       by_tier("account_workspace_files", {{"free", 100'000}, {"pro", 500'000}, {"enterprise", 2'000'000}});
   out.account_prompt_bytes =
       by_tier("account_prompt_bytes", {{"free", 256LL << 20}, {"pro", 2LL << 30}, {"enterprise", 16LL << 30}});
-  out.max_live_runs = whole(o, "", "max_live_runs", out.max_live_runs);
-  out.sandboxes = whole(o, "", "sandboxes", out.sandboxes);
-  out.account_sandboxes = whole(o, "", "account_sandboxes", out.account_sandboxes);
-  out.max_queued_runs = whole(o, "", "max_queued_runs", out.max_queued_runs);
+  out.max_live_runs = integer(o, "", "max_live_runs", out.max_live_runs);
+  out.sandboxes = integer(o, "", "sandboxes", out.sandboxes);
+  out.account_sandboxes = integer(o, "", "account_sandboxes", out.account_sandboxes);
+  out.max_queued_runs = integer(o, "", "max_queued_runs", out.max_queued_runs);
   const json::object percents = object_at(o, "queue_percent");
   for (const auto& item : percents)
-    out.queue_percent[std::string(item.key())] = whole(percents, "queue_percent", item.key(), 100);
+    out.queue_percent[std::string(item.key())] = integer(percents, "queue_percent", item.key(), 100);
 }
 
 settings settings_parser::read(std::string_view text) {
@@ -312,7 +313,7 @@ settings settings_parser::read(std::string_view text) {
     if (item.value().is_object())
       read_provider(out, item.key(), item.value().as_object());
     else
-      fault(below("providers", item.key()), "must be a table");
+      fault(key_in("providers", item.key()), "must be a table");
   }
   bool has_offline = false;
   for (const provider_settings& p : out.providers) has_offline = has_offline || p.name == "offline";

@@ -23,11 +23,11 @@ struct tier {
   ry_tier_view view{};
 };
 
-TEST(settings_test, the_schema_is_json) {
+TEST(settings_test, the_schema_is_a_json_object) {
   EXPECT_TRUE(boost::json::parse(settings_schema).is_object());
 }
 
-TEST(settings_test, without_configuration_everything_is_offline) {
+TEST(settings_test, without_configuration_all_models_are_offline) {
   const settings s = settings_of("{}");
   const auto target = s.target("runyard/power");
   ASSERT_TRUE(target);
@@ -49,7 +49,7 @@ TEST(settings_test, names_resolve_to_providers) {
   EXPECT_FALSE(s.target("nothing"));
   EXPECT_FALSE(s.target("or/"));
   const auto config = boost::json::parse(s.providers.front().config_json).as_object();
-  EXPECT_EQ(config.at("extra").as_int64(), 1) << "options stand beside the common keys";
+  EXPECT_EQ(config.at("extra").as_int64(), 1) << "the driver receives the options together with the common keys";
 }
 
 TEST(settings_test, all_faults_are_reported_with_their_keys) {
@@ -70,8 +70,8 @@ TEST(settings_test, all_faults_are_reported_with_their_keys) {
   EXPECT_THAT(faults_of(R"({"providers":{"a/b":{"kind":"offline"}}})"), testing::StartsWith("providers.\"a/b\" must"));
 }
 
-TEST(settings_test, tables_by_model_name_models_that_can_be_asked) {
-  const std::string wrong =
+TEST(settings_test, tables_by_model_reject_unknown_models) {
+  const std::string unknown_model =
       " is not a known model: neither an alias in runs.models nor \"<provider>/<model>\" with a provider of "
       "runs.providers";
   const struct {
@@ -85,14 +85,14 @@ TEST(settings_test, tables_by_model_name_models_that_can_be_asked) {
     };
     for (const char* known : {"fast", "runyard/basic", "runyard/power", "offline/anything"})
       EXPECT_EQ(faults_of(with(known)), "") << t.table << " " << known;
-    EXPECT_EQ(faults_of(with("fsat")), std::string(t.table) + ".fsat" + wrong + "; did you mean \"fast\"?");
-    EXPECT_EQ(faults_of(with("openai/gpt")), std::string(t.table) + ".\"openai/gpt\"" + wrong);
+    EXPECT_EQ(faults_of(with("fsat")), std::string(t.table) + ".fsat" + unknown_model + "; did you mean \"fast\"?");
+    EXPECT_EQ(faults_of(with("openai/gpt")), std::string(t.table) + ".\"openai/gpt\"" + unknown_model);
   }
   EXPECT_EQ(faults_of(R"({"downgrades":{"runyard/power":"openai/x"}})"),
             "downgrades.\"runyard/power\" \"openai/x\" is not a known model");
 }
 
-TEST(settings_test, options_of_models) {
+TEST(settings_test, model_options_apply_to_the_alias_or_its_model) {
   const settings s = settings_of(
       R"({"max_output_tokens":500,"models":{"fast":"offline/small"},
           "model_options":{"fast":{"temperature":0.2,"reasoning_effort":"low"},"offline/big":{"max_output_tokens":9,"top_p":1}}})");
@@ -112,7 +112,7 @@ TEST(settings_test, options_of_models) {
   EXPECT_EQ(faults_of(R"({"model_options":{"runyard/basic":7}})"), "model_options.\"runyard/basic\" must be a table");
 }
 
-TEST(settings_test, durations_have_units_or_are_seconds) {
+TEST(settings_test, durations_without_a_unit_are_seconds) {
   const auto timeout = [](const char* json) { return settings_of(json).timeout_seconds; };
   EXPECT_EQ(timeout(R"({"run_timeout":"3000s"})"), 3000);
   EXPECT_EQ(timeout(R"({"run_timeout":90})"), 90);
@@ -144,22 +144,23 @@ TEST(settings_test, prices_are_exact) {
   EXPECT_EQ(charge_micro(p, {10, 0, 100}), 75) << "cached tokens are part of the input";
   const price writes{10'000'000, 0, 1'000'000, 12'500'000};
   EXPECT_EQ(charge_micro(writes, {1000, 0, 300, 200}), 500 * 10 + 300 * 1 + 200 * 125 / 10);
-  EXPECT_EQ(charge_micro(writes, {100, 0, 90, 50}), 90 * 1 + 10 * 125 / 10) << "both are part of the input";
+  EXPECT_EQ(charge_micro(writes, {100, 0, 90, 50}), 90 * 1 + 10 * 125 / 10)
+      << "cached and written tokens are part of the input";
   EXPECT_FALSE((price{0, 0, 0, 1}).free());
   const settings s =
       settings_of(R"({"prices":{"offline/basic":{"input":5,"output":7},"offline/x":{"input":5,"cache_write":6}}})");
-  EXPECT_EQ(s.price_of("runyard/basic").cache_write, 5) << "the price of input unless given";
+  EXPECT_EQ(s.price_of("runyard/basic").cache_write, 5) << "default: the price of input";
   EXPECT_EQ(s.price_of("offline/x").cache_write, 6);
-  EXPECT_EQ(s.price_of("runyard/basic").output, 7) << "by what the alias stands for";
-  EXPECT_EQ(s.price_of("runyard/basic").cached_input, 5) << "the price of input unless given";
+  EXPECT_EQ(s.price_of("runyard/basic").output, 7) << "by the model of the alias";
+  EXPECT_EQ(s.price_of("runyard/basic").cached_input, 5) << "default: the price of input";
   EXPECT_EQ(s.price_of("unknown/x").input, 0);
 }
 
-TEST(settings_test, well_known_models_take_images_unless_the_configuration_says_otherwise) {
+TEST(settings_test, well_known_models_accept_images_unless_configured_otherwise) {
   const settings s = settings_of(
       R"({"models":{"runyard/basic":"offline/gpt-4o"},"vision":{"offline/gpt-4o-mini":false,"offline/own":true}})");
   EXPECT_TRUE(s.sees("offline/gpt-4o"));
-  EXPECT_TRUE(s.sees("runyard/basic")) << "by what the alias stands for";
+  EXPECT_TRUE(s.sees("runyard/basic")) << "by the model of the alias";
   EXPECT_FALSE(s.sees("offline/gpt-4o-mini"));
   EXPECT_TRUE(s.sees("offline/own"));
   EXPECT_FALSE(s.sees("offline/other"));
@@ -170,7 +171,7 @@ TEST(settings_test, context_windows_and_fallbacks_apply_to_the_alias_or_its_mode
       R"({"context_tokens":{"offline/basic":8000},"fallbacks":{"offline/basic":["offline/b","runyard/basic","offline/b"]}})");
   EXPECT_EQ(s.window_of("runyard/basic"), 8000);
   EXPECT_EQ(s.window_of("offline/other"), 128'000);
-  EXPECT_EQ(s.window_of("offline/gpt-4.1-mini"), 1'047'576) << "a well-known family";
+  EXPECT_EQ(s.window_of("offline/gpt-4.1-mini"), 1'047'576) << "the window of a well-known family";
   EXPECT_EQ(s.chain("runyard/basic"), (std::vector<std::string>{"runyard/basic", "offline/b"}));
   EXPECT_EQ(s.chain("offline/other"), std::vector<std::string>{"offline/other"});
   EXPECT_NE(faults_of(R"({"fallbacks":{"runyard/basic":["nowhere/x"]}})"), "");
@@ -178,11 +179,11 @@ TEST(settings_test, context_windows_and_fallbacks_apply_to_the_alias_or_its_mode
   EXPECT_NE(faults_of(R"({"context_tokens":{"runyard/basic":12}})"), "");
 }
 
-TEST(choose_model_test, access_by_tier) {
+TEST(choose_model_test, tiers_restrict_and_downgrade_models) {
   const settings s = settings_of("{}");
   const tier free({"runyard/basic"}), pro({"runyard/basic", "runyard/power", "offline/extra"}), all({}, true);
   EXPECT_EQ(choose_model(s, free.view, "runyard/basic").model, "runyard/basic");
-  EXPECT_EQ(choose_model(s, free.view, "runyard/power").model, "runyard/basic") << "silently";
+  EXPECT_EQ(choose_model(s, free.view, "runyard/power").model, "runyard/basic") << "downgraded";
   EXPECT_FALSE(choose_model(s, free.view, "offline/basic").granted());
   EXPECT_EQ(choose_model(s, pro.view, "runyard/power").model, "runyard/power");
   EXPECT_EQ(choose_model(s, pro.view, "offline/extra").model, "offline/extra");

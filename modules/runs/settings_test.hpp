@@ -1,4 +1,4 @@
-// Parses settings and returns the faults found.
+// Helpers for tests that parse settings.
 #pragma once
 #include <ry/cpp/settings_check.hpp>
 #include <string>

@@ -15,7 +15,7 @@
 namespace runs {
 namespace {
 
-// The escape of a character that some line readers take for a line end, though neither SSE nor JSON does.
+// The escape of a character that some line readers treat as the end of a line, although neither SSE nor JSON does.
 std::string_view line_end_escape(std::string_view character) {
   if (character[0] != '\xE2' && character[0] != '\xC2') return {};
   if (character == "\xE2\x80\xA8") return "\\u2028";
@@ -24,7 +24,7 @@ std::string_view line_end_escape(std::string_view character) {
   return {};
 }
 
-// Skips from `at` over groups of eight bytes that a JSON string contains unescaped.
+// Starting at `at`, skips groups of eight bytes that a JSON string can contain unescaped.
 std::size_t skip_plain(std::string_view text, std::size_t at) {
   constexpr std::uint64_t ones = 0x0101010101010101, tops = ones << 7;
   for (std::uint64_t v = 0; text.size() - at >= sizeof v; at += sizeof v) {
@@ -174,8 +174,8 @@ std::optional<std::int64_t> micro_of_credits(std::string_view text) {
     if (c < '0' || c > '9') return std::nullopt;
     micro = micro * 10 + (c - '0');
   }
-  constexpr std::int64_t most = 1'000'000'000'000'000;
-  return micro <= most ? std::optional(micro) : std::nullopt;
+  constexpr std::int64_t max_micro = 1'000'000'000'000'000;
+  return micro <= max_micro ? std::optional(micro) : std::nullopt;
 }
 
 std::string milliseconds_text(std::int64_t microseconds) {
@@ -205,7 +205,7 @@ bool is_invisible(char32_t c) {
                      [c](const auto& r) { return c >= r.first && c <= r.second; });
 }
 
-std::optional<std::string> normal_uuid(std::string_view text) {
+std::optional<std::string> canonical_uuid(std::string_view text) {
   const auto parsed = ry::uuid::parse(text);
   if (!parsed) return std::nullopt;
   return parsed->to_string();

@@ -11,13 +11,13 @@ using namespace runs;
 
 namespace {
 
-TEST(json_string_test, escapes_and_repairs) {
+TEST(json_string_test, escapes_special_characters_and_replaces_invalid_utf8) {
   EXPECT_EQ(json_string("a\"b\\c\n\r\t\x01"), R"("a\"b\\c\n\r\t\u0001")");
   EXPECT_EQ(json_string("gr\xC3\xBC\xC3\x9F \xF0\x9F\x90\x8D"), "\"gr\xC3\xBC\xC3\x9F \xF0\x9F\x90\x8D\"");
   const std::string bad = "\xEF\xBF\xBD";
   EXPECT_EQ(json_string("\xFF"), "\"" + bad + "\"");
   EXPECT_EQ(json_string("x\xC3"), "\"x" + bad + "\"");
-  EXPECT_EQ(json_string("\xC0\xAF"), "\"" + bad + bad + "\"") << "overlong";
+  EXPECT_EQ(json_string("\xC0\xAF"), "\"" + bad + bad + "\"") << "overlong encoding";
   EXPECT_EQ(json_string("\xED\xA0\x80"), "\"" + bad + bad + bad + "\"") << "surrogate";
   EXPECT_EQ(json_string(std::string_view("\0", 1)), R"("\u0000")");
 }
@@ -33,16 +33,16 @@ TEST(json_string_test, every_pair_of_bytes_gives_valid_json) {
   }
 }
 
-TEST(json_string_test, an_invalid_byte_is_found_at_every_position) {
+TEST(json_string_test, every_byte_is_escaped_or_replaced_at_every_position) {
   for (int b = 0; b < 256; ++b) {
     const std::string byte(1, static_cast<char>(b));
-    const std::string alone = json_string(byte), escaped = alone.substr(1, alone.size() - 2);
-    for (std::size_t place = 0; place < 25; ++place) {
+    const std::string quoted = json_string(byte), escaped = quoted.substr(1, quoted.size() - 2);
+    for (std::size_t position = 0; position < 25; ++position) {
       std::string text(25, 'a');
-      text[place] = byte[0];
+      text[position] = byte[0];
       std::string expected = "\"" + std::string(25, 'a') + "\"";
-      expected.replace(place + 1, 1, escaped);
-      ASSERT_EQ(json_string(text), expected) << b << " at " << place;
+      expected.replace(position + 1, 1, escaped);
+      ASSERT_EQ(json_string(text), expected) << b << " at " << position;
     }
   }
 }
@@ -56,7 +56,7 @@ TEST(shorten_test, keeps_both_ends) {
   for (std::size_t n = 10; n < 30; ++n) EXPECT_TRUE(ry::is_utf8(shorten(many, n))) << n;
 }
 
-TEST(number_text_test, sizes_credits_milliseconds) {
+TEST(number_text_test, formats_sizes_credits_and_milliseconds) {
   EXPECT_EQ(size_text(0), "0 B");
   EXPECT_EQ(size_text(1023), "1023 B");
   EXPECT_EQ(size_text(1536), "1.5 KB");
@@ -70,7 +70,7 @@ TEST(number_text_test, sizes_credits_milliseconds) {
   EXPECT_EQ(milliseconds_text(5), "0.005");
 }
 
-TEST(text_test, no_reader_of_lines_finds_an_end_of_a_line_in_a_string) {
+TEST(text_test, json_strings_contain_no_unicode_line_separators) {
   const std::string text =
       "a\xE2\x80\xA8"
       "b\xE2\x80\xA9"
@@ -83,12 +83,12 @@ TEST(text_test, no_reader_of_lines_finds_an_end_of_a_line_in_a_string) {
   EXPECT_EQ(boost::json::parse(json_string(text)).as_string(), text);
 }
 
-TEST(text_test, sentences_from_elsewhere_can_be_stored) {
+TEST(text_test, external_messages_are_made_safe_to_store) {
   EXPECT_EQ(plain_sentence(std::string_view("a\0b\nc\x7f", 6)), "a b c ");
   EXPECT_EQ(plain_sentence("\xFF full \xC3\xA4 \xE2\x82"), "\xEF\xBF\xBD full \xC3\xA4 \xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
-TEST(cursor_test, comes_back_and_refuses_rubbish) {
+TEST(cursor_test, round_trips_and_rejects_invalid_cursors) {
   const auto c = decode_cursor("threads", encode_cursor("threads", "1732", "0192f0c1-2d3e-7f00-8a1b-0123456789ab"));
   ASSERT_TRUE(c);
   EXPECT_EQ(c->first, "1732");
@@ -113,7 +113,7 @@ TEST(event_text_test, has_the_form_that_clients_search_for) {
             "\"usage\": {\"a\":1}, \"b\": true}\n\n");
 }
 
-TEST(event_text_test, is_read_back_one_by_one) {
+TEST(event_text_test, events_are_parsed_one_by_one) {
   std::string out;
   event_text(out, 7, "llm_response_chunk").text("content", "a\n\nid: 9\ndata: {}");
   event_text(out, 8, "status").text("status", "failed");
@@ -130,14 +130,14 @@ TEST(event_text_test, is_read_back_one_by_one) {
   EXPECT_FALSE(is_terminal(R"({"type": "message", "content": "\"status\": \"failed\""})"));
 }
 
-TEST(is_blank_test, duplicates_are_found_by_visible_characters) {
+TEST(is_blank_test, only_texts_without_visible_characters_are_blank) {
   for (const char* blank : {"", " ", "\t\r\n\f\v", "\xC2\xA0", "\xC2\x85", "\xE1\x9A\x80", "\xE2\x80\x83",
                             "\xE2\x80\x8B", "\xE2\x80\xA8", "\xE2\x80\xAE", "\xE2\x81\xA0", "\xE3\x80\x80",
                             "\xEF\xBB\xBF", "\xC2\xAD", "\xF3\xA0\x80\xA0", "\x01", " \xE2\x80\x8B\n"})
     EXPECT_TRUE(is_blank(blank)) << json_string(blank);
-  for (const char* seen :
+  for (const char* visible :
        {"x", " . ", "0", "\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x99\x82", "\xFF", "\xE2\x80", "\xC0\x80"})
-    EXPECT_FALSE(is_blank(seen)) << json_string(seen);
+    EXPECT_FALSE(is_blank(visible)) << json_string(visible);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Notifies the configured webhooks of the end of runs. The end of a run adds one job per endpoint in its own
-// transaction. Each job is retried until the receiver answers 2xx, with backoff or with the delay that the receiver
-// requests. Signed according to Standard Webhooks (v1, HMAC-SHA256).
+// Notifies the configured webhooks of the end of runs. The transaction that ends a run also adds one job per endpoint.
+// Each job is retried until the receiver responds with 2xx, with backoff or after the delay that the receiver requests.
+// Requests are signed according to Standard Webhooks (v1, HMAC-SHA256).
 #pragma once
 #include <ry/ry.hpp>
 

@@ -6,7 +6,7 @@ using namespace runs;
 
 namespace {
 
-TEST(webhook_settings, explain_their_faults) {
+TEST(webhook_settings, faults_name_the_invalid_key) {
   const auto fault = [](const char* text) { return faults_of(std::string(R"({"webhooks": {"a": )") + text + "}}"); };
   const std::string secret = R"("secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")";
   EXPECT_EQ(fault(("{\"url\": \"https://x.test/a\", " + secret + "}").c_str()), "");
@@ -21,7 +21,7 @@ TEST(webhook_settings, explain_their_faults) {
             std::string::npos);
 }
 
-TEST(webhook_settings, choose_the_endpoints_of_each_event) {
+TEST(webhook_settings, endpoints_are_selected_by_status) {
   const settings s = settings_of(
       R"({"webhooks": {"all": {"url": "http://x/", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},
           "bad": {"url": "http://x/", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "statuses": ["failed"]}}})");

@@ -40,13 +40,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::check(!r.optimistic || (r.thread_id && r.project_id), "optimistic needs both ids");
     fuzz::check(ry::is_utf8(r.prompt) && r.prompt.find('\0') == std::string::npos, "the prompt is UTF-8 without NUL");
     for (const auto* id : {&r.thread_id, &r.project_id, &r.agent_id})
-      fuzz::check(!*id || normal_uuid(**id) == **id, "ids are canonical");
+      fuzz::check(!*id || canonical_uuid(**id) == **id, "ids are canonical");
     fuzz::check(!r.budget.set() || r.budget.micro > 0, "a budget is positive");
     fuzz::check(ry::is_utf8(title_of(r.prompt)), "a title is UTF-8");
   }
   std::set<std::string> taken;
   std::vector<std::string> safe;
-  for (std::string_view name : file_names) safe.push_back(free_name(safe_file_name(name), taken));
+  for (std::string_view name : file_names) safe.push_back(unique_name(safe_file_name(name), taken));
   for (std::size_t i = 0; i < safe.size(); ++i) {
     const std::string& name = safe[i];
     fuzz::check(!name.empty() && name.size() <= 140 && ry::is_utf8(name), "a name is text of bounded size");

@@ -35,7 +35,7 @@ ry::error refusal(std::uint32_t http_status, std::string message, std::string js
 }
 
 std::string uuid_param(std::string_view text) {
-  auto id = normal_uuid(text);
+  auto id = canonical_uuid(text);
   if (!id) throw refusal(400, "Invalid UUID format");
   return std::move(*id);
 }

@@ -19,7 +19,7 @@ constexpr std::size_t max_text = 200;
 }
 
 std::string read_uuid(const std::string& name, const std::string& value) {
-  auto id = normal_uuid(value);
+  auto id = canonical_uuid(value);
   if (!id) reject(name + " must be a UUID");
   return *std::move(id);
 }

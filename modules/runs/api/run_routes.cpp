@@ -47,7 +47,7 @@ std::optional<cursor> page_cursor(const ry::request& request, std::string_view l
 std::optional<std::string> run_cursor(const ry::request& request, std::string_view list) {
   const std::optional<cursor> at = page_cursor(request, list);
   if (!at) return std::nullopt;
-  std::optional<std::string> before = normal_uuid(at->first);
+  std::optional<std::string> before = canonical_uuid(at->first);
   if (!before) throw refusal(400, "cursor is not valid for this list");
   return before;
 }

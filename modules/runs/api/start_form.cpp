@@ -101,7 +101,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
   if (policy_given && !out.budget.set()) return error("budget_policy requires budget_credits");
   for (auto* id : {&out.thread_id, &out.project_id, &out.agent_id}) {
     if (!*id) continue;
-    auto canonical = normal_uuid(**id);
+    auto canonical = canonical_uuid(**id);
     if (!canonical) return error("Invalid UUID format");
     *id = std::move(canonical);
   }
@@ -156,7 +156,7 @@ std::string numbered_name(const std::string& name, unsigned n) {
   return name.substr(0, at) + "_" + std::to_string(n) + name.substr(at);
 }
 
-std::string free_name(const std::string& name, std::set<std::string>& taken) {
+std::string unique_name(const std::string& name, std::set<std::string>& taken) {
   unsigned n = 1;
   while (!taken.insert(numbered_name(name, n)).second) ++n;
   return numbered_name(name, n);

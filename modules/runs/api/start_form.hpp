@@ -50,7 +50,7 @@ std::string safe_file_name(std::string_view received);
 // "a.txt", "a_2.txt", "a_3.txt": the n-th candidate for a name.
 std::string numbered_name(const std::string& name, unsigned n);
 // The first free candidate for `name`; adds it to `taken`.
-std::string free_name(const std::string& name, std::set<std::string>& taken);
+std::string unique_name(const std::string& name, std::set<std::string>& taken);
 
 struct attached_file {
   std::string name;

@@ -128,7 +128,7 @@ TEST(free_name_test, name_collisions_get_suffixes) {
   std::set<std::string> taken{"c.md"};
   std::vector<std::string> given;
   for (std::string name : {"a.txt", "a.txt", "b", "a.txt", "b", "a_2.txt", "c.md"})
-    given.push_back(free_name(name, taken));
+    given.push_back(unique_name(name, taken));
   EXPECT_EQ(given, (std::vector<std::string>{"a.txt", "a_2.txt", "b", "a_3.txt", "b_2", "a_2_2.txt", "c_2.md"}));
 }
 

@@ -26,7 +26,7 @@ ry::task<ry::response> thread_routes::list(ry::request request) {
   std::optional<std::string> before_id;
   if (at) {
     before_us = parse_int(at->first);
-    before_id = normal_uuid(at->second);
+    before_id = canonical_uuid(at->second);
     if (!before_us || *before_us < 0 || *before_us > last_us || !before_id)
       throw refusal(400, "cursor is not valid for this list");
   }

@@ -15,7 +15,7 @@ ry::task<std::vector<std::string>> deleted_accounts::some_threads(std::string ac
 }
 
 ry::task<void> deleted_accounts::erase_account(ry::event e) {
-  const std::optional<std::string> account = normal_uuid(e.key());
+  const std::optional<std::string> account = canonical_uuid(e.key());
   if (!account) co_return;
   for (auto threads = co_await some_threads(*account); !threads.empty(); threads = co_await some_threads(*account)) {
     for (const std::string& id : threads) {

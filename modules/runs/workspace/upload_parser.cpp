@@ -171,7 +171,7 @@ ry::task<std::vector<upload_record>> upload_parser::keep(ry::tx& in, std::string
   std::vector<upload_record> records;
   const std::int64_t now_ns = ctx_.now_unix_us() * 1000;
   for (file& f : files_) {
-    const std::string name = free_name(safe_file_name(f.sent), taken);
+    const std::string name = unique_name(safe_file_name(f.sent), taken);
     f.path = "uploads/" + name;
     workspace_entry e;
     e.kind = RY_SANDBOX_FILE;

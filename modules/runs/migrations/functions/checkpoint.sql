@@ -1,12 +1,12 @@
 -- ry: number 0015 compatible
--- Checkpoints: the commits of a run after a model answer, after tool calls, and at its end.
+-- Checkpoints: the commits of a run after a model response, after tool calls, and at its end.
 
--- Commits steps of several runs, ordered by run id: events, messages, usage, charge, and for the last step of a run its status,
--- the end of its job, webhooks and the domain event, and admits waiting runs. outcome: ok; gone: the run ended or belongs to another worker; alone: another
--- transaction locks its account, and nothing was written for the step. p_wait: a single step, which waits for that lock. The
--- parameters p_row_of, p_message_of and p_webhook_of contain the place of the step that an event, message or webhook belongs to.
--- completed_at follows from the duration in the terminal event, so that both agree. p_cache_writes: nodes of an earlier release do
--- not pass it.
+-- Commits steps of several runs, ordered by run id: events, messages, usage, charge, and for the last step of a run its
+-- status, the completion of its job, webhooks and the domain event; also admits waiting runs. outcome: ok; gone: the
+-- run has ended or belongs to another worker; alone: another transaction locks its account, and nothing was written for
+-- the step. p_wait: there is a single step, which waits for that lock. p_row_of, p_message_of and p_webhook_of contain
+-- the position of the step to which an event, message or webhook belongs. completed_at is computed from the duration in
+-- the terminal event, so that both agree. p_cache_writes: nodes of an earlier release do not pass it.
 create or replace function commit_steps(
   p_wait boolean, p_accounts uuid[], p_runs uuid[], p_jobs bigint[], p_fences bigint[], p_borders bigint[],
   p_reserved bigint[], p_steps bigint[], p_inputs bigint[], p_outputs bigint[], p_cached bigint[], p_charges bigint[],
@@ -23,8 +23,8 @@ declare
   v_ready boolean := false;
   v_found record;
   v_tiers text[];
-  v_runs uuid[];  -- by the place of the step; null: another transaction locks its account
-  -- By the place of the step. Thread null: nothing is written for the step.
+  v_runs uuid[];  -- by the position of the step; null: another transaction locks its account
+  -- By the position of the step. Thread null: nothing is written for the step.
   v_owners uuid[];
   v_threads uuid[];
   v_outcomes text[];
@@ -47,8 +47,8 @@ begin
     v_runs := array(select case when w.account is null or w.tier is not null then w.run end
                       from unnest(p_accounts, v_tiers, p_runs) with ordinality w (account, tier, run, n) order by w.n);
   end if;
-  -- `any` repeats the join condition, so that the planner uses the index on id whatever the statistics say. It scans the joined
-  -- set once per run, so that set contains only the place in the arrays.
+  -- `any` repeats the join condition, so that the planner uses the index on id regardless of the statistics. It scans
+  -- the joined set once per run, so that set contains only the position in the arrays.
   with done as (
     update runs.runs r
        set step = p_steps[w.n],
@@ -88,7 +88,7 @@ begin
             from unnest(p_runs) with ordinality o (run, n)) w
     left join done d on d.n = w.n;
   if array_position(v_threads, null) is not null then
-    -- A step that an earlier attempt wrote is ok, although nothing is written for it now.
+    -- A step that an earlier attempt has written is ok, although nothing is written for it now.
     select array_agg(case when w.outcome = 'gone' and r.border_seq >= w.border
                                and r.status = coalesce(w.status, 'running') then 'ok' else w.outcome end order by w.n)
       into v_outcomes
@@ -129,7 +129,7 @@ begin
       where v_threads[h.step] is not null group by h.step;
   end if;
   if v_kinds is not null then
-    -- The payload already says whether the worker itself has readers.
+    -- The payload already states whether the worker itself has readers.
     select array_agg(case when exists (select 1 from runs.watcher x
                                         where x.thread_id = v_threads_of_events[e.n] and x.until > clock_timestamp())
                           then e.payload || '{"viewed": true}' else e.payload end order by e.n)
@@ -146,9 +146,9 @@ begin
   return query select o.outcome, v_balances[o.n], v_ready from unnest(v_outcomes) with ordinality o (outcome, n);
 end $$;
 
--- Appends events between checkpoints and raises reservations of event numbers. Returns the runs whose reservation was refused
--- because their fence changed. Fails with a unique violation if an event exists already, which is rare and expensive to check
--- each time; p_again then adds only the missing ones.
+-- Appends events between checkpoints and raises reservations of event numbers. Returns the runs whose reservation was
+-- refused because their fence has changed. Fails with a unique violation if an event already exists, which is rare, and
+-- expensive to check each time; a retry with p_again adds only the missing ones.
 create or replace function append_events(p_runs text[], p_seqs bigint[], p_lasts bigint[], p_wires text[],
                               p_reserve_runs text[], p_reserve_fences bigint[], p_reserve_to bigint[],
                               p_again boolean)
@@ -181,8 +181,8 @@ begin
   return query select unnest(v_lost);
 end $$;
 
--- Creates one job per webhook about the end of a run. The body is fixed here, because it is signed and sent unchanged on every
--- attempt.
+-- Creates one job per webhook about the end of a run. The body is fixed here, because it is signed and sent unchanged
+-- on every attempt.
 create or replace function enqueue_webhooks(p_run uuid, p_webhooks text[]) returns void language plpgsql as $$
 declare
   v_body text;

@@ -1,10 +1,10 @@
 -- ry: number 0014 compatible
--- Starts. Each function locks the accounts, decides, and writes all rows of the granted starts: project, thread, message, run,
--- first event and job.
+-- Starts of runs. Each function locks the accounts, decides, and writes all rows of the granted starts: project,
+-- thread, message, run, first event and job.
 
--- The decision about a start whose account, thread and project are known: the outcome (see start/outcome.hpp). All start functions
--- call it. The planner inlines it, because it is one expression of its arguments. p_place: the position in the queue of waiting
--- runs; null: the caller does not let the run wait.
+-- Returns the outcome (see start/outcome.hpp) of a start whose account, thread and project are known. All start
+-- functions call it. The planner inlines it, because it is one expression of its arguments. p_place: the position that
+-- the run would have in the queue of waiting runs; null: the caller does not let the run wait.
 create or replace function judge_start(
   p_agent uuid, p_agent_model text, p_model text, p_default_model text, p_denied boolean, p_balance bigint,
   p_new_thread boolean, p_threads bigint, p_max_threads bigint, p_thread_busy boolean, p_running bigint, p_max_runs bigint,
@@ -24,10 +24,10 @@ returns text language sql immutable as $$
     else 'ok' end
 $$;
 
--- Decides any start. At most one start per account. outcome: see start/outcome.hpp; detail depends on it. The parameters without
--- an array apply to all starts. p_plain: no start names a thread, project, key or sandbox. p_wait: a single start, which waits
--- for the lock of its account; otherwise a start whose account is locked has the outcome "alone". p_node: the node that executes
--- the runs; null: the jobs wait in the queue.
+-- Decides starts of any kind, at most one per account. outcome: see start/outcome.hpp; detail depends on it. The
+-- parameters that are not arrays apply to all starts. p_plain: no start names a thread, project, key or sandbox.
+-- p_wait: there is a single start, which waits for the lock of its account; otherwise a start whose account is locked
+-- has the outcome "alone". p_node: the node that executes the runs; null: the jobs wait in the queue.
 create or replace function start_runs(
   p_accounts uuid[], p_tiers text[], p_max_runs bigint[], p_max_threads bigint[], p_threads uuid[],
   p_projects uuid[], p_optimistic boolean[], p_new_threads uuid[], p_new_projects uuid[], p_runs uuid[],
@@ -44,7 +44,7 @@ language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = o
 declare
   v_found record;
   v_owners uuid[];
-  -- Found in the database; the index is the place of the start in the parameters.
+  -- Values from the database; the index is the position of the start in the parameter arrays.
   v_tiers text[]; v_balances bigint[];
   v_agents uuid[]; v_versions int[]; v_agent_models text[];
   v_thread_owners uuid[]; v_thread_projects uuid[]; v_project_owners uuid[]; v_old_sandboxes uuid[];
@@ -93,8 +93,8 @@ begin
                           order by r.id desc limit 1) last on true;
   end if;
 
-  -- account_usage.runs_bound is an upper bound of the account's running runs. Rows are counted only where it reaches the limit, or
-  -- for the position in the queue.
+  -- account_usage.runs_bound is an upper bound of the account's running runs. Rows are counted only if it reaches the
+  -- limit, or to find the position in the queue.
   select array_agg(coalesce(u.threads, 0) order by w.n), array_agg(coalesce(u.runs_bound, 0) order by w.n),
          bool_or(coalesce(u.runs_bound, 0) >= w.max_runs or w.queue or w.behind)
     into v_threads, v_bounds, v_count
@@ -211,7 +211,7 @@ begin
     from judged g, job j;
 
   if not p_plain then
-    -- Only granted starts have a run.
+    -- The joins with runs.runs select the granted starts, because only they have a run.
     update runs.projects p set sandbox_id = w.sandbox
       from unnest(p_runs, p_sandboxes) w (run, sandbox) join runs.runs r on r.id = w.run
      where w.sandbox is not null and p.id = r.project_id and p.sandbox_id is null;
@@ -226,8 +226,9 @@ begin
   end if;
 end $$;
 
--- One start of a new thread, in half the time of start_runs(): plain statements, because preparing set operations takes most of
--- that function's time. Writes nothing and returns job_id null if any check fails; start_runs() then decides the start.
+-- Makes one start of a new thread, in half the time of start_runs(): it uses plain statements, because preparing set
+-- operations takes most of that function's time. If any check fails, it writes nothing and returns job_id null;
+-- start_runs() then decides the start.
 create or replace function start_plain(
   p_account uuid, p_tier text, p_max_runs bigint, p_max_threads bigint, p_thread uuid, p_project uuid, p_run uuid,
   p_message uuid, p_agent uuid, p_model text, p_default_model text, p_body text, p_title text, p_mode text,
@@ -272,9 +273,10 @@ begin
   insert into runs.events (run_id, seq, last_seq, wire) values (p_run, 1, 1, p_first_event);
 end $$;
 
--- Like start_plain() for many starts, also several of one account, as far as each account has room. Returns a row for each start
--- that was made, with its place n. A start without a row was not made; start_runs() decides it. A row without a job: another
--- transaction locks the account, or it is unknown. p_wait: all starts are of one account, and the statement waits for its lock.
+-- Like start_plain(), for many starts, even several of one account, up to the limits of each account. Returns a row for
+-- each start that was made, with its position n. A start without a row was not made; start_runs() decides it. A row
+-- without a job: another transaction locks the account, or it is unknown. p_wait: all starts are of one account, whose
+-- lock is waited for.
 create or replace function start_plain_all(
   p_accounts uuid[], p_tiers text[], p_max_runs bigint[], p_max_threads bigint[], p_threads uuid[], p_projects uuid[],
   p_runs uuid[], p_messages uuid[], p_agents uuid[], p_models text[], p_default_models text[], p_bodies text[],
@@ -305,8 +307,8 @@ begin
     array(select case when a.tier = w.tier then w.account end
             from unnest(p_accounts, p_tiers) with ordinality w (account, tier, n)
             join unnest(v_accounts, v_tiers) a (id, tier) on a.id = w.account order by w.n), p_agents);
-  -- A separate statement: it sees all commits before the locks were acquired. Earlier starts of the same account count, so that
-  -- together they stay within the limits.
+  -- A separate statement: it sees all commits before the locks were acquired. Earlier starts of the same account in
+  -- this call count, so that together they stay within the limits.
   v_made := array(
     select g.n from (
       select w.n, w.agent, w.agent_model, w.model, w.default_model, w.max_threads, w.max_runs, a.balance,

@@ -1,8 +1,8 @@
 -- ry: number 0016 compatible
 -- The end of a run without its worker.
 
--- The terminal event of a run that another node ends or whose log was trimmed. agent/executor builds the same event for runs that
--- their worker ends.
+-- The terminal event of a run that another node ends or whose log was trimmed. agent/executor builds the same event for
+-- runs that their worker ends.
 create or replace function terminal_payload(r runs.runs) returns text language sql stable as $$
   select format('{"type": "status", "sequence": %s, "status": "%s", "reason": "%s", %s"usage": '
                 '{"input_tokens":%s,"output_tokens":%s,"cached_tokens":%s%s}, "tokens": %s, "credits": %s, '
@@ -24,8 +24,8 @@ create or replace function terminal_wire(p_run uuid) returns setof text language
    where r.id = p_run and r.completed_at is not null
 $$;
 
--- Ends a run that has no worker or whose worker does not respond. Invalidates the fence, so that the worker's later writes are
--- refused. Returns the status afterwards.
+-- Ends a run that has no worker or whose worker does not respond. Invalidates the fence, so that the worker's later
+-- writes are refused. Returns the status afterwards.
 create or replace function force_stop(p_run uuid, p_webhooks text[] default '{}') returns text language plpgsql as $$
 declare
   v runs.runs%rowtype;
@@ -61,8 +61,9 @@ begin
   return 'stopped';
 end $$;
 
--- Records a stop request and cancels the job. `ended`: no worker had the run, so it ended immediately. No row: unknown run, or of
--- another account. The request is durable: the worker that has the run sees it even if the requesting node dies.
+-- Records a stop request and cancels the job. `ended`: no worker had the run, so it ended immediately. No row: unknown
+-- run, or of another account. The request is durable: the worker that has the run sees it even if the requesting node
+-- dies.
 create or replace function request_stop(p_account uuid, p_run uuid, p_webhooks text[] default '{}')
 returns table (status text, ended boolean) language plpgsql as $$
 #variable_conflict use_column
