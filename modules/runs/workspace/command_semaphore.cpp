@@ -6,13 +6,13 @@
 
 namespace runs {
 
-// Shared by the line and the frame that waits.
-struct command_semaphore::waiting : abortable {
+// Shared by the queue and the coroutine that waits.
+struct command_semaphore::waiter : abortable {
   ry::uuid account;
   ry_exec* exec = nullptr;
-  bool given = false;  // under the lock
-  bool aborted = false;  // on exec
-  ry::signal changed;  // on exec
+  bool granted = false;  // protected by the mutex
+  bool aborted = false;  // accessed only on exec
+  ry::signal changed;  // accessed only on exec
 
   void abort() noexcept override {
     aborted = true;
@@ -20,87 +20,88 @@ struct command_semaphore::waiting : abortable {
   }
 };
 
-bool command_semaphore::fits(const use& of) const {
-  return (all_ == 0 || taken_ < all_) && (per_account_ == 0 || of.taken < per_account_);
+bool command_semaphore::has_permit_for(const account_usage& of) const {
+  return (total_ == 0 || taken_ < total_) && (per_account_ == 0 || of.taken < per_account_);
 }
 
-void command_semaphore::give(use& to) {
+void command_semaphore::grant(account_usage& to) {
   ++taken_;
   ++to.taken;
-  to.served = ++turn_;
+  to.served = ++last_served_;
 }
 
-// The waiter of the account with the fewest permits, and among these of the one served longest ago: an account with a
-// thousand commands gets only what others leave.
-command_semaphore::line::iterator command_semaphore::next_in_line() {
-  auto best = line_.end();
-  const use* of_best = nullptr;
-  for (auto it = line_.begin(); it != line_.end(); ++it) {
-    const use& of = accounts_.at((*it)->account.to_string());
-    if (!fits(of)) continue;
-    if (of_best != nullptr && std::tie(of.taken, of.served) >= std::tie(of_best->taken, of_best->served)) continue;
+// The first waiter of the account with the fewest permits and, among equals, of the one that was served longest ago: an
+// account with a thousand commands gets only the permits that the other accounts do not need.
+command_semaphore::wait_queue::iterator command_semaphore::next_waiter() {
+  auto best = queue_.end();
+  const account_usage* best_usage = nullptr;
+  for (auto it = queue_.begin(); it != queue_.end(); ++it) {
+    const account_usage& of = accounts_.at((*it)->account.to_string());
+    if (!has_permit_for(of)) continue;
+    if (best_usage != nullptr && std::tie(of.taken, of.served) >= std::tie(best_usage->taken, best_usage->served))
+      continue;
     best = it;
-    of_best = &of;
+    best_usage = &of;
   }
   return best;
 }
 
-void command_semaphore::forget_idle(const std::string& account) {
+void command_semaphore::erase_if_idle(const std::string& account) {
   const auto at = accounts_.find(account);
   if (at->second.taken == 0 && at->second.waiting == 0) accounts_.erase(at);
 }
 
 ry::task<command_semaphore::place> command_semaphore::take(std::shared_ptr<live_run> run) {
-  const auto me = std::make_shared<waiting>();
-  me->account = run->who.account;
-  me->exec = run->exec;
+  const auto self = std::make_shared<waiter>();
+  self->account = run->who.account;
+  self->exec = run->exec;
   {
     std::lock_guard lock(mutex_);
-    use& mine = accounts_[me->account.to_string()];
-    if (fits(mine)) {
-      give(mine);
-      me->given = true;
+    account_usage& own_usage = accounts_[self->account.to_string()];
+    if (has_permit_for(own_usage)) {
+      grant(own_usage);
+      self->granted = true;
     } else {
-      ++mine.waiting;
-      line_.push_back(me);
+      ++own_usage.waiting;
+      queue_.push_back(self);
     }
   }
-  if (me->given) co_return place(*this, me->account);
+  if (self->granted) co_return place(*this, self->account);
   {
-    stop_state::working busy(run->stop, *me);
+    stop_state::working busy(run->stop, *self);
     for (;;) {
       {
         std::lock_guard lock(mutex_);
-        if (me->given) break;
-        if (me->aborted) {
-          line_.erase(std::find(line_.begin(), line_.end(), me));
-          const std::string account = me->account.to_string();
+        if (self->granted) break;
+        if (self->aborted) {
+          queue_.erase(std::find(queue_.begin(), queue_.end(), self));
+          const std::string account = self->account.to_string();
           --accounts_.at(account).waiting;
-          forget_idle(account);
+          erase_if_idle(account);
           co_return place();
         }
       }
-      (void)co_await me->changed.wait();
+      (void)co_await self->changed.wait();
     }
   }
-  co_return place(*this, me->account);
+  co_return place(*this, self->account);
 }
 
-void command_semaphore::leave(const ry::uuid& account) {
-  std::vector<std::shared_ptr<waiting>> next;
+void command_semaphore::release(const ry::uuid& account) {
+  std::vector<std::shared_ptr<waiter>> next;
   {
     std::lock_guard lock(mutex_);
     --taken_;
     --accounts_.at(account.to_string()).taken;
-    for (auto it = next_in_line(); it != line_.end(); it = next_in_line()) {
-      use& of = accounts_.at((*it)->account.to_string());
+    for (auto it = next_waiter(); it != queue_.end(); it = next_waiter()) {
+      account_usage& of = accounts_.at((*it)->account.to_string());
       --of.waiting;
-      give(of);
-      (*it)->given = true;
+      grant(of);
+      (*it)->granted = true;
       next.push_back(std::move(*it));
-      line_.erase(it);
+      queue_.erase(it);
     }
-    forget_idle(account.to_string());
+    erase_if_idle(account.to_string());
   }
   for (auto& w : next) ctx_.post(w->exec, [w] { w->changed.set(); });
 }

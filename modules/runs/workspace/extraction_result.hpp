@@ -1,4 +1,4 @@
-// The result of examining an uploaded file. Pure.
+// The result of runyard-extract for an uploaded file. Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,20 +6,19 @@
 
 namespace runs {
 
-// The result for one file.
 struct extraction_result {
   std::string name;
   std::uint64_t size = 0;
   std::string found;  // "text", "image", "none"
-  std::string detail;  // of text: its kind; of an image: its format; of none: the reason
+  std::string detail;  // text: its kind; image: its format; none: the reason
   std::uint32_t width = 0, height = 0;
   std::uint64_t text_bytes = 0;
-  bool cut = false;  // the text is only the beginning of the file
+  bool truncated = false;  // the text is only the beginning of the file
   std::string note;  // about the text: the original format, or why it is incomplete
 };
 // Parses the first line of runyard-extract's output; "none" for an invalid line.
 extraction_result read_extraction_result(std::string_view first_line);
-// The line of the prompt about a file; empty if there is nothing to report.
-std::string finding_line(const extraction_result& f);
+// The line about a file in the user's message; empty if there is nothing to report.
+std::string prompt_line(const extraction_result& f);
 
 }  // namespace runs

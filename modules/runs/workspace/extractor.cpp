@@ -10,9 +10,9 @@ namespace runs {
 namespace {
 
 constexpr std::uint64_t memory_bytes = 1u << 30;
-constexpr std::size_t written_at_once = 256u << 10;  // to standard input
+constexpr std::size_t max_write_bytes = 256u << 10;  // of one write to standard input
 
-// One execution of the program; lives in the frame that awaits it.
+// One execution of the program; stored in the coroutine frame that awaits it.
 struct program_run : abortable {
   const ry_sandbox_driver_v1* table = nullptr;
   void* self = nullptr;
@@ -39,11 +39,11 @@ struct program_run : abortable {
 };
 
 ry::task<void> write_input(program_run& state, std::string_view input) {
-  for (std::size_t at = 0; at < input.size() && state.call != nullptr; at += written_at_once) {
-    const std::string_view piece = input.substr(at, written_at_once);
+  for (std::size_t at = 0; at < input.size() && state.call != nullptr; at += max_write_bytes) {
+    const std::string_view piece = input.substr(at, max_write_bytes);
     ry::result<void> wrote = co_await ry::call_done(
         [&](ry_exec*, ry_done d) { return state.table->write(state.self, state.call, ry::raw(piece), d); });
-    if (!wrote) co_return;  // the program has ended
+    if (!wrote) co_return;  // the program has exited
   }
   if (state.call != nullptr) state.table->close_stdin(state.self, state.call);
 }
@@ -96,7 +96,7 @@ ry::task<extractor_result> extractor::run(std::shared_ptr<live_run> run, extract
   {
     stop_state::working busy(run->stop, state);
     if (!job.input.empty()) co_await write_input(state, job.input);
-    // The state lives in this frame: leave only after on_exit.
+    // The driver refers to `state` until on_exit, so wait for it.
     while (state.call != nullptr) (void)co_await state.done.wait();
   }
   const bool failed = state.status != RY_OK || state.exit.exit_code != 0 || state.exit.why != 0;

@@ -1,4 +1,4 @@
-// Runs runyard-extract in the sandbox; it parses files of users and tools.
+// Runs runyard-extract in the sandbox, because it parses untrusted files of users and tools.
 //
 // Lifetime: as long as the module.
 #pragma once
@@ -29,11 +29,11 @@ struct extractor_result {
 class extractor {
  public:
   extractor(const settings& config, const sandbox_drivers& sandboxes) : config_(config), sandboxes_(sandboxes) {}
-  // [lifecycle] Looks for the program.
+  // [lifecycle] Searches for the program.
   void start();
-  // The program was found.
+  // Whether the program was found.
   bool is_installed() const { return !program_.empty(); }
-  // On the run's executor; an interruption of the run ends the job.
+  // On the run's executor; an interruption of the run cancels the job.
   ry::task<extractor_result> run(std::shared_ptr<live_run> run, extractor_job job) const;
 
  private:

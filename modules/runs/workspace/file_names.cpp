@@ -9,8 +9,8 @@
 namespace runs {
 namespace {
 
-// Called for each character before normalisation.
-utf8proc_int32_t ordinary_form(utf8proc_int32_t c, void*) {
+// Maps special spaces, dashes and quotation marks to their ASCII forms, before normalisation.
+utf8proc_int32_t ascii_form(utf8proc_int32_t c, void*) {
   switch (utf8proc_category(c)) {
     case UTF8PROC_CATEGORY_ZS:
     case UTF8PROC_CATEGORY_ZL:
@@ -42,7 +42,7 @@ utf8proc_int32_t ordinary_form(utf8proc_int32_t c, void*) {
   }
 }
 
-// Models and people type one space for several.
+// Merges repeated spaces, because models and people type one space instead of several.
 std::string with_single_blanks(std::string_view text) {
   std::string out;
   for (char c : text)
@@ -58,13 +58,13 @@ std::string name_key(std::string_view name) {
   if (std::all_of(name.begin(), name.end(), plain)) return with_single_blanks(name);
   constexpr auto options =
       static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_IGNORE);
-  utf8proc_uint8_t* made = nullptr;
+  utf8proc_uint8_t* mapped = nullptr;
   const utf8proc_ssize_t size =
       utf8proc_map_custom(reinterpret_cast<const utf8proc_uint8_t*>(name.data()),
-                          static_cast<utf8proc_ssize_t>(name.size()), &made, options, &ordinary_form, nullptr);
-  const std::unique_ptr<utf8proc_uint8_t, void (*)(void*)> frees(made, &std::free);
+                          static_cast<utf8proc_ssize_t>(name.size()), &mapped, options, &ascii_form, nullptr);
+  const std::unique_ptr<utf8proc_uint8_t, void (*)(void*)> owner(mapped, &std::free);
   if (size < 0) return std::string(name);
-  const std::string_view text(reinterpret_cast<const char*>(made), static_cast<std::size_t>(size));
+  const std::string_view text(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size));
   return with_single_blanks(text);
 }
 

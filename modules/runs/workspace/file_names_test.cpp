@@ -8,7 +8,7 @@ namespace {
 
 using names = std::vector<std::string>;
 
-TEST(file_names_test, names_that_look_the_same_have_one_key) {
+TEST(file_names_test, names_that_look_the_same_have_the_same_key) {
   EXPECT_EQ(name_key("cafe\xCC\x81.txt"), name_key("caf\xC3\xA9.txt")) << "NFD and NFC";
   for (const char* blank : {"\xC2\xA0", "\xE2\x80\xAF", "\xE3\x80\x80", "\xE2\x80\x89", "\xE2\x80\x87", "\xE1\x9A\x80",
                             "\xE2\x81\x9F", "  "})
@@ -29,7 +29,7 @@ TEST(file_names_test, names_that_look_the_same_have_one_key) {
   EXPECT_EQ(name_key(""), "");
 }
 
-TEST(file_names_test, the_exact_name_comes_first_and_several_are_reported) {
+TEST(file_names_test, an_exact_match_wins_and_otherwise_all_matches_are_returned) {
   EXPECT_EQ(names_like("a b.txt", {"a\xC2\xA0"
                                    "b.txt",
                                    "c.txt"}),

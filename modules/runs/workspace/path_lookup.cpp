@@ -13,8 +13,8 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t max_paths_named = 5;  // in a message
-// Limits of one search, because it compares names on an event loop.
+constexpr std::size_t max_names_in_message = 5;
+// Limits of one search, because names are compared on the event loop.
 constexpr std::size_t max_directories = 32, max_names = 5000;
 
 std::vector<std::string> names_in(const std::string& entries) {
@@ -48,9 +48,9 @@ std::string with_escapes(std::string_view name) {
 
 ry::error ambiguous(std::string_view typed, const std::vector<std::string>& found) {
   std::string message = "several files have names that look like \"" + std::string(typed) + "\":";
-  for (std::size_t i = 0; i < std::min(found.size(), max_paths_named); ++i)
+  for (std::size_t i = 0; i < std::min(found.size(), max_names_in_message); ++i)
     message += (i == 0 ? " " : ", ") + with_escapes(found[i]);
-  if (found.size() > max_paths_named) message += " and others";
+  if (found.size() > max_names_in_message) message += " and others";
   return ry::error(RY_FAILED_PRECONDITION, "runs.file", message + "; give the exact name");
 }
 
@@ -59,11 +59,12 @@ ry::error ambiguous(std::string_view typed, const std::vector<std::string>& foun
 directory_lister lister_of(ry::drivers<ry_sandbox_driver_v1>::entry driver, std::string project) {
   return [driver = std::move(driver),
           project = std::move(project)](std::string directory) -> ry::task<ry::result<std::string>> {
-    const auto held = driver;
-    const std::string of = project, path = std::move(directory);
+    // Copies in the coroutine frame, because the lambda may be destroyed first.
+    const auto d = driver;
+    const std::string project_id = project, path = std::move(directory);
     co_return co_await ry::call<std::string, ry_str>(
         [&](ry_exec* exec, ry_sandbox_list_fn fn, void* ctx) {
-          return held->table->list_files(held->self, ry::str(of), ry::str(path), exec, fn, ctx);
+          return d->table->list_files(d->self, ry::str(project_id), ry::str(path), exec, fn, ctx);
         },
         [](ry_str text) { return ry::text(text); });
   };
@@ -83,7 +84,7 @@ ry::task<ry::result<std::string>> find_path(directory_lister list, std::string p
     ry::result<std::string> entries = co_await list(out);
     if (!entries && entries.status() != RY_NOT_FOUND) co_return entries.error();
     std::vector<std::string> all = entries ? names_in(*entries) : std::vector<std::string>();
-    // An exact match needs no comparison of name keys.
+    // For an exact match, names_like() does not compare name keys, so no limit applies.
     const bool exact = std::find(all.begin(), all.end(), part) != all.end();
     if (!exact) all.resize(std::min(all.size(), max_names - names));
     if (!exact) names += all.size();
@@ -93,7 +94,7 @@ ry::task<ry::result<std::string>> find_path(directory_lister list, std::string p
     if (!out.empty()) out += '/';
     out += found.empty() ? part : found.front();
     if (found.empty()) {
-      // Nothing exists below a new directory.
+      // The rest of the path needs no lookup, because a new directory is empty.
       if (!rest.empty()) out += '/' + std::string(rest);
       break;
     }

@@ -24,10 +24,10 @@ ry::task<ry::result<void>> run_workspace::ensure(std::shared_ptr<live_run> run) 
   if (!driver) co_return ry::unavailable("runs.no_sandbox", "no sandbox driver is loaded");
   ry::result<std::int64_t> version = co_await repo_.mark_sandbox(run->who.project, ctx_.new_uuid());
   if (!version) co_return version.error();
-  workspace_store::open_options want;
-  want.version = *version;
+  workspace_store::open_options options;
+  options.version = *version;
   ry::result<workspace_ptr> files =
-      co_await workspaces_.open(driver, run->who.project.to_string(), std::move(want), run->exec);
+      co_await workspaces_.open(driver, run->who.project.to_string(), std::move(options), run->exec);
   if (!files) co_return files.error();
   run->progress.files = *files;
   co_return ry::result<void>();
@@ -39,7 +39,7 @@ ry::task<ry::result<void>> run_workspace::write(std::shared_ptr<live_run> run, s
   if (!driver) co_return ry::unavailable("runs.no_sandbox", "the sandbox is not available");
   const std::string project = run->who.project.to_string();
   const workspace_limits limits = co_await quota_.limits(run->who.account);
-  // A small file takes a whole block.
+  // A small file occupies at least one block.
   const std::int64_t size = static_cast<std::int64_t>(std::max<std::size_t>(bytes.size(), 4096));
   const ry::database db(ctx_);
   ry::result<ry::rows> room = co_await db.query(
@@ -65,7 +65,7 @@ ry::task<void> run_workspace::keep(std::shared_ptr<live_run> run, std::string& n
   const workspace_fence fence{run->who.job, run->who.fence};
   const std::function<bool()> urgent = [run] { return run->stop.must_break(); };
   const workspace_ptr files = run->progress.files;
-  if (!files) {  // another call of the same answer found it replaced
+  if (!files) {  // another call of the same response found that the workspace was replaced
     note = replaced_note;
     co_return;
   }
@@ -80,15 +80,15 @@ ry::task<void> run_workspace::keep(std::shared_ptr<live_run> run, std::string& n
       note = kept->note;
       co_return;
     }
-    ctx_.log_error("the files of a workspace could not be kept", kept.error());
+    ctx_.log_error("the files of a workspace could not be stored", kept.error());
     if (kept.error().is("runs.workspace_replaced")) {
       if (run->progress.files == files) run->progress.files.reset();  // the next call restores it from the database
       note = replaced_note;
       co_return;
     }
     const ry_status st = kept.status();
-    const bool passes = st == RY_UNAVAILABLE || st == RY_DEADLINE_EXCEEDED || st == RY_ABORTED;
-    if (!passes || run->stop.must_break()) co_return;
+    const bool transient = st == RY_UNAVAILABLE || st == RY_DEADLINE_EXCEEDED || st == RY_ABORTED;
+    if (!transient || run->stop.must_break()) co_return;
     co_await interruptible_sleep(ctx_, run, pause);
   }
 }

@@ -24,11 +24,11 @@ class run_workspace {
   // Creates the project's workspace if needed, brings this node's copy to the database's version, and records the use
   // in the database; once per live run.
   ry::task<ry::result<void>> ensure(std::shared_ptr<live_run> run) const;
-  // Writes a file within the limits of the run's account. RY_RESOURCE_EXHAUSTED: the account's workspaces, or the disk,
-  // are full. `bytes` outlives the task.
+  // Writes a file within the limits of the run's account. RY_RESOURCE_EXHAUSTED: the account's workspaces or the disk
+  // are full. `bytes` must outlive the task.
   ry::task<ry::result<void>> write(std::shared_ptr<live_run> run, std::string path, std::string_view bytes) const;
   // Stores the changes of the run's workspace in the database; retries while the database is unavailable, until the run
-  // is interrupted. `note`: for the agent, what could not be stored.
+  // is interrupted. Sets `note` to a message for the agent if files could not be stored.
   ry::task<void> keep(std::shared_ptr<live_run> run, std::string& note) const;
 
  private:

@@ -13,7 +13,7 @@ class sandbox_drivers : public ry::drivers<ry_sandbox_driver_v1> {
  public:
   explicit sandbox_drivers(const settings& config) : config_(config) {}
 
-  // The configured driver, otherwise the first one; empty if there is none.
+  // The configured driver or, without a configured one, the first; null if there is none.
   entry in_use() const {
     if (!config_.sandbox_driver.empty()) return find(config_.sandbox_driver);
     const auto loaded = all();

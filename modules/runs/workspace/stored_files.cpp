@@ -9,8 +9,8 @@
 namespace runs {
 namespace {
 
-// Removes empty and "." components; returns an empty path and sets `bad` for "..".
-std::string plain_path(std::string_view path, bool& bad) {
+// Removes empty and "." components; sets `bad` if the path contains "..".
+std::string normalize_path(std::string_view path, bool& bad) {
   std::string out;
   while (!path.empty()) {
     const std::size_t end = std::min(path.find('/'), path.size());
@@ -28,13 +28,13 @@ std::string plain_path(std::string_view path, bool& bad) {
 
 ry::task<ry::result<std::string>> list_kept(const workspace_repository& rows, std::string project, std::string path) {
   bool bad = false;
-  path = plain_path(path, bad);
+  path = normalize_path(path, bad);
   if (bad) co_return no_such_file(path);
   if (!path.empty()) {
-    ry::result<std::optional<workspace_entry>> is = co_await rows.entry(project, path);
-    if (!is) co_return is.error();
-    if (!*is) co_return no_such_file(path);
-    if ((*is)->kind != RY_SANDBOX_DIR)
+    ry::result<std::optional<workspace_entry>> entry = co_await rows.entry(project, path);
+    if (!entry) co_return entry.error();
+    if (!*entry) co_return no_such_file(path);
+    if ((*entry)->kind != RY_SANDBOX_DIR)
       co_return ry::error(RY_FAILED_PRECONDITION, "runs.file", "\"" + path + "\" is not a directory");
   }
   ry::result<workspace_entries> entries = co_await rows.directory(project, path);
@@ -53,14 +53,14 @@ ry::task<ry::result<std::string>> list_kept(const workspace_repository& rows, st
 
 ry::task<ry::result<kept_file>> open_kept(const workspace_repository& rows, std::string project, std::string path) {
   bool bad = false;
-  path = plain_path(path, bad);
+  path = normalize_path(path, bad);
   if (bad) co_return no_such_file(path);
-  ry::result<std::optional<workspace_entry>> is = co_await rows.entry(project, path);
-  if (!is) co_return is.error();
-  if (!*is) co_return no_such_file(path);
-  if ((*is)->kind != RY_SANDBOX_FILE)
+  ry::result<std::optional<workspace_entry>> entry = co_await rows.entry(project, path);
+  if (!entry) co_return entry.error();
+  if (!*entry) co_return no_such_file(path);
+  if ((*entry)->kind != RY_SANDBOX_FILE)
     co_return ry::error(RY_FAILED_PRECONDITION, "runs.file", "\"" + path + "\" is not a file");
-  co_return kept_file{(*is)->size, split_chunks((*is)->chunks)};
+  co_return kept_file{(*entry)->size, split_chunks((*entry)->chunks)};
 }
 
 ry::task<ry::result<std::string>> read_kept(const workspace_repository& rows, std::string project,
@@ -69,11 +69,11 @@ ry::task<ry::result<std::string>> read_kept(const workspace_repository& rows, st
   const std::uint64_t from = at % chunk_bytes;
   if (n >= file.digests.size()) co_return ry::unavailable("runs.file", "the file is incomplete");
   const std::vector<std::string> one{file.digests[n]};
-  ry::result<std::map<std::string, std::string>> got = co_await rows.chunks(project, one);
-  if (!got) co_return got.error();
-  if (got->empty() || got->begin()->second.size() <= from)
+  ry::result<std::map<std::string, std::string>> chunks = co_await rows.chunks(project, one);
+  if (!chunks) co_return chunks.error();
+  if (chunks->empty() || chunks->begin()->second.size() <= from)
     co_return ry::unavailable("runs.file", "the file was changed while it was read");
-  co_return got->begin()->second.substr(from, end - at);
+  co_return chunks->begin()->second.substr(from, end - at);
 }
 
 }  // namespace runs

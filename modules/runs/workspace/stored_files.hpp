@@ -1,4 +1,4 @@
-// Reads a workspace's files from the database, for a node that has no current copy.
+// Reads files of a workspace from the database, on a node that has no current copy.
 #pragma once
 #include <ry/ry.hpp>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace runs {
 
-// The entries of a directory in the form of sandbox.driver/1. Errors: RY_NOT_FOUND, RY_FAILED_PRECONDITION (not a
-// directory).
+// Returns the entries of a directory in the format of sandbox.driver/1. Errors: RY_NOT_FOUND, RY_FAILED_PRECONDITION
+// (not a directory).
 ry::task<ry::result<std::string>> list_kept(const workspace_repository& rows, std::string project, std::string path);
 
 struct kept_file {
   std::uint64_t size = 0;
-  std::vector<std::string> digests;  // of its chunks, in order; a later replacement of the file does not change them
+  std::vector<std::string> digests;  // of the chunks, in order; replacing the file later does not change them
 };
 // Errors: RY_NOT_FOUND, RY_FAILED_PRECONDITION (not a file).
 ry::task<ry::result<kept_file>> open_kept(const workspace_repository& rows, std::string project, std::string path);

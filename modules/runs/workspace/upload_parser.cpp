@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t upload_batch_bytes = chunk_bytes;
 
-// Reads a file chunk by chunk; empty at its end. The destructor closes the file.
+// Reads a file chunk by chunk.
 class file_reader {
  public:
   explicit file_reader(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
@@ -24,17 +24,18 @@ class file_reader {
   ~file_reader() {
     if (fd_ >= 0) ::close(fd_);
   }
+  // Reads the next chunk; an empty one is the end of the file. False: error.
   bool read(std::string& piece) {
     piece.resize(chunk_bytes);
-    std::size_t have = 0;
-    while (have < piece.size()) {
-      const ssize_t n = ::read(fd_, piece.data() + have, piece.size() - have);
+    std::size_t size = 0;
+    while (size < piece.size()) {
+      const ssize_t n = ::read(fd_, piece.data() + size, piece.size() - size);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return false;
       if (n == 0) break;
-      have += static_cast<std::size_t>(n);
+      size += static_cast<std::size_t>(n);
     }
-    piece.resize(have);
+    piece.resize(size);
     return fd_ >= 0;
   }
 
@@ -44,9 +45,9 @@ class file_reader {
 
 // The media type as the client sent it; empty if it is invalid.
 std::string media_type(std::string_view sent) {
-  const bool good =
+  const bool valid =
       sent.size() <= 200 && std::all_of(sent.begin(), sent.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
-  return good ? std::string(sent) : std::string();
+  return valid ? std::string(sent) : std::string();
 }
 
 void refuse_excess(const ry::context& ctx, std::string_view outcome, const workspace_limits& limits) {
@@ -66,9 +67,9 @@ void refuse_excess(const ry::context& ctx, std::string_view outcome, const works
 
 }  // namespace
 
-void refuse_upload(std::int64_t limit, std::string sentence) {
-  throw refusal(413, sentence,
-                "{\"message\":" + json_string(sentence) + ",\"limit\":" + std::to_string(limit) +
+void refuse_upload(std::int64_t limit, std::string message) {
+  throw refusal(413, message,
+                "{\"message\":" + json_string(message) + ",\"limit\":" + std::to_string(limit) +
                     ",\"error_code\":\"UPLOAD_TOO_LARGE\"}");
 }
 
@@ -86,8 +87,8 @@ bool upload_parser::is_large() const {
   return total_ > upload_batch_bytes;
 }
 
-// Before the bytes are stored: most refused starts then store none.
-ry::task<void> upload_parser::check_room(std::string project) {
+// Called before the bytes are stored, so that most refused starts store none.
+ry::task<void> upload_parser::check_limits(std::string project) {
   ry::result<workspace_usage> use = co_await workspaces_.rows().usage(account_, project, workspaces_.node());
   const auto bytes = static_cast<std::int64_t>(total_), files = static_cast<std::int64_t>(files_.size());
   if (use.value().project_bytes + bytes > limits_.bytes) refuse_excess(ctx_, "too_large", limits_);
@@ -96,7 +97,7 @@ ry::task<void> upload_parser::check_room(std::string project) {
   if (use->kept_files + files > limits_.account_files) refuse_excess(ctx_, "account_files", limits_);
 }
 
-ry::task<void> upload_parser::put(const std::string& project) {
+ry::task<void> upload_parser::store_batch(const std::string& project) {
   ry::result<bool> stored = co_await workspaces_.rows().put(account_, project, batch_, limits_.account_bytes);
   if (!stored.value()) refuse_excess(ctx_, "account_bytes", limits_);
   batch_ = {};
@@ -105,28 +106,28 @@ ry::task<void> upload_parser::put(const std::string& project) {
 ry::task<void> upload_parser::read(std::optional<std::string> project) {
   struct step {
     std::string piece, digest;
-    bool good = false;
+    bool ok = false;
   };
-  if (project) co_await check_room(*project);
+  if (project) co_await check_limits(*project);
   for (file& f : files_) {
-    file_reader in(f.from);
+    file_reader in(f.spool_path);
     for (std::uint64_t at = 0; at < f.size;) {
       step s = co_await ctx_.run_blocking([&in] {
         step out;
-        out.good = in.read(out.piece) && !out.piece.empty();
-        if (out.good) out.digest = digest_of(out.piece);
+        out.ok = in.read(out.piece) && !out.piece.empty();
+        if (out.ok) out.digest = digest_of(out.piece);
         return out;
       });
-      if (!s.good) throw ry::internal("runs.upload", "an uploaded file could not be read");
+      if (!s.ok) throw ry::internal("runs.upload", "an uploaded file could not be read");
       at += s.piece.size();
       f.chunks += (f.chunks.empty() ? "" : ",") + s.digest;
       if (project && batch_.bytes.size() + s.piece.size() > upload_batch_bytes) {
-        co_await put(*project);
+        co_await store_batch(*project);
       }
       batch_.add(std::move(s.digest), s.piece);
     }
   }
-  if (project && !batch_.empty()) co_await put(*project);
+  if (project && !batch_.empty()) co_await store_batch(*project);
 }
 
 ry::task<void> upload_parser::discard(std::string project) {
@@ -134,7 +135,7 @@ ry::task<void> upload_parser::discard(std::string project) {
   if (!dropped) ctx_.log_error("the files of a refused start could not be removed yet", dropped.error());
 }
 
-// Names of files that an agent working in the project has created and not stored yet.
+// Names of uploaded files in this node's copy of the project, which may not be stored in the database yet.
 ry::task<std::vector<std::string>> upload_parser::local_names(std::string project) {
   std::vector<std::string> out;
   const auto driver = sandboxes_.in_use();
@@ -158,10 +159,10 @@ ry::task<std::vector<std::string>> upload_parser::local_names(std::string projec
 
 ry::task<std::vector<upload_record>> upload_parser::keep(ry::tx& in, std::string project) {
   const workspace_repository& rows = workspaces_.rows();
-  ry::result<std::vector<std::string>> kept_names = co_await rows.upload_names(in, project);
-  std::set<std::string> taken(kept_names.value().begin(), kept_names.value().end());
-  std::vector<std::string> here = co_await local_names(project);
-  taken.insert(here.begin(), here.end());
+  ry::result<std::vector<std::string>> stored_names = co_await rows.upload_names(in, project);
+  std::set<std::string> taken(stored_names.value().begin(), stored_names.value().end());
+  std::vector<std::string> local = co_await local_names(project);
+  taken.insert(local.begin(), local.end());
 
   workspace_delta delta;
   workspace_entry uploads;
@@ -171,7 +172,7 @@ ry::task<std::vector<upload_record>> upload_parser::keep(ry::tx& in, std::string
   std::vector<upload_record> records;
   const std::int64_t now_ns = ctx_.now_unix_us() * 1000;
   for (file& f : files_) {
-    const std::string name = unique_name(safe_file_name(f.sent), taken);
+    const std::string name = unique_name(safe_file_name(f.sent_name), taken);
     f.path = "uploads/" + name;
     workspace_entry e;
     e.kind = RY_SANDBOX_FILE;
@@ -183,10 +184,10 @@ ry::task<std::vector<upload_record>> upload_parser::keep(ry::tx& in, std::string
     records.push_back({name, f.type, static_cast<std::int64_t>(f.size)});
   }
   delta.chunks = batch_;
-  ry::result<keep_answer> said = co_await rows.keep(project, std::nullopt, delta, limits_, &in);
-  kept_ = said.value();
-  refuse_excess(ctx_, kept_.outcome, limits_);
-  if (kept_.outcome != "ok") throw ry::unavailable("runs.upload", "the uploaded files could not be kept");
+  ry::result<keep_result> kept = co_await rows.keep(project, std::nullopt, delta, limits_, &in);
+  stored_ = kept.value();
+  refuse_excess(ctx_, stored_.outcome, limits_);
+  if (stored_.outcome != "ok") throw ry::unavailable("runs.upload", "the uploaded files could not be stored");
   co_return records;
 }
 
@@ -196,12 +197,12 @@ ry::task<void> upload_parser::place(std::string project, ry_exec* home) {
     ctx_.warn("no sandbox driver is loaded: uploaded files are stored without their text");
     co_return;
   }
-  workspace_store::open_options want;
-  want.version = kept_.version;
-  want.before = kept_.previous;
-  for (const file& f : files_) want.at_hand.emplace(f.path, f.from);
-  const ry::result<workspace_ptr> copy = co_await workspaces_.open(driver, project, std::move(want), home);
-  if (!copy) ctx_.log_error("uploaded files could not be placed in the workspace of this node", copy.error());
+  workspace_store::open_options options;
+  options.version = stored_.version;
+  options.before = stored_.previous;
+  for (const file& f : files_) options.local_files.emplace(f.path, f.spool_path);
+  const ry::result<workspace_ptr> copy = co_await workspaces_.open(driver, project, std::move(options), home);
+  if (!copy) ctx_.log_error("uploaded files could not be copied into the workspace of this node", copy.error());
 }
 
 }  // namespace runs

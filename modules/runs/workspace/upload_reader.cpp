@@ -74,8 +74,8 @@ extraction_result read_extraction_result(std::string_view line) {
   out.found = word(line);
   if (out.found == "text") {
     out.detail = word(line);
-    out.cut = line == "cut" || line.starts_with("cut ");
-    if (out.cut) word(line);
+    out.truncated = line == "cut" || line.starts_with("cut ");
+    if (out.truncated) word(line);
     out.note = std::string(line.substr(0, max_note_bytes));
   } else if (out.found == "image") {
     out.detail = word(line);
@@ -90,7 +90,7 @@ extraction_result read_extraction_result(std::string_view line) {
   return out;
 }
 
-std::string finding_line(const extraction_result& f) {
+std::string prompt_line(const extraction_result& f) {
   if (f.found == "image") {
     std::string format = f.detail;
     for (char& c : format)
@@ -99,9 +99,9 @@ std::string finding_line(const extraction_result& f) {
            " pixels" + (f.size > max_scalable_bytes ? ", too large to be shown]" : "]");
   }
   if (f.found == "none") return "[No text of " + f.name + ": " + f.detail + "]";
-  // A UTF-8 text needs no other file.
+  // A UTF-8 text does not need a separate text file.
   if (f.detail == "plain" && f.note.empty()) return {};
-  return "[Text of " + f.name + (f.note.empty() ? "" : ", " + f.note) + (f.cut ? ", its beginning" : "") + " (" +
+  return "[Text of " + f.name + (f.note.empty() ? "" : ", " + f.note) + (f.truncated ? ", its beginning" : "") + " (" +
          size_text(f.text_bytes) + ") -> uploads/.text/" + f.name + ".txt]";
 }
 
@@ -110,7 +110,7 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
   if (!driver || !p.extract.is_installed()) {
     run->progress.uploads_waiting = false;
     if (driver)
-      p.ctx.warn("runyard-extract is not there: uploaded files are stored without their text",
+      p.ctx.warn("runyard-extract is not installed: uploaded files are stored without their text",
                  {{"run", run->who.run.to_string()}});
     co_return true;
   }
@@ -123,7 +123,7 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
     const ry::error& e = waiting ? ready.error() : waiting.error();
     if (run->stop.reason() != 0) co_return true;
     if (!is_transient(e)) {
-      p.ctx.log_error("uploaded files could not be looked at", e);
+      p.ctx.log_error("uploaded files could not be examined", e);
       run->progress.uploads_waiting = false;
       co_return true;
     }
@@ -132,12 +132,12 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
   const std::int64_t until_ms = p.ctx.mono_us() / 1000 + p.config.upload_read_seconds * 1000;
   std::vector<extraction_result> findings;
   for (const upload_record& file : waiting->files) {
-    const std::int64_t left = until_ms - p.ctx.mono_us() / 1000;
+    const std::int64_t remaining_ms = until_ms - p.ctx.mono_us() / 1000;
     extraction_result f;
     std::string text;
-    if (left > 0) {
+    if (remaining_ms > 0) {
       f = co_await extract_text(p.config, p.extract, run, file.name,
-                                std::min<std::uint64_t>(static_cast<std::uint64_t>(left), 20000), text);
+                                std::min<std::uint64_t>(static_cast<std::uint64_t>(remaining_ms), 20000), text);
     } else {
       f.found = "none";
       f.detail = "there was no time left to read it";
@@ -150,13 +150,13 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
     f.size = static_cast<std::uint64_t>(file.size);
     if (f.found == "text") {
       f.text_bytes = text.size();
-      if (f.cut) text += "\n[The text goes on: this is its beginning.]\n";
+      if (f.truncated) text += "\n[The text goes on: this is its beginning.]\n";
       const std::string path = "uploads/.text/" + file.name + ".txt";
       ry::result<void> wrote = co_await p.files.write(run, path, text);
       if (!wrote) {
         f.found = "none";
         f.detail = "its text could not be stored";
-        // The owner of the workspace can cause this one, with a link in the place of the directory.
+        // A user can cause this error by replacing the directory with a link, so it is not logged.
         if (wrote.error().status() != RY_PERMISSION_DENIED)
           p.ctx.log_error("the text of an uploaded file could not be stored", wrote.error());
       }
@@ -170,20 +170,20 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
   std::string prompt = content_of(waiting->body);
   std::vector<picture> pictures;
   for (const extraction_result& f : findings) {
-    if (const std::string line = finding_line(f); !line.empty()) prompt += "\n" + line;
+    if (const std::string line = prompt_line(f); !line.empty()) prompt += "\n" + line;
     if (f.found == "image" && f.size <= max_scalable_bytes)
       pictures.push_back({"uploads/" + f.name, "image/" + f.detail});
   }
   if (!note.empty()) prompt += "\n" + note;
   const std::string body = user_body_with(prompt, pictures);
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
-    ry::result<bool> noted = co_await p.repo.note_uploads(run->who.run, run->who.job, run->who.fence, body, findings);
-    if (noted) {
-      if (!*noted) co_return false;
+    ry::result<bool> stored = co_await p.repo.note_uploads(run->who.run, run->who.job, run->who.fence, body, findings);
+    if (stored) {
+      if (!*stored) co_return false;
       break;
     }
-    if (noted.error().is("jobs.fence_lost")) co_return false;
-    if (!is_transient(noted.error())) noted.value();  // throws
+    if (stored.error().is("jobs.fence_lost")) co_return false;
+    if (!is_transient(stored.error())) stored.value();  // throws
     if (run->stop.must_break()) co_return true;
     co_await interruptible_sleep(p.ctx, run, pause);
   }

@@ -6,12 +6,12 @@ using namespace runs;
 
 namespace {
 
-std::string line_of(std::string_view said, std::uint64_t size = 100) {
-  extraction_result f = read_extraction_result(said);
+std::string line_of(std::string_view output, std::uint64_t size = 100) {
+  extraction_result f = read_extraction_result(output);
   f.name = "a.x";
   f.size = size;
   f.text_bytes = 2048;
-  return finding_line(f);
+  return prompt_line(f);
 }
 
 TEST(upload_reader_test, the_prompt_describes_each_file) {
@@ -30,9 +30,9 @@ TEST(upload_reader_test, the_prompt_describes_each_file) {
   EXPECT_EQ(line_of("none it is damaged"), "[No text of a.x: it is damaged]");
 }
 
-TEST(upload_reader_test, malformed_responses_are_refused) {
-  for (const char* said : {"", "textual", "\x01\x02", "TEXT plain"}) {
-    const extraction_result f = read_extraction_result(said);
+TEST(upload_reader_test, malformed_output_is_rejected) {
+  for (const char* output : {"", "textual", "\x01\x02", "TEXT plain"}) {
+    const extraction_result f = read_extraction_result(output);
     EXPECT_EQ(f.found, "none");
     EXPECT_EQ(f.detail, "reading it failed");
   }

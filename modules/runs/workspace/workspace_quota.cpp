@@ -6,9 +6,8 @@
 namespace runs {
 namespace {
 
-// Operator-defined tiers default to the values of the free tier.
-std::uint64_t rest_of(std::int64_t limit, std::int64_t taken) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(limit - taken, 1));
+std::uint64_t remaining(std::int64_t limit, std::int64_t used) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(limit - used, 1));
 }
 
 }  // namespace
@@ -28,17 +27,18 @@ ry::task<workspace_limits> workspace_quota::limits(ry::uuid account) const {
 
 ry::task<ry::result<workspace_quota::allowance>> workspace_quota::for_command(ry::uuid account,
                                                                               ry::uuid project) const {
-  const workspace_limits most = co_await limits(account);
-  ry::result<workspace_usage> now =
+  const workspace_limits account_limits = co_await limits(account);
+  ry::result<workspace_usage> usage =
       co_await workspaces_.rows().usage(account.to_string(), project.to_string(), workspaces_.node());
-  if (!now) co_return now.error();
-  co_return allowance{rest_of(most.account_bytes, now->other_bytes), rest_of(most.account_files, now->other_files)};
+  if (!usage) co_return usage.error();
+  co_return allowance{remaining(account_limits.account_bytes, usage->other_bytes),
+                      remaining(account_limits.account_files, usage->other_files)};
 }
 
 ry::task<void> workspace_quota::note(ry::uuid project, std::uint64_t bytes, std::uint64_t files) const {
-  ry::result<void> noted = co_await workspaces_.rows().note_size(
+  ry::result<void> recorded = co_await workspaces_.rows().record_size(
       project.to_string(), workspaces_.node(), static_cast<std::int64_t>(bytes), static_cast<std::int64_t>(files));
-  if (!noted) ctx_.log_error("the size of a workspace could not be stored", noted.error());
+  if (!recorded) ctx_.log_error("the size of a workspace could not be stored", recorded.error());
 }
 
 }  // namespace runs

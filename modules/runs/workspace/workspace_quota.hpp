@@ -1,4 +1,4 @@
-// Limits on the size of an account's workspaces, by tier, and how much of them this node may still use.
+// Size limits of an account's workspaces, by tier, and how much space is left for a command on this node.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -19,7 +19,7 @@ class workspace_quota {
       : ctx_(ctx), config_(config), accounts_(accounts), workspaces_(workspaces) {}
 
   workspace_limits limits_of(std::string_view tier) const;
-  // By the account's current tier; the limits of the default tier if the account service is unavailable.
+  // The limits of the account's current tier, or of the default tier if the account service is unavailable.
   ry::task<workspace_limits> limits(ry::uuid account) const;
 
   // Limits of the project's workspace during a command on this node; at least 1, so that commands can delete files.
@@ -27,7 +27,7 @@ class workspace_quota {
     std::uint64_t bytes = 0, files = 0;
   };
   ry::task<ry::result<allowance>> for_command(ry::uuid account, ry::uuid project) const;
-  // Stores the size of the workspace on this node's disk after a command.
+  // Records the size of the workspace on this node's disk after a command.
   ry::task<void> note(ry::uuid project, std::uint64_t bytes, std::uint64_t files) const;
 
  private:

@@ -27,11 +27,11 @@ void chunk_batch::add(std::string digest, std::string_view piece) {
 }
 
 ry::task<ry::result<bool>> workspace_repository::put(std::string account, std::string project, const chunk_batch& c,
-                                                     std::int64_t most) const {
+                                                     std::int64_t max_bytes) const {
   ry::result<ry::rows> rows = co_await db_.query(
       "select runs.put_chunks($1::uuid, $2::uuid, $3::text[], $4::bigint[], $5::bytea, $6::bigint)", account, project,
       c.digests, c.sizes, ry::bytes_view{ry::raw(c.bytes)},
-      ry_test::without_protection("pending_chunks") ? std::numeric_limits<std::int64_t>::max() : most);
+      ry_test::without_protection("pending_chunks") ? std::numeric_limits<std::int64_t>::max() : max_bytes);
   if (!rows) co_return rows.error();
   co_return rows->front().boolean(0);
 }
@@ -43,7 +43,7 @@ ry::task<ry::result<void>> workspace_repository::drop(std::string account, std::
   co_return ry::result<void>();
 }
 
-ry::task<ry::result<keep_answer>> workspace_repository::keep(std::string project, std::optional<workspace_fence> fence,
+ry::task<ry::result<keep_result>> workspace_repository::keep(std::string project, std::optional<workspace_fence> fence,
                                                              const workspace_delta& delta, workspace_limits limits,
                                                              ry::tx* in) const {
   std::vector<std::string> gone, paths, targets, chunks;
@@ -58,29 +58,29 @@ ry::task<ry::result<keep_answer>> workspace_repository::keep(std::string project
     targets.push_back(encode_path(e.target));
     chunks.push_back(e.chunks);
   }
-  std::optional<std::int64_t> job, held;
+  std::optional<std::int64_t> job, job_fence;
   if (fence) {
     job = fence->job;
-    held = fence->fence;
+    job_fence = fence->fence;
   }
-  const auto ask = [&](auto& target) {
+  const auto query_on = [&](auto& target) {
     return target.query(
         "select outcome, detail, version, previous from runs.keep_workspace($1::uuid, $2::bigint, "
         "$3::bigint, $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], "
         "$10::text[], $11::text[], $12::text[], $13::bigint[], $14::bytea, $15::bigint, $16::bigint, $17::bigint, "
         "$18::bigint)",
-        project, job, held, gone, paths, kinds, modes, sizes, modified, targets, chunks, delta.chunks.digests,
+        project, job, job_fence, gone, paths, kinds, modes, sizes, modified, targets, chunks, delta.chunks.digests,
         delta.chunks.sizes, ry::bytes_view{ry::raw(delta.chunks.bytes)}, limits.bytes, limits.files,
         limits.account_bytes, limits.account_files);
   };
   ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
   if (in != nullptr)
-    rows = co_await ask(*in);
+    rows = co_await query_on(*in);
   else
-    rows = co_await ask(db_);
+    rows = co_await query_on(db_);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
-  keep_answer out{std::string(r.text(0)), std::string(r.opt_text(1).value_or("")), r.opt_int64(2).value_or(0),
+  keep_result out{std::string(r.text(0)), std::string(r.opt_text(1).value_or("")), r.opt_int64(2).value_or(0),
                   r.opt_int64(3).value_or(0)};
   co_return out;
 }
@@ -150,7 +150,7 @@ ry::task<ry::result<std::optional<workspace_entry>>> workspace_repository::entry
 }
 
 ry::task<ry::result<workspace_entries>> workspace_repository::directory(std::string project, std::string path) const {
-  // '0' follows '/', so all paths below are between the two.
+  // '0' is the character after '/', so the paths of all entries in the directory are between `from` and `to`.
   const std::string from = path.empty() ? "" : encode_path(path) + "/";
   const std::string to = path.empty() ? "" : encode_path(path) + "0";
   ry::result<ry::rows> rows = co_await db_.query_with(
@@ -181,14 +181,14 @@ ry::task<ry::result<workspace_usage>> workspace_repository::usage(std::string ac
   co_return out;
 }
 
-ry::task<ry::result<void>> workspace_repository::note_copy(std::string project, std::string node) const {
+ry::task<ry::result<void>> workspace_repository::record_copy(std::string project, std::string node) const {
   ry::result<ry::rows> rows = co_await db_.query("select runs.note_copy($1::uuid, $2::uuid)", project, node);
   if (!rows) co_return rows.error();
   co_return ry::result<void>();
 }
 
-ry::task<ry::result<void>> workspace_repository::note_size(std::string project, std::string node, std::int64_t bytes,
-                                                           std::int64_t files) const {
+ry::task<ry::result<void>> workspace_repository::record_size(std::string project, std::string node, std::int64_t bytes,
+                                                             std::int64_t files) const {
   ry::result<ry::rows> rows = co_await db_.query(
       "update runs.workspace_copies set bytes = $3::bigint, files = $4::bigint where project_id = $1::uuid and "
       "node = $2::uuid",
@@ -215,7 +215,8 @@ ry::task<ry::result<std::vector<std::string>>> workspace_repository::deleted_cop
   co_return out;
 }
 
-ry::task<ry::result<void>> workspace_repository::note_node(std::string node, std::vector<std::string> projects) const {
+ry::task<ry::result<void>> workspace_repository::record_node(std::string node,
+                                                             std::vector<std::string> projects) const {
   ry::result<ry::rows> rows = co_await db_.query(
       "insert into runs.workspace_nodes as n (node) values ($1::uuid) on conflict (node) do update set seen_at = now()",
       node);

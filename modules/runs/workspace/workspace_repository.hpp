@@ -1,5 +1,5 @@
 // The SQL of the stored workspaces; see migrations/0003_workspaces.sql. Statements are constant; functions return the
-// database's answer.
+// result of the database.
 #pragma once
 #include <ry/ry.hpp>
 #include <string>
@@ -19,17 +19,17 @@ struct chunk_batch {
 };
 
 struct workspace_delta {
-  std::vector<std::string> gone;  // raw paths
+  std::vector<std::string> gone;  // paths of removed entries, not encoded
   workspace_entries changed;
-  chunk_batch chunks;  // chunks that are not stored yet and were not put before
+  chunk_batch chunks;  // chunks that are not stored yet, except those that were passed to put()
 };
 
 struct workspace_fence {
   std::int64_t job = 0, fence = 0;
 };
 
-struct keep_answer {
-  std::string outcome, detail;  // as keep_workspace returns them
+struct keep_result {
+  std::string outcome, detail;  // of the SQL function keep_workspace
   std::int64_t version = 0, previous = 0;
 };
 
@@ -39,9 +39,9 @@ struct workspace_limits {
 };
 
 struct workspace_usage {
-  std::int64_t other_bytes = 0, other_files = 0;  // on this node, of the account's other projects
-  std::int64_t kept_bytes = 0, kept_files = 0;  // in the database, of all its projects
-  std::int64_t project_bytes = 0, project_files = 0;  // in the database, of this project
+  std::int64_t other_bytes = 0, other_files = 0;  // of the account's other projects, on this node's disk
+  std::int64_t kept_bytes = 0, kept_files = 0;  // of all the account's projects, in the database
+  std::int64_t project_bytes = 0, project_files = 0;  // of this project, in the database
 };
 
 struct workspace_manifest {
@@ -53,41 +53,42 @@ class workspace_repository {
  public:
   explicit workspace_repository(const ry::context& ctx) : db_(ctx) {}
 
-  // false: more than `most` bytes of the account would be stored without a file that refers to them.
+  // Stores chunks before the files that refer to them. False: the account would then have more than `max_bytes` bytes
+  // in chunks without a file.
   ry::task<ry::result<bool>> put(std::string account, std::string project, const chunk_batch& chunks,
-                                 std::int64_t most) const;
+                                 std::int64_t max_bytes) const;
   // Removes what put() stored for a project that was not created.
   ry::task<ry::result<void>> drop(std::string account, std::string project) const;
-  // fence: none for a change that is part of the transaction `in`.
-  ry::task<ry::result<keep_answer>> keep(std::string project, std::optional<workspace_fence> fence,
+  // Stores the changes of a workspace. fence: nullopt for a change that is part of the transaction `in`.
+  ry::task<ry::result<keep_result>> keep(std::string project, std::optional<workspace_fence> fence,
                                          const workspace_delta& delta, workspace_limits limits,
                                          ry::tx* in = nullptr) const;
   // nullopt: no such project.
   ry::task<ry::result<std::optional<workspace_manifest>>> manifest(std::string project) const;
-  // The chunks by digest; missing chunks are left out.
+  // The chunks by digest; missing chunks are skipped.
   ry::task<ry::result<std::map<std::string, std::string>>> chunks(std::string project,
                                                                   std::vector<std::string> digests) const;
   ry::task<ry::result<std::vector<std::string>>> upload_names(ry::tx& in, std::string project) const;
   // nullopt: no such entry.
   ry::task<ry::result<std::optional<workspace_entry>>> entry(std::string project, std::string path) const;
-  // The entries of a directory ("": the workspace), by name.
+  // The entries of a directory by name; the path "" is the root of the workspace.
   ry::task<ry::result<workspace_entries>> directory(std::string project, std::string path) const;
-  // The deleted ones among these projects.
+  // Those of the given projects that are deleted.
   ry::task<ry::result<std::vector<std::string>>> deleted_of(std::vector<std::string> projects) const;
-  // Includes `project`, which need not exist yet.
+  // The usage of the account, including `project`, which need not exist yet.
   ry::task<ry::result<workspace_usage>> usage(std::string account, std::string project, std::string node) const;
   // Records that the node has, or is about to make, a copy of the project.
-  ry::task<ry::result<void>> note_copy(std::string project, std::string node) const;
+  ry::task<ry::result<void>> record_copy(std::string project, std::string node) const;
   // Stores the size of the copy on the node's disk.
-  ry::task<ry::result<void>> note_size(std::string project, std::string node, std::int64_t bytes,
-                                       std::int64_t files) const;
-  // Records that the node has no copy any more. When no node has one, the thread and files of the deleted project no
-  // longer count.
+  ry::task<ry::result<void>> record_size(std::string project, std::string node, std::int64_t bytes,
+                                         std::int64_t files) const;
+  // Records that the node no longer has a copy. When no node has one, the thread and files of the deleted project no
+  // longer count towards the limits.
   ry::task<ry::result<void>> copy_removed(std::string project, std::string node) const;
-  // The deleted projects of which the node has copies.
+  // The deleted projects of which the database lists copies on the node.
   ry::task<ry::result<std::vector<std::string>>> deleted_copies(std::string node) const;
   // Records that the node is alive and has copies of these projects.
-  ry::task<ry::result<void>> note_node(std::string node, std::vector<std::string> projects) const;
+  ry::task<ry::result<void>> record_node(std::string node, std::vector<std::string> projects) const;
   // Removes chunks without references, and records of projects of which no node has a copy.
   ry::task<ry::result<void>> prune() const;
 

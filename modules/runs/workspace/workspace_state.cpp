@@ -24,7 +24,7 @@ void append_escape(std::string& out, unsigned char c) {
   out += "0123456789ABCDEF"[c & 15];
 }
 
-// The words of a line, in sequence.
+// Reads the words of a line one after the other.
 class words {
  public:
   explicit words(std::string_view line) : rest_(line) {}

@@ -23,11 +23,11 @@ namespace {
 constexpr std::size_t batch_bytes = 2 * chunk_bytes;
 constexpr std::size_t batch_files = 256;
 constexpr std::uint64_t urgent_bytes = 4 * chunk_bytes;
-// A file that changed less than this before a scan may change again without a visible difference.
-constexpr std::int64_t settled_after_ns = 20'000'000;
+// A file that changed less than this time before a scan may change again without a change of its timestamp.
+constexpr std::int64_t timestamp_granularity_ns = 20'000'000;
 constexpr std::int64_t no_version = -1;  // the copy matches no version of the database
 
-std::optional<std::string> read_whole(const std::string& path) {
+std::optional<std::string> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return std::nullopt;
   std::ostringstream text;
@@ -35,7 +35,7 @@ std::optional<std::string> read_whole(const std::string& path) {
   return std::move(text).str();
 }
 
-bool write_whole(const std::string& path, std::string_view bytes) {
+bool write_file(const std::string& path, std::string_view bytes) {
   const std::string fresh = path + ".new";
   std::FILE* f = std::fopen(fresh.c_str(), "wbe");
   if (f == nullptr) return false;
@@ -44,7 +44,7 @@ bool write_whole(const std::string& path, std::string_view bytes) {
   return std::rename(fresh.c_str(), path.c_str()) == 0;
 }
 
-bool append_to(const std::string& path, std::string_view bytes) {
+bool append_file(const std::string& path, std::string_view bytes) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (fd < 0) return false;
   while (!bytes.empty()) {
@@ -56,7 +56,7 @@ bool append_to(const std::string& path, std::string_view bytes) {
   return ::close(fd) == 0 && bytes.empty();
 }
 
-// The reason of an error: files of the account that are being stored reach their limit.
+// Error reason: the account's chunks without a file have reached their limit.
 constexpr const char* pending_limit = "runs.workspace_pending";
 
 std::string limit_note(std::string_view what) {
@@ -79,13 +79,13 @@ std::string excess_text(std::string_view outcome, const workspace_limits& limits
   return {};
 }
 
-// The id of the copies in this data directory, stored in `path`. The host's node id changes with each start, so copies
-// of an earlier process would count until that id expires.
+// The id of the copies in this data directory, stored in the file `path`. The node id is not used, because it changes
+// with each start of the host: copies of an earlier process would count until that id expires.
 std::string id_of_copies(const std::string& path, const std::string& fresh) {
   std::string id;
   std::ifstream(path) >> id;
   if (ry::uuid::parse(id)) return id;
-  (void)write_whole(path, fresh + "\n");  // if the directory is not writable, no copies are made either
+  (void)write_file(path, fresh + "\n");  // if the directory is not writable, no copies can be made either
   return fresh;
 }
 
@@ -100,11 +100,11 @@ std::string digest_of(std::string_view bytes) {
 void workspace_store::start() {
   const std::string data(ctx_.fact("data_dir"));
   if (data.empty()) return;
-  const std::string own = data + "/runs";
-  states_ = own + "/workspaces";
-  incoming_ = own + "/incoming";
-  for (const std::string& path : {own, states_, incoming_}) ::mkdir(path.c_str(), 0700);
-  holder_ = id_of_copies(own + "/copies_id", holder_);
+  const std::string directory = data + "/runs";
+  states_ = directory + "/workspaces";
+  incoming_ = directory + "/incoming";
+  for (const std::string& path : {directory, states_, incoming_}) ::mkdir(path.c_str(), 0700);
+  copies_id_ = id_of_copies(directory + "/copies_id", copies_id_);
 }
 
 bool workspace_store::can_keep(const driver& d) {
@@ -126,7 +126,7 @@ void workspace_store::unlock(workspace& w) {
   w.free_.set();
 }
 
-workspace_ptr workspace_store::share(const std::string& project, ry_exec* exec) {
+workspace_ptr workspace_store::find_or_create(const std::string& project, ry_exec* exec) {
   std::lock_guard lock(mutex_);
   std::weak_ptr<workspace>& slot = open_[project];
   workspace_ptr w = slot.lock();
@@ -137,19 +137,19 @@ workspace_ptr workspace_store::share(const std::string& project, ry_exec* exec) 
   return w;
 }
 
-ry::task<ry::result<workspace_ptr>> workspace_store::open(driver d, std::string project, open_options want,
+ry::task<ry::result<workspace_ptr>> workspace_store::open(driver d, std::string project, open_options options,
                                                           ry_exec* home) {
-  const workspace_ptr w = share(project, home);
+  const workspace_ptr w = find_or_create(project, home);
   ry::result<void> done = co_await lock(*w);
   if (done) {
     try {
       done = co_await ry::call_done(
           [&](ry_exec* exec, ry_done made) { return d->table->ensure(d->self, ry::str(project), exec, made); });
-      if (done && !w->noted_) {
-        done = co_await rows_.note_copy(project, node());
-        w->noted_ = done.ok();
+      if (done && !w->recorded_) {
+        done = co_await rows_.record_copy(project, node());
+        w->recorded_ = done.ok();
       }
-      if (done && can_keep(d)) done = co_await bring(d, *w, std::move(want));
+      if (done && can_keep(d)) done = co_await update_if_outdated(d, *w, std::move(options));
     } catch (...) {
       done = ry::current_error();
     }
@@ -160,48 +160,48 @@ ry::task<ry::result<workspace_ptr>> workspace_store::open(driver d, std::string 
   co_return w;
 }
 
-ry::task<ry::result<void>> workspace_store::bring(const driver& d, workspace& w, open_options want) {
-  bool alone = false;
-  if (!w.known_) {
+ry::task<ry::result<void>> workspace_store::update_if_outdated(const driver& d, workspace& w, open_options options) {
+  bool only_user = false;
+  if (!w.state_loaded_) {
     ry::result<scan_result> now = co_await scan(d, w);
-    // Too many files to compare with the stored ones. Commands may still delete files; keep() stores the workspace when
-    // it has fewer.
+    // There are too many files to compare with the stored ones. Commands may still delete files; keep() stores the
+    // workspace when it has fewer files.
     if (!now && now.status() == RY_RESOURCE_EXHAUSTED) co_return ry::result<void>();
     if (!now) co_return now.error();
-    co_await read_state(w, *now);
-    alone = true;
+    co_await load_state(w, *now);
+    only_user = true;
   }
-  // An unused copy that is ahead of the database comes from a database that was restored to an earlier state.
-  const bool current = alone ? w.state_.version == want.version : w.state_.version >= want.version;
-  if (current && !w.foreign_) co_return ry::result<void>();
-  const bool stays = !w.foreign_ && (!alone || (want.before != 0 && w.state_.version == want.before));
-  const local_changes mine = stays ? local_changes::stay : local_changes::go;
-  co_return co_await refresh(d, w, mine, std::move(want.at_hand));
+  // If an unused copy has a higher version than the database, the database was restored to an earlier state.
+  const bool current = only_user ? w.state_.version == options.version : w.state_.version >= options.version;
+  if (current && !w.must_discard_) co_return ry::result<void>();
+  const bool preserve = !w.must_discard_ && (!only_user || (options.before != 0 && w.state_.version == options.before));
+  const local_changes local = preserve ? local_changes::preserve : local_changes::discard;
+  co_return co_await refresh(d, w, local, std::move(options.local_files));
 }
 
-ry::task<void> workspace_store::read_state(workspace& w, const scan_result& now) {
+ry::task<void> workspace_store::load_state(workspace& w, const scan_result& now) {
   const std::string path = state_path(w.project);
-  const std::optional<std::string> text = co_await ctx_.run_blocking([&path] { return read_whole(path); });
-  std::optional<workspace_state> read;
-  if (text) read = parse_state(*text);
-  if (read && read->root_inode == now.root_inode && read->root_made_ns == now.root_made_ns) {
-    w.state_ = std::move(*read);
+  const std::optional<std::string> text = co_await ctx_.run_blocking([&path] { return read_file(path); });
+  std::optional<workspace_state> saved;
+  if (text) saved = parse_state(*text);
+  if (saved && saved->root_inode == now.root_inode && saved->root_made_ns == now.root_made_ns) {
+    w.state_ = std::move(*saved);
   } else {
     w.state_ = {};
     w.state_.root_inode = now.root_inode;
     w.state_.root_made_ns = now.root_made_ns;
   }
-  w.known_ = true;
+  w.state_loaded_ = true;
 }
 
 ry::task<ry::result<workspace_store::scan_result>> workspace_store::scan(const driver& d, const workspace& w) {
   timespec begun{};
   ::clock_gettime(CLOCK_REALTIME, &begun);
-  // Twice the limit; a larger workspace is not scanned further.
-  const auto most = static_cast<std::uint64_t>(config_.workspace_files) * 2;
+  // A scan ends at twice the limit.
+  const auto max_entries = static_cast<std::uint64_t>(config_.workspace_files) * 2;
   ry::result<scan_result> out = co_await ry::call<scan_result, const ry_sandbox_entry*, std::size_t>(
       [&](ry_exec* exec, ry_sandbox_scan_fn fn, void* ctx) {
-        return d->table->scan(d->self, ry::str(w.project), most, exec, fn, ctx);
+        return d->table->scan(d->self, ry::str(w.project), max_entries, exec, fn, ctx);
       },
       [](const ry_sandbox_entry* entries, std::size_t n) {
         scan_result r;
@@ -213,15 +213,15 @@ ry::task<ry::result<workspace_store::scan_result>> workspace_store::scan(const d
             r.root_made_ns = e.changed_ns;
             continue;
           }
-          workspace_entry own;
-          own.kind = e.kind;
-          own.mode = e.mode;
-          own.size = e.size;
-          own.modified_ns = e.modified_ns;
-          own.changed_ns = e.changed_ns;
-          own.inode = e.inode;
-          own.target = ry::text(e.target);
-          r.entries.emplace(ry::text(e.path), std::move(own));
+          workspace_entry entry;
+          entry.kind = e.kind;
+          entry.mode = e.mode;
+          entry.size = e.size;
+          entry.modified_ns = e.modified_ns;
+          entry.changed_ns = e.changed_ns;
+          entry.inode = e.inode;
+          entry.target = ry::text(e.target);
+          r.entries.emplace(ry::text(e.path), std::move(entry));
         }
         return r;
       });
@@ -244,18 +244,18 @@ ry::task<ry::result<void>> workspace_store::place(const driver& d, const workspa
   });
 }
 
-// Places the wanted entries; fetches small files from the database in batches.
-ry::task<ry::result<void>> workspace_store::fetch(const driver& d, const workspace& w, workspace_entries wanted,
-                                                  std::map<std::string, std::string> at_hand) {
+// Places the needed entries; fetches small files from the database in batches.
+ry::task<ry::result<void>> workspace_store::fetch(const driver& d, const workspace& w, workspace_entries needed,
+                                                  std::map<std::string, std::string> local_files) {
   const std::string spool = incoming_ + "/" + ctx_.new_uuid().to_string();
-  auto at = wanted.begin();
-  while (at != wanted.end()) {
+  auto at = needed.begin();
+  while (at != needed.end()) {
     auto end = at;
     std::vector<std::string> digests;
     std::uint64_t bytes = 0;
-    for (; end != wanted.end() && digests.size() < batch_files; ++end) {
+    for (; end != needed.end() && digests.size() < batch_files; ++end) {
       const workspace_entry& e = end->second;
-      if (e.kind != RY_SANDBOX_FILE || at_hand.contains(end->first)) continue;
+      if (e.kind != RY_SANDBOX_FILE || local_files.contains(end->first)) continue;
       if (bytes != 0 && bytes + e.size > batch_bytes) break;
       if (e.size > batch_bytes) {
         if (end == at) ++end;
@@ -274,8 +274,8 @@ ry::task<ry::result<void>> workspace_store::fetch(const driver& d, const workspa
       const std::string& path = at->first;
       const workspace_entry& e = at->second;
       std::string host;
-      if (const auto there = at_hand.find(path); there != at_hand.end()) {
-        host = there->second;
+      if (const auto local = local_files.find(path); local != local_files.end()) {
+        host = local->second;
       } else if (e.kind == RY_SANDBOX_FILE) {
         host = spool;
         const std::vector<std::string> all = split_chunks(e.chunks);
@@ -297,7 +297,7 @@ ry::task<ry::result<void>> workspace_store::fetch(const driver& d, const workspa
               co_return ry::error(RY_ABORTED, "runs.workspace_moved", "the workspace changed meanwhile");
             part += piece->second;
           }
-          const bool wrote = co_await ctx_.run_blocking([&spool, &part] { return append_to(spool, part); });
+          const bool wrote = co_await ctx_.run_blocking([&spool, &part] { return append_file(spool, part); });
           if (!wrote) co_return ry::unavailable("runs.workspace", "a file could not be written");
           if (i == from) break;
         }
@@ -312,31 +312,33 @@ ry::task<ry::result<void>> workspace_store::fetch(const driver& d, const workspa
   co_return ry::result<void>();
 }
 
-ry::task<ry::result<void>> workspace_store::refresh(const driver& d, workspace& w, local_changes mine,
-                                                    std::map<std::string, std::string> at_hand) {
+ry::task<ry::result<void>> workspace_store::refresh(const driver& d, workspace& w, local_changes local,
+                                                    std::map<std::string, std::string> local_files) {
   ry::result<void> done = ry::error(RY_UNKNOWN);
   for (int attempt = 0; attempt < 3; ++attempt) {
-    ry::result<std::optional<workspace_manifest>> there = co_await rows_.manifest(w.project);
-    if (!there) co_return there.error();
-    if (!*there) co_return ry::result<void>();  // the project is not committed yet, or was deleted
-    const workspace_manifest& want = **there;
+    ry::result<std::optional<workspace_manifest>> manifest = co_await rows_.manifest(w.project);
+    if (!manifest) co_return manifest.error();
+    if (!*manifest) co_return ry::result<void>();  // the project is not committed yet, or was deleted
+    const workspace_manifest& stored = **manifest;
     ry::result<scan_result> before = co_await scan(d, w);
     if (!before) co_return before.error();
     const workspace_changes dirty = changes_between(w.state_.entries, before->entries);
-    const auto stays = [&](const std::string& path) { return mine == local_changes::stay && dirty.contains(path); };
-    workspace_entries wanted;
-    for (const auto& [path, e] : want.entries) {
-      if (stays(path)) continue;
+    const auto is_preserved = [&](const std::string& path) {
+      return local == local_changes::preserve && dirty.contains(path);
+    };
+    workspace_entries needed;
+    for (const auto& [path, e] : stored.entries) {
+      if (is_preserved(path)) continue;
       const auto known = w.state_.entries.find(path);
       if (known == w.state_.entries.end() || !known->second.same_content(e) || dirty.contains(path))
-        wanted.emplace(path, e);
+        needed.emplace(path, e);
     }
     std::string removed;
     for (const auto& [path, e] : before->entries) {
-      if (want.entries.contains(path) || stays(path)) continue;
+      if (stored.entries.contains(path) || is_preserved(path)) continue;
       if (!removed.empty() && path.starts_with(removed)) continue;  // removed with its directory
       // A directory that contains preserved entries is not removed.
-      if (mine == local_changes::stay && e.kind == RY_SANDBOX_DIR) {
+      if (local == local_changes::preserve && e.kind == RY_SANDBOX_DIR) {
         const std::string inside = path + "/";
         const auto kept = std::find_if(dirty.changed.begin(), dirty.changed.end(),
                                        [&](const std::string& p) { return p.starts_with(inside); });
@@ -347,39 +349,39 @@ ry::task<ry::result<void>> workspace_store::refresh(const driver& d, workspace& 
       if (!cleared) co_return cleared.error();
       removed = path + "/";
     }
-    done = co_await fetch(d, w, std::move(wanted), at_hand);
+    done = co_await fetch(d, w, std::move(needed), local_files);
     if (!done && !done.error().is("runs.workspace_moved")) co_return done.error();
     if (!done) continue;
     ry::result<scan_result> now = co_await scan(d, w);
     if (!now) co_return now.error();
     workspace_entries entries;
-    for (const auto& [path, e] : want.entries) {
-      const auto is = now->entries.find(path);
-      if (stays(path)) {
+    for (const auto& [path, e] : stored.entries) {
+      const auto present = now->entries.find(path);
+      if (is_preserved(path)) {
         // Keep the recorded state, so that the change is still detected.
         if (const auto old = w.state_.entries.find(path); old != w.state_.entries.end())
           entries.emplace(path, old->second);
         else
           entries.emplace(path, workspace_entry());
-      } else if (is != now->entries.end()) {
-        workspace_entry own = is->second;
-        own.chunks = e.chunks;
-        entries.emplace(path, std::move(own));
+      } else if (present != now->entries.end()) {
+        workspace_entry entry = present->second;
+        entry.chunks = e.chunks;
+        entries.emplace(path, std::move(entry));
       }
     }
     w.state_.entries = std::move(entries);
-    w.state_.version = want.version;
-    w.foreign_ = false;
-    co_await save(w);
+    w.state_.version = stored.version;
+    w.must_discard_ = false;
+    co_await save_state(w);
     co_return ry::result<void>();
   }
   co_return done.error();
 }
 
-ry::task<void> workspace_store::save(const workspace& w) {
+ry::task<void> workspace_store::save_state(const workspace& w) {
   const std::string text = state_text(w.state_), path = state_path(w.project);
-  const bool saved = co_await ctx_.run_blocking([&] { return write_whole(path, text); });
-  // Otherwise the next user of the copy fetches everything again.
+  const bool saved = co_await ctx_.run_blocking([&] { return write_file(path, text); });
+  // Without the state, the next user of the copy fetches all files again.
   if (!saved) ctx_.warn("the state of a workspace could not be written", {{"project", w.project}});
 }
 
@@ -403,8 +405,8 @@ ry::task<ry::result<workspace_store::kept>> workspace_store::keep(driver d, work
   co_return out;
 }
 
-// The digests of a file's chunks; collects chunks that the database lacks and stores them in batches. `incomplete`: the
-// file was truncated or grew meanwhile; it will look changed the next time.
+// Returns the digests of a file's chunks; collects chunks that the database lacks and stores them in batches.
+// `incomplete`: the file changed its size meanwhile; the next scan will report it as changed.
 ry::task<ry::result<std::string>> workspace_store::digest_file(const driver& d, const workspace& w,
                                                                const std::string& account,
                                                                const workspace_limits& limits, std::string path,
@@ -456,17 +458,17 @@ ry::task<ry::result<workspace_store::kept>> workspace_store::keep_changes(const 
       co_return out;
     }
     if (!now && now.status() != RY_NOT_FOUND) co_return now.error();
-    if (now && !w.known_) {
-      // The workspace was too large to be scanned before, and is not any more.
-      co_await read_state(w, *now);
+    if (now && !w.state_loaded_) {
+      // The workspace was too large to be scanned by open(), but no longer is.
+      co_await load_state(w, *now);
       if (w.state_.version == no_version) {
-        ry::result<void> brought = co_await refresh(d, w, local_changes::go, {});
-        if (!brought) co_return brought.error();
+        ry::result<void> refreshed = co_await refresh(d, w, local_changes::discard, {});
+        if (!refreshed) co_return refreshed.error();
         co_return out;
       }
     }
     if (!now || now->root_inode != w.state_.root_inode || now->root_made_ns != w.state_.root_made_ns) {
-      w.known_ = false;  // the directory was removed or replaced
+      w.state_loaded_ = false;  // the directory was removed or replaced
       co_return ry::error(RY_FAILED_PRECONDITION, "runs.workspace_replaced",
                           "the directory of the workspace was removed or replaced while it was in use");
     }
@@ -475,7 +477,7 @@ ry::task<ry::result<workspace_store::kept>> workspace_store::keep_changes(const 
     std::uint64_t to_read = 0;
     for (const std::string& path : changes.changed) to_read += now->entries.at(path).size;
     if (urgent() && to_read > urgent_bytes) co_return out;
-    // Otherwise files would be stored before the database refuses them.
+    // Check the limits first: otherwise large files would be stored before the database refuses them.
     if (to_read > batch_bytes) {
       ry::result<std::string> excess = co_await find_excess(w, *now, limits, account);
       if (!excess) co_return excess.error();
@@ -486,14 +488,14 @@ ry::task<ry::result<workspace_store::kept>> workspace_store::keep_changes(const 
     }
 
     std::set<std::string> known;
-    if (attempt == 0)  // later attempts: the database lacks some of them
+    if (attempt == 0)  // in later attempts, the database lacks some of these chunks
       for (const auto& [path, e] : w.state_.entries)
         for (std::string& digest : split_chunks(e.chunks)) known.insert(std::move(digest));
     const std::function<bool(const std::string&)> is_known = [&known](const std::string& digest) {
       return !known.insert(digest).second;
     };
     workspace_delta delta;
-    workspace_entries seen;  // as they will be in the state
+    workspace_entries updated;  // new entries of the state
     for (const std::string& path : changes.changed) {
       workspace_entry e = now->entries.at(path);
       if (e.kind == RY_SANDBOX_FILE) {
@@ -521,46 +523,46 @@ ry::task<ry::result<workspace_store::kept>> workspace_store::keep_changes(const 
         if (incomplete) continue;
         e.chunks = std::move(*digests);
         if (urgent() && to_read > urgent_bytes) co_return out;
-        if (e.changed_ns > now->begun_ns - settled_after_ns) e.changed_ns = 0;
+        if (e.changed_ns > now->begun_ns - timestamp_granularity_ns) e.changed_ns = 0;
       }
       const auto before = w.state_.entries.find(path);
       if (before == w.state_.entries.end() || !before->second.same_content(e)) delta.changed.emplace(path, e);
-      seen.emplace(path, std::move(e));
+      updated.emplace(path, std::move(e));
     }
     delta.gone = changes.gone;
     if (!delta.changed.empty() || !delta.gone.empty()) {
-      ry::result<keep_answer> said = co_await rows_.keep(w.project, fence, delta, limits);
-      if (!said) {
-        if (said.error().is("jobs.fence_lost")) {
-          w.foreign_ = true;
-          w.state_.version = no_version;  // also after a restart of this server
-          co_await save(w);
+      ry::result<keep_result> result = co_await rows_.keep(w.project, fence, delta, limits);
+      if (!result) {
+        if (result.error().is("jobs.fence_lost")) {
+          w.must_discard_ = true;
+          w.state_.version = no_version;  // discards the changes even after a restart of this server
+          co_await save_state(w);
           out.ours = false;
           co_return out;
         }
-        co_return said.error();
+        co_return result.error();
       }
-      if (said->outcome == "missing") continue;
-      if (const std::string excess = excess_text(said->outcome, limits); !excess.empty()) {
-        count_workspace_limit(ctx_, said->outcome);
+      if (result->outcome == "missing") continue;
+      if (const std::string excess = excess_text(result->outcome, limits); !excess.empty()) {
+        count_workspace_limit(ctx_, result->outcome);
         out.note = limit_note(excess);
         co_return out;
       }
-      if (said->outcome == "gone") co_return out;
-      const bool behind = said->previous != w.state_.version;
+      if (result->outcome == "gone") co_return out;
+      const bool behind = result->previous != w.state_.version;
       for (const std::string& path : delta.gone) w.state_.entries.erase(path);
-      for (auto& [path, e] : seen) w.state_.entries.insert_or_assign(path, std::move(e));
+      for (auto& [path, e] : updated) w.state_.entries.insert_or_assign(path, std::move(e));
       if (behind) {
         // Another node changed other files of the project: fetch them and preserve local changes.
-        ry::result<void> brought = co_await refresh(d, w, local_changes::stay, {});
-        if (!brought) co_return brought.error();
+        ry::result<void> refreshed = co_await refresh(d, w, local_changes::preserve, {});
+        if (!refreshed) co_return refreshed.error();
         co_return out;
       }
-      w.state_.version = said->version;
+      w.state_.version = result->version;
     } else {
-      for (auto& [path, e] : seen) w.state_.entries.insert_or_assign(path, std::move(e));
+      for (auto& [path, e] : updated) w.state_.entries.insert_or_assign(path, std::move(e));
     }
-    co_await save(w);
+    co_await save_state(w);
     co_return out;
   }
   co_return ry::unavailable("runs.workspace", "the workspace kept changing");
@@ -618,12 +620,12 @@ ry::task<std::vector<std::string>> workspace_store::local_projects() {
 ry::task<ry::result<void>> workspace_store::remove(driver d, std::string project) {
   if (is_open(project)) co_return ry::result<void>();
   ry_exec* const home = co_await ry::this_exec();
-  const workspace_ptr w = share(project, home);
+  const workspace_ptr w = find_or_create(project, home);
   ry::result<void> done = co_await lock(*w);
   if (done) {
-    // A concurrent user may have placed files of a new project and use them.
+    // If the state was loaded, a concurrent user may have placed files of a new project and uses them.
     try {
-      if (!w->known_) done = co_await remove_copy(d, *w);
+      if (!w->state_loaded_) done = co_await remove_copy(d, *w);
     } catch (...) {
       done = ry::current_error();
     }
@@ -640,10 +642,10 @@ ry::task<ry::result<void>> workspace_store::remove_copy(const driver& d, workspa
   if (deleted->empty()) co_return ry::result<void>();
   ry::result<void> removed = co_await ry::call_done(
       [&](ry_exec* exec, ry_done done) { return d->table->destroy(d->self, ry::str(w.project), exec, done); });
-  if (!removed) co_return removed;  // the remaining files are found again while the state file exists
+  if (!removed) co_return removed;  // the next sweep finds the remaining files, because the state file still exists
   const std::string path = state_path(w.project);
   co_await ctx_.run_blocking([&path] { ::unlink(path.c_str()); });
-  w.noted_ = false;
+  w.recorded_ = false;
   co_return co_await rows_.copy_removed(w.project, node());
 }
 
