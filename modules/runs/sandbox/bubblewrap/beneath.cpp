@@ -65,7 +65,7 @@ int open_beneath(int directory, const std::string& path, std::uint64_t flags, li
   how.flags = flags | O_CLOEXEC;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | (follow == links::refuse ? RESOLVE_NO_SYMLINKS : 0);
   int fd = -1;
-  // EAGAIN: a concurrent rename kept the kernel from verifying the result.
+  // EAGAIN: a concurrent rename prevented the kernel from verifying the result.
   for (int attempt = 0; attempt < 16; ++attempt) {
     fd = static_cast<int>(::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof(how)));
     if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) break;
@@ -80,7 +80,6 @@ file_error check_path(std::string_view path) {
   return {};
 }
 
-// The last component must be a name: "", "." and ".." cannot be created.
 file_error split(std::string_view path, split_path& out) {
   if (file_error error = check_path(path)) return error;
   std::size_t at = 0;
@@ -99,7 +98,6 @@ file_error split(std::string_view path, split_path& out) {
   return {};
 }
 
-// Opens the directory of a new file; creates missing directories.
 file_error open_parent(int workspace, const split_path& path, std::optional<uid_t> owner, unique_fd& out) {
   std::string prefix = ".";
   unique_fd at(open_beneath(workspace, prefix, O_RDONLY | O_DIRECTORY));

@@ -17,8 +17,8 @@ std::string file_text(const char* path) {
   return std::move(out).str();
 }
 
-// Adds the memory file systems (/tmp, /dev/shm, in some commands /workspace), which have limits of their own, and the
-// processes of bwrap and runyard-sandbox-exec.
+// Adds room for the memory file systems (/tmp, /dev/shm, for some commands /workspace), which have separate limits, and
+// for the processes of bwrap and runyard-sandbox-exec.
 group_limits limits_of(const command_spec& spec) {
   const std::uint64_t memory = std::max(spec.limit.memory_bytes, spec.limit.data_bytes);
   return {memory == 0 ? 0 : memory + 3 * spec.limit.tmp_bytes,
@@ -29,18 +29,19 @@ group_limits limits_of(const command_spec& spec) {
 
 command_groups::command_groups(ry::context& ctx, std::string mode, const group_settings& settings)
     : ctx_(ctx), mode_(std::move(mode)), settings_(settings) {
-  // `runyard check` runs outside of the server's group, so this looks only at the machine.
+  // `runyard check` runs outside the server's group, so this checks only the machine.
   if (mode_ != "auto") return;
-  const std::string missing = groups_.lacks(own_group(file_text("/proc/self/mountinfo"), "0::/\n"));
-  if (!missing.empty()) warn_of(missing);
+  const std::string missing = groups_.missing_requirement(own_group(file_text("/proc/self/mountinfo"), "0::/\n"));
+  if (!missing.empty()) report_missing(missing);
 }
 
-void command_groups::warn_of(const std::string& missing) {
-  without_ =
+void command_groups::report_missing(const std::string& missing) {
+  missing_limits_ =
       "commands run without control groups. Kernel memory (socket buffers, page tables) of a command, and memory, processes and "
       "CPU time per account are not limited. Cause: " +
       missing;
-  if (mode_ == "auto") ctx_.log(ctx_.fact("deployment.mode") == "local" ? RY_LOG_INFO : RY_LOG_WARN, without_ + fix);
+  if (mode_ == "auto")
+    ctx_.log(ctx_.fact("deployment.mode") == "local" ? RY_LOG_INFO : RY_LOG_WARN, missing_limits_ + fix);
 }
 
 std::string command_groups::start() {
@@ -49,12 +50,12 @@ std::string command_groups::start() {
     missing = groups_.prepare(own_group(file_text("/proc/self/mountinfo"), file_text("/proc/self/cgroup")), settings_);
   ctx_.metrics().gauge("control_groups", "1: commands run in control groups").set(groups_.usable() ? 1 : 0);
   if (groups_.usable()) {
-    without_.clear();  // the constructor did not know the server's group yet
+    missing_limits_.clear();  // the constructor could only check the machine
     return {};
   }
   if (mode_ == "required")
     return "the sandbox has no control groups, but sandbox_bubblewrap.control_groups = \"required\": " + missing + fix;
-  if (without_.empty()) warn_of(missing);
+  if (missing_limits_.empty()) report_missing(missing);
   return {};
 }
 

@@ -1,5 +1,5 @@
-// The control groups of the driver's commands, as the setting control_groups demands, and the description of the limits that
-// are missing without them. Thread: start() before the others, which any thread may call.
+// The control groups of the driver's commands, according to the setting control_groups, and a description of the limits
+// that are missing without them. Thread: any, after start().
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,22 +16,22 @@ class command_groups {
   // mode: "auto", "required" or "off".
   command_groups(ry::context& ctx, std::string mode, const group_settings& settings);
 
-  // Takes over the server's group. Returns an error message if commands must not run; empty: they may.
+  // Takes over the server's group. Returns an error message if commands must not run, otherwise an empty string.
   std::string start();
-  // Names the limits that are missing; empty: none.
-  const std::string& degraded() const { return without_; }
+  // Describes the missing limits; empty: none.
+  const std::string& degraded() const { return missing_limits_; }
   bool usable() const { return groups_.usable(); }
 
-  // Makes a group for a command and sets `group`, which stays empty without control groups. False: it could not be made.
+  // Creates a group for a command and sets `group`, which stays empty without control groups. False: creation failed.
   bool add(std::string& group, const std::string& account, const command_spec& spec);
-  // Makes a group for a sandbox whose account is not known yet.
+  // Creates a group for a sandbox whose account is not known yet.
   bool add_waiting(std::string& group);
-  // Moves a sandbox from that group to a new one of the account, and sets `group`. False: it could not be moved.
+  // Moves such a sandbox to a new group of the account, and sets `group`. False: the move failed.
   bool move(std::string& group, const std::string& account, const command_spec& spec);
-  // These accept an empty name.
+  // The following functions accept an empty name.
   void remove(const std::string& group);
-  memory_end ran_out_of_memory(const std::string& group) {
-    return group.empty() ? memory_end::none : groups_.ran_out_of_memory(group);
+  memory_verdict ran_out_of_memory(const std::string& group) {
+    return group.empty() ? memory_verdict::none : groups_.ran_out_of_memory(group);
   }
   // The memory limit for all commands of an account.
   std::uint64_t account_memory_bytes() const { return settings_.account.memory_bytes; }
@@ -41,12 +41,12 @@ class command_groups {
   }
 
  private:
-  void warn_of(const std::string& missing);
+  void report_missing(const std::string& missing);
 
   ry::context& ctx_;
   const std::string mode_;
   const group_settings settings_;
-  std::string without_;
+  std::string missing_limits_;
   control_groups groups_;
 };
 

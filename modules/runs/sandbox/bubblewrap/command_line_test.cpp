@@ -1,4 +1,4 @@
-// Executes the command lines: the tests are about the abilities of a sandboxed command.
+// These tests execute the command lines and check what a sandboxed command can do.
 #include "command_line.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ outcome execute_in(const std::string& directory, const std::vector<std::string>&
   }
   ::close(pipe_ends[1]);
   ::close(input_ends[0]);
-  // Less than a pipe holds.
+  // The input is smaller than the capacity of a pipe.
   EXPECT_EQ(::write(input_ends[1], input.data(), input.size()), static_cast<ssize_t>(input.size()));
   ::close(input_ends[1]);
   outcome out;
@@ -76,7 +76,7 @@ class command_line_test : public ::testing::Test {
     char name[] = "/tmp/ry-bwrap-XXXXXX";
     ASSERT_NE(::mkdtemp(name), nullptr);
     root = name;
-    // A uid of this test, because processes of tests that run at the same time would count to the limit.
+    // A separate uid for this test, because processes of concurrent tests would count towards the limit.
     const auto uid = 61184 + static_cast<std::uint32_t>(::getpid()) % 4096;
     std::ofstream(root / "passwd") << passwd_text(uid, 1);
     std::ofstream(root / "group") << group_text(uid, 1);
@@ -85,8 +85,8 @@ class command_line_test : public ::testing::Test {
     spec.bwrap_path = "/usr/bin/bwrap";
     spec.exec_path = fs::read_symlink("/proc/self/exe").replace_filename("runyard-sandbox-exec");
     const workspaces all(root.string());
-    const bool rooted = spec.mode == confinement::drop_root;
-    const file_error made = all.ensure(project, rooted ? std::optional<uid_t>(uid) : std::nullopt);
+    const bool is_root = spec.mode == confinement::drop_root;
+    const file_error made = all.ensure(project, is_root ? std::optional<uid_t>(uid) : std::nullopt);
     ASSERT_FALSE(made) << made.message;
     spec.workspace = all.path_of(project);
     files = spec.workspace;
@@ -94,8 +94,8 @@ class command_line_test : public ::testing::Test {
     spec.uid = uid;
     spec.limit = {2ull << 30, 64, 1 << 20, 256, 16 << 20};
     if (::access(spec.bwrap_path.c_str(), X_OK) != 0) GTEST_SKIP() << "bubblewrap is not installed";
-    const outcome nothing = execute(shell("true"));
-    ASSERT_EQ(nothing.exit_code, 0) << nothing.output;
+    const outcome probe = execute(shell("true"));
+    ASSERT_EQ(probe.exit_code, 0) << probe.output;
   }
   void TearDown() override { fs::remove_all(root); }
 
@@ -103,7 +103,7 @@ class command_line_test : public ::testing::Test {
     return execute_in(working_directory(spec), command, input);
   }
 
-  // Output and exit of a warm sandbox after a start request and the input behind it.
+  // Executes a script in a warm sandbox, by a start request that is followed by the input `rest`.
   outcome execute_warm(std::string_view script, std::uint32_t uid, const std::string& rest = {}) {
     spec.argv.clear();
     std::vector<std::string> env = command_environment();
@@ -117,8 +117,8 @@ class command_line_test : public ::testing::Test {
     return build_command_line(spec);
   }
 
-  // The result of a system call of a sandboxed command: "ok", or the name of the error.
-  std::string asking(long call, const std::string& arguments) {
+  // The result of a system call in a sandboxed command: "ok", or the name of the error.
+  std::string result_of_call(long call, const std::string& arguments) {
     const std::string script = "perl -MErrno -e 'my $r = syscall(" + std::to_string(call) + ", " + arguments +
                                "); print $r >= 0 ? q(ok) : (grep { $!{$_} } keys %!)[0]'";
     return execute(shell(script)).output;
@@ -129,14 +129,14 @@ class command_line_test : public ::testing::Test {
   command_spec spec;
 };
 
-TEST_F(command_line_test, the_workspace_is_writable_and_the_home) {
+TEST_F(command_line_test, the_workspace_is_writable_and_is_the_home_directory) {
   const outcome out = execute(shell("pwd; echo $HOME; id -un; echo text > made.txt; cat made.txt"));
   EXPECT_EQ(out.exit_code, 0);
   EXPECT_EQ(out.output, "/workspace\n/workspace\nagent\ntext\n");
   EXPECT_TRUE(fs::exists(files / "made.txt"));
 }
 
-TEST_F(command_line_test, nothing_else_is_writable_but_tmp) {
+TEST_F(command_line_test, only_the_workspace_and_tmp_are_writable) {
   const outcome out =
       execute(shell("for d in / /usr /usr/bin /etc /proc/sys/kernel /dev /bin; do (echo x > $d/ry-probe) 2>/dev/null "
                     "&& echo wrote $d; done; (echo x > /proc/sys/kernel/core_pattern) 2>/dev/null && echo wrote sys;"
@@ -148,7 +148,7 @@ TEST_F(command_line_test, nothing_else_is_writable_but_tmp) {
   EXPECT_NE(text.find("CapEff:\t0000000000000000"), std::string::npos) << text;
 }
 
-TEST_F(command_line_test, no_capability_and_no_way_to_one_is_left) {
+TEST_F(command_line_test, commands_have_no_capabilities_and_cannot_gain_any) {
   const std::string status = execute(shell("cat /proc/self/status")).output;
   for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"})
     EXPECT_NE(status.find(std::string(set) + ":\t0000000000000000\n"), std::string::npos) << status;
@@ -168,7 +168,7 @@ TEST_F(command_line_test, the_host_is_not_visible) {
   EXPECT_LT(std::stoi(out.output), 8) << out.output;
 }
 
-TEST_F(command_line_test, there_is_no_network_unless_asked) {
+TEST_F(command_line_test, there_is_no_network_unless_requested) {
   const char* script = "grep -c : /proc/net/dev";
   EXPECT_EQ(execute(shell(script)).output, "1\n") << "only lo";
   EXPECT_EQ(execute(shell("cat /etc/resolv.conf")).exit_code, 1);
@@ -177,7 +177,7 @@ TEST_F(command_line_test, there_is_no_network_unless_asked) {
   EXPECT_EQ(std::count(words.begin(), words.end(), "--unshare-net"), 0);
 }
 
-TEST_F(command_line_test, limits_hold) {
+TEST_F(command_line_test, limits_are_enforced) {
   EXPECT_NE(execute(shell("head -c 2000000 /dev/zero > big")).exit_code, 0);
   EXPECT_LE(fs::file_size(files / "big"), 1u << 20);
   const outcome forks = execute(shell("for i in $(seq 1 200); do sleep 5 & done"));
@@ -192,26 +192,26 @@ TEST_F(command_line_test, the_server_has_priority_over_commands) {
             "19\nbest-effort: prio 7\n19\n1000\n");
 }
 
-// The watchdog adds up the memory of processes. Memory that belongs to no process would have no limit.
-TEST_F(command_line_test, there_is_no_memory_but_that_of_processes_and_bounded_places) {
-  EXPECT_EQ(asking(SYS_memfd_create, "my $name = q(a), 0"), "ENOSYS");
+// The watchdog adds up the memory of processes, so memory that does not belong to a process would have no limit.
+TEST_F(command_line_test, memory_outside_of_processes_is_refused_or_bounded) {
+  EXPECT_EQ(result_of_call(SYS_memfd_create, "my $name = q(a), 0"), "ENOSYS");
   const std::string make = std::to_string(IPC_CREAT | 0600);
-  EXPECT_EQ(asking(SYS_shmget, "0, 4096, " + make), "ok") << "PostgreSQL needs a small one";
-  EXPECT_EQ(asking(SYS_shmget, "0, 1048576, " + make), "EINVAL");
-  EXPECT_EQ(asking(SYS_shmget, "0, 1 << 33, " + make), "EINVAL");
+  EXPECT_EQ(result_of_call(SYS_shmget, "0, 4096, " + make), "ok") << "PostgreSQL needs a small segment";
+  EXPECT_EQ(result_of_call(SYS_shmget, "0, 1048576, " + make), "EINVAL");
+  EXPECT_EQ(result_of_call(SYS_shmget, "0, 1 << 33, " + make), "EINVAL");
   EXPECT_EQ(execute(shell("unshare -Urm mount -t tmpfs none /tmp && echo mounted")).output.find("mounted"),
             std::string::npos);
 }
 
-TEST_F(command_line_test, files_that_are_empty_count_as_memory) {
+TEST_F(command_line_test, empty_files_in_memory_file_systems_count_as_memory) {
   const auto words = shell(
       "fill() { perl -e 'for (1 .. 30000) { open my $f, q(>), $ARGV[0] . $_ or die }' $1/; }; "
       "fill /tmp; fill /dev/shm; touch done; sleep 60");
   const pid_t leader = ::fork();
   if (leader == 0) {
     std::vector<char*> argv;
-    std::vector<std::string> own = words;
-    for (std::string& word : own) argv.push_back(word.data());
+    std::vector<std::string> copy = words;
+    for (std::string& word : copy) argv.push_back(word.data());
     argv.push_back(nullptr);
     if (::chdir(working_directory(spec).c_str()) != 0) ::_exit(126);
     ::execv(argv[0], argv.data());
@@ -219,71 +219,71 @@ TEST_F(command_line_test, files_that_are_empty_count_as_memory) {
   }
   for (int i = 0; i < 3000 && !fs::exists(files / "done"); ++i) ::usleep(10'000);
   EXPECT_TRUE(fs::exists(files / "done"));
-  EXPECT_GT(memory_of_all(leader, 0), 60'000u * 1024);
+  EXPECT_GT(total_memory(leader, 0), 60'000u * 1024);
   ::kill(leader, SIGKILL);
   ::waitpid(leader, nullptr, 0);
 }
 
-TEST_F(command_line_test, namespaces_keys_and_other_doors_are_shut_and_programs_do_without) {
+TEST_F(command_line_test, namespaces_keys_and_unusual_interfaces_are_refused_and_programs_still_work) {
   const auto flags = [](long bits) { return std::to_string(bits); };
-  EXPECT_EQ(asking(SYS_unshare, flags(CLONE_NEWUSER)), "EPERM");
-  EXPECT_EQ(asking(SYS_unshare, flags(CLONE_FILES)), "ok");
-  EXPECT_EQ(asking(SYS_clone, flags(CLONE_NEWUSER | SIGCHLD) + ", 0, 0, 0, 0"), "EPERM");
-  EXPECT_EQ(asking(SYS_clone3, "0, 0"), "ENOSYS");
-  EXPECT_EQ(asking(SYS_keyctl, "0, -4, 0"), "EPERM");
-  EXPECT_EQ(asking(SYS_io_uring_setup, "1, 0"), "ENOSYS");
-  EXPECT_EQ(asking(SYS_bpf, "0, 0, 0"), "EPERM");
-  EXPECT_EQ(asking(SYS_perf_event_open, "0, 0, 0, 0, 0"), "EPERM");
+  EXPECT_EQ(result_of_call(SYS_unshare, flags(CLONE_NEWUSER)), "EPERM");
+  EXPECT_EQ(result_of_call(SYS_unshare, flags(CLONE_FILES)), "ok");
+  EXPECT_EQ(result_of_call(SYS_clone, flags(CLONE_NEWUSER | SIGCHLD) + ", 0, 0, 0, 0"), "EPERM");
+  EXPECT_EQ(result_of_call(SYS_clone3, "0, 0"), "ENOSYS");
+  EXPECT_EQ(result_of_call(SYS_keyctl, "0, -4, 0"), "EPERM");
+  EXPECT_EQ(result_of_call(SYS_io_uring_setup, "1, 0"), "ENOSYS");
+  EXPECT_EQ(result_of_call(SYS_bpf, "0, 0, 0"), "EPERM");
+  EXPECT_EQ(result_of_call(SYS_perf_event_open, "0, 0, 0, 0, 0"), "EPERM");
   for (const long flag : {CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWPID, CLONE_NEWNET}) {
-    EXPECT_EQ(asking(SYS_unshare, flags(flag)), "EPERM") << flag;
-    EXPECT_EQ(asking(SYS_unshare, flags(flag | CLONE_FS)), "EPERM") << flag;
-    EXPECT_EQ(asking(SYS_clone, flags(flag | SIGCHLD) + ", 0, 0, 0, 0"), "EPERM") << flag;
+    EXPECT_EQ(result_of_call(SYS_unshare, flags(flag)), "EPERM") << flag;
+    EXPECT_EQ(result_of_call(SYS_unshare, flags(flag | CLONE_FS)), "EPERM") << flag;
+    EXPECT_EQ(result_of_call(SYS_clone, flags(flag | SIGCHLD) + ", 0, 0, 0, 0"), "EPERM") << flag;
   }
-  EXPECT_EQ(asking(SYS_unshare, "0x80"), "EPERM");
+  EXPECT_EQ(result_of_call(SYS_unshare, "0x80"), "EPERM");
   // Processes and threads.
   EXPECT_EQ(execute(shell("seq 300000 | sort -n --parallel=4 | tail -n 1")).output, "300000\n");
 }
 
 TEST_F(command_line_test, no_argument_reveals_the_data_directory) {
   const outcome out = execute(shell("cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ; ls -l /proc/self/fd"));
-  EXPECT_NE(out.output.find("/.sandbox-exec"), std::string::npos) << "nothing to read";
+  EXPECT_NE(out.output.find("/.sandbox-exec"), std::string::npos) << "the arguments could not be read";
   EXPECT_EQ(out.output.find("ry-bwrap-"), std::string::npos) << out.output;
   EXPECT_EQ(out.output.find(project), std::string::npos) << out.output;
   spec.workspace.clear();
   EXPECT_EQ(execute(shell("cat /proc/1/cmdline")).output.find("ry-bwrap-"), std::string::npos);
 }
 
-TEST_F(command_line_test, the_command_runs_as_no_user_of_the_host) {
+TEST_F(command_line_test, the_command_does_not_run_as_root_of_the_host) {
   const outcome out = execute(shell("touch made"));
   struct stat made {};
   ASSERT_EQ(::stat((files / "made").c_str(), &made), 0) << out.output;
-  EXPECT_NE(made.st_uid, 0u) << "root of the host";
+  EXPECT_NE(made.st_uid, 0u) << "the command runs as root of the host";
   EXPECT_EQ(made.st_uid, spec.mode == confinement::drop_root ? spec.uid : ::geteuid());
   EXPECT_EQ(fs::status(files).permissions(), fs::perms::owner_all);
 }
 
-TEST_F(command_line_test, other_processes_are_not_to_be_looked_into) {
-  EXPECT_EQ(asking(SYS_ptrace, "16, getppid(), 0, 0"), "EPERM");
-  EXPECT_EQ(asking(SYS_ptrace, "0, 0, 0, 0"), "EPERM");
-  EXPECT_EQ(asking(SYS_process_vm_readv, "$$, 0, 0, 0, 0, 0"), "EPERM");
-  EXPECT_EQ(asking(SYS_process_vm_writev, "$$, 0, 0, 0, 0, 0"), "EPERM");
-  EXPECT_EQ(asking(SYS_kcmp, "$$, $$, 0, 0, 0"), "EPERM");
-  EXPECT_EQ(asking(438, "0, 0, 0"), "EPERM") << "pidfd_getfd";
+TEST_F(command_line_test, access_to_other_processes_is_refused) {
+  EXPECT_EQ(result_of_call(SYS_ptrace, "16, getppid(), 0, 0"), "EPERM");
+  EXPECT_EQ(result_of_call(SYS_ptrace, "0, 0, 0, 0"), "EPERM");
+  EXPECT_EQ(result_of_call(SYS_process_vm_readv, "$$, 0, 0, 0, 0, 0"), "EPERM");
+  EXPECT_EQ(result_of_call(SYS_process_vm_writev, "$$, 0, 0, 0, 0, 0"), "EPERM");
+  EXPECT_EQ(result_of_call(SYS_kcmp, "$$, $$, 0, 0, 0"), "EPERM");
+  EXPECT_EQ(result_of_call(438, "0, 0, 0"), "EPERM") << "pidfd_getfd";
 }
 
-TEST_F(command_line_test, semaphores_and_queues_of_the_kernel_are_not_there) {
+TEST_F(command_line_test, system_v_semaphores_and_message_queues_are_unavailable) {
   const std::string make = std::to_string(IPC_CREAT | 0600);
-  EXPECT_EQ(asking(SYS_semget, "0, 32000, " + make), "ENOSYS");
-  EXPECT_EQ(asking(SYS_semget, "0, 1, " + make), "ENOSYS");
-  EXPECT_EQ(asking(SYS_msgget, "0, " + make), "ENOSYS");
+  EXPECT_EQ(result_of_call(SYS_semget, "0, 32000, " + make), "ENOSYS");
+  EXPECT_EQ(result_of_call(SYS_semget, "0, 1, " + make), "ENOSYS");
+  EXPECT_EQ(result_of_call(SYS_msgget, "0, " + make), "ENOSYS");
 }
 
-TEST_F(command_line_test, sockets_are_of_four_families) {
+TEST_F(command_line_test, only_four_socket_families_are_allowed) {
   for (const int family : {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK}) {
     const int type = family == AF_NETLINK ? SOCK_RAW : SOCK_STREAM;
-    EXPECT_EQ(asking(SYS_socket, std::to_string(family) + ", " + std::to_string(type) + ", 0"), "ok") << family;
+    EXPECT_EQ(result_of_call(SYS_socket, std::to_string(family) + ", " + std::to_string(type) + ", 0"), "ok") << family;
   }
-  EXPECT_EQ(asking(SYS_socketpair, "1, 1, 0, my $pair = q(12345678)"), "ok");
+  EXPECT_EQ(result_of_call(SYS_socketpair, "1, 1, 0, my $pair = q(12345678)"), "ok");
   std::string all = "-1, 17 .. 64, 1 << 33, (1 << 32) + 40, 40 - (1 << 32)";
   for (int family = 0; family < AF_NETLINK; ++family)
     if (family != AF_UNIX && family != AF_INET && family != AF_INET6) all += ", " + std::to_string(family);
@@ -295,8 +295,8 @@ TEST_F(command_line_test, sockets_are_of_four_families) {
   }
 }
 
-// A command cannot write to the memory of the init, and a process that the init starts has the same limits.
-TEST_F(command_line_test, the_init_gives_no_way_round_the_limits) {
+// A command cannot write to the memory of the init, and the init has the same limits as the command.
+TEST_F(command_line_test, the_init_cannot_be_used_to_bypass_the_limits) {
   const outcome out = execute(shell(
       "head -c 1 /proc/1/mem; (echo x >> /proc/1/mem) 2>&1; ls /proc/1/fd/ /proc/1/root/ 2>&1; cat /proc/1/environ 2>&1;"
       "cat /proc/1/limits; grep -E '^(Cap|NoNew|Seccomp:)' /proc/1/status; tr '\\0' ' ' < /proc/1/cmdline; kill -9 1; kill -STOP 1; echo alive"));
@@ -318,18 +318,18 @@ TEST_F(command_line_test, the_init_gives_no_way_round_the_limits) {
   EXPECT_TRUE(text.ends_with("alive\n")) << text;
 }
 
-TEST_F(command_line_test, remaining_processes_of_a_command_are_reaped) {
+TEST_F(command_line_test, orphaned_processes_are_reaped) {
   const outcome out = execute(
       shell("for i in 1 2 3 4 5 6 7 8; do (sleep 0.01 &) ; done; sleep 1; cat /proc/[0-9]*/stat | grep -c ') Z '"));
   EXPECT_EQ(out.output, "0\n");
 }
 
-TEST_F(command_line_test, a_signal_that_ends_the_command_is_its_exit_code) {
+TEST_F(command_line_test, the_exit_code_reports_a_signal) {
   EXPECT_EQ(execute(shell("kill -TERM $$")).exit_code, 128 + SIGTERM);
   EXPECT_EQ(execute(shell("exec >&- 2>&- <&-; exit 5")).exit_code, 5);
 }
 
-TEST_F(command_line_test, its_end_is_the_end_of_all_it_started) {
+TEST_F(command_line_test, killing_a_sandbox_kills_all_its_processes) {
   const std::vector<std::string> words = shell("setsid sleep 60 & sleep 60");
   const auto begun = std::chrono::steady_clock::now();
   std::vector<std::string> timed = {"/usr/bin/timeout", "-s", "KILL", "1"};
@@ -338,20 +338,20 @@ TEST_F(command_line_test, its_end_is_the_end_of_all_it_started) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20));
 }
 
-TEST_F(command_line_test, the_environment_is_ours_alone) {
+TEST_F(command_line_test, the_environment_of_the_server_is_not_inherited) {
   const outcome out = execute(shell("env | cut -d= -f1 | sort | tr '\\n' ' '"));
   EXPECT_EQ(out.output, "HOME LANG LOGNAME PATH PWD SHELL TERM TMPDIR USER ");
   EXPECT_EQ(execute(shell("echo $PWD")).output, "/workspace\n");
 }
 
-TEST_F(command_line_test, the_exit_code_is_the_commands) {
+TEST_F(command_line_test, the_exit_code_of_the_command_is_returned) {
   EXPECT_EQ(execute(shell("exit 7")).exit_code, 7);
   spec.argv = {"no-such-program"};
   EXPECT_EQ(execute(build_command_line(spec)).exit_code, 127);
 }
 
-// A program cannot tell a warm sandbox from one that was started for it.
-TEST_F(command_line_test, a_program_finds_the_same_in_a_warm_sandbox) {
+// A program cannot distinguish a warm sandbox from one that was started for it.
+TEST_F(command_line_test, a_warm_sandbox_is_identical_to_a_cold_one) {
   spec.workspace.clear();
   spec.limit.data_bytes = 64 << 20;
   const char* script =
@@ -362,23 +362,23 @@ TEST_F(command_line_test, a_program_finds_the_same_in_a_warm_sandbox) {
   EXPECT_EQ(warm.output, cold.output);
 }
 
-TEST_F(command_line_test, a_warm_sandbox_hands_words_and_input_over_as_they_are) {
+TEST_F(command_line_test, a_warm_sandbox_passes_arguments_and_input_unchanged) {
   const outcome out = execute_warm("printf '%s|' \"$ADDED\" \"$0\" \"$@\"; cat; exit 7", spec.uid, "and the input");
   EXPECT_EQ(out.output, "one word\nand a line|name||a b\nc|and the input");
   EXPECT_EQ(out.exit_code, 7);
 }
 
-TEST_F(command_line_test, a_warm_sandbox_starts_nothing_without_a_whole_request) {
+TEST_F(command_line_test, a_warm_sandbox_starts_nothing_without_a_complete_request) {
   spec.argv.clear();
   const auto words = build_command_line(spec);
   const outcome unused = execute(words);
   EXPECT_EQ(unused.exit_code, 0) << unused.output;
   EXPECT_EQ(unused.output, "");
   const std::vector<std::string_view> argv = {"echo", "started"};
-  const std::string whole = encode_start_request(spec.uid, {}, argv).value();
-  EXPECT_EQ(execute(words, whole).output, "started\n");
-  for (const std::string& bad : {whole.substr(0, whole.size() - 1), whole.substr(0, 5), std::string(64, '\xff'),
-                                 encode_start_request(spec.uid, {}, {}).value()}) {
+  const std::string complete = encode_start_request(spec.uid, {}, argv).value();
+  EXPECT_EQ(execute(words, complete).output, "started\n");
+  for (const std::string& bad : {complete.substr(0, complete.size() - 1), complete.substr(0, 5),
+                                 std::string(64, '\xff'), encode_start_request(spec.uid, {}, {}).value()}) {
     const outcome out = execute(words, bad);
     EXPECT_EQ(out.exit_code, 125) << out.output;
     EXPECT_EQ(out.output.find("started"), std::string::npos);
@@ -390,8 +390,8 @@ TEST_F(command_line_test, a_warm_sandbox_starts_nothing_without_a_whole_request)
   EXPECT_FALSE(encode_start_request(spec.uid, {}, std::vector<std::string_view>{long_word}));
 }
 
-TEST_F(command_line_test, nothing_runs_as_root_and_no_user_id_is_cut_short) {
-  if (spec.mode != confinement::drop_root) GTEST_SKIP() << "in a user namespace no user is chosen";
+TEST_F(command_line_test, root_and_invalid_user_ids_are_rejected) {
+  if (spec.mode != confinement::drop_root) GTEST_SKIP() << "the user is only chosen in drop_root mode";
   spec.argv = {"id", "-u"};
   std::vector<std::string> words = build_command_line(spec);
   const auto at = std::find(words.begin(), words.end(), "--uid");
@@ -409,7 +409,7 @@ TEST_F(command_line_test, nothing_runs_as_root_and_no_user_id_is_cut_short) {
   EXPECT_EQ(out.output.find("\n0"), std::string::npos) << out.output;
 }
 
-TEST_F(command_line_test, a_missing_bwrap_is_no_missing_program) {
+TEST_F(command_line_test, a_missing_bwrap_is_not_reported_as_a_missing_program) {
   spec.bwrap_path = "/usr/bin/no-such-bwrap";
   EXPECT_EQ(execute(shell("true")).exit_code, 125);
 }
@@ -425,14 +425,14 @@ TEST(project_uid_test, is_stable_and_in_range) {
   EXPECT_EQ(project_uid("x", 5, 0), 5u);
 }
 
-TEST_F(command_line_test, without_a_project_the_workspace_is_empty_and_goes_with_the_command) {
+TEST_F(command_line_test, without_a_project_the_workspace_is_empty_and_temporary) {
   spec.workspace.clear();
   const auto out = execute(shell("ls -A; echo x > y && cat y; echo $HOME"));
   EXPECT_EQ(out.output, "x\n/workspace\n");
   EXPECT_EQ(execute(shell("ls -A")).output, "");
 }
 
-TEST_F(command_line_test, places_of_the_host_appear_as_far_as_they_are_given) {
+TEST_F(command_line_test, host_paths_are_visible_and_writable_as_specified) {
   const std::string readable = (root / "readable").string(), writable = (root / "writable").string();
   for (const auto& dir : {readable, writable}) {
     fs::create_directory(dir);
@@ -440,7 +440,7 @@ TEST_F(command_line_test, places_of_the_host_appear_as_far_as_they_are_given) {
   }
   fs::permissions(root, fs::perms::owner_all | fs::perms::others_exec | fs::perms::others_read);
   std::ofstream(readable + "/a") << "there";
-  spec.places = {{readable, false}, {writable, true}, {"/no/such/place", false}};
+  spec.host_paths = {{readable, false}, {writable, true}, {"/no/such/place", false}};
   const auto script = "cat " + readable + "/a; echo x > " + readable + "/b || echo no; echo kept > " + writable + "/c";
   const auto out = execute(shell(script));
   EXPECT_NE(out.output.find("there"), std::string::npos) << out.output;
@@ -458,7 +458,7 @@ TEST_F(command_line_test, hidden_paths_are_empty) {
   for (const auto& each : fs::recursive_directory_iterator(root))
     if (!each.is_symlink()) fs::permissions(each, fs::perms::others_all, fs::perm_options::add);
   for (const bool writable : {false, true}) {
-    spec.places = {{place, writable}};
+    spec.host_paths = {{place, writable}};
     spec.hidden = {{place + "/data", true}, {place + "/netrc", false}};
     const auto out = execute(shell("cat " + place + "/open; ls -A " + place + "/data; cat " + place + "/netrc; cat " +
                                    place + "/data/key; echo x > " + place + "/data/planted; umount " + place +
@@ -468,7 +468,7 @@ TEST_F(command_line_test, hidden_paths_are_empty) {
     EXPECT_FALSE(fs::exists(place + "/data/planted"));
     spec.hidden.clear();
     EXPECT_NE(execute(shell("cat " + place + "/data/key")).output.find("secret"), std::string::npos)
-        << "else it is there";
+        << "a path that is not hidden is readable";
   }
 }
 
@@ -484,7 +484,7 @@ TEST_F(command_line_test, a_cache_outlives_the_command_and_hides_its_path) {
   EXPECT_EQ(execute(shell("ls /cache 2> /dev/null || echo none")).output, "none\n");
 }
 
-TEST_F(command_line_test, memory_may_be_counted_as_written_to) {
+TEST_F(command_line_test, the_memory_limit_may_apply_to_data_instead_of_address_space) {
   spec.limit.memory_bytes = 0;
   spec.limit.data_bytes = 64 << 20;
   EXPECT_EQ(execute(shell("ulimit -d; ulimit -v")).output, "65536\nunlimited\n");

@@ -8,12 +8,12 @@
 
 #include "command_metrics.hpp"
 #include "command_options.hpp"
-#include "hidden_places.hpp"
+#include "hidden_paths.hpp"
 
 namespace bubblewrap {
 namespace {
 
-constexpr std::size_t max_kept_output = 1000;
+constexpr std::size_t max_startup_output = 1000;
 constexpr disk::tree_use unknown_use{UINT64_MAX, UINT64_MAX, false, false};
 
 bool has_nul(std::string_view text) {
@@ -36,7 +36,7 @@ command_runner::command_runner(ry::context& ctx, command_settings settings, cons
       memory_(memory),
       groups_(groups),
       users_(users),
-      out_of_time_(ended_counter(ctx, "time")),
+      timed_out_(ended_counter(ctx, "time")),
       warm_(ctx, *this, groups, settings_.warm) {}
 
 ry_status command_runner::run(const std::string& project, const ry_sandbox_command& command, ry_exec* exec,
@@ -60,7 +60,7 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
     spec.argv.push_back(ry::view(word));
   }
   if (!probing_ && !memory_.check_reserve()) return RY_RESOURCE_EXHAUSTED;
-  // A command that writes only to memory may also start on a full disk.
+  // A command that writes only to memory may start even if the disk is full.
   if (!probing_ && (!spec.workspace.empty() || !spec.cache.empty()))
     if (const file_error e = disk_.check_space()) return e.status;
   std::vector<std::string> environment = command_environment();
@@ -72,18 +72,19 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
     environment.emplace_back(text);
   }
   std::uint64_t wall_ms = command.wall_ms != 0 ? command.wall_ms : settings_.wall_ms;
-  // A program with an open standard input runs as long as its session, whose length the caller limits.
+  // The time limit of a program with an open standard input is set by the caller, which limits the length of the
+  // session.
   if ((options.flags & RY_SANDBOX_TALKS) == 0) wall_ms = std::min(wall_ms, settings_.max_wall_ms);
-  constexpr std::uint32_t as_mcp_programs = RY_SANDBOX_TALKS | RY_SANDBOX_SCRATCH;
-  const bool may_be_warm = warm_.enabled() && (options.flags & as_mcp_programs) == as_mcp_programs;
+  constexpr std::uint32_t mcp_program_flags = RY_SANDBOX_TALKS | RY_SANDBOX_SCRATCH;
+  const bool may_be_warm = warm_.enabled() && (options.flags & mcp_program_flags) == mcp_program_flags;
   const auto kind = may_be_warm ? std::make_shared<const sandbox_kind>(kind_of(spec)) : nullptr;
   const auto assign = [&](command_call& to) {
     to.sink = sink;
     to.ctx = ctx;
-    to.output_left = command.output_bytes != 0 ? command.output_bytes : settings_.output_bytes;
+    to.remaining_output = command.output_bytes != 0 ? command.output_bytes : settings_.output_bytes;
     to.kind = kind;
   };
-  // The account becomes the name of a control group, which is a directory, so only a UUID is accepted.
+  // The account becomes the name of a directory (its control group), so only a UUID is accepted.
   const std::string account = ry::uuid::parse(options.account) ? std::string(options.account) : project;
   command_call* started = kind ? warm_.claim(*kind, spec, account, environment, exec) : nullptr;
   const bool was_warm = started != nullptr;
@@ -96,7 +97,7 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
       return unusable("no control group can be made for a command", "see cgroup.max.descendants and the kernel's log");
     const ry_status st =
         spawn(*own, build_command_line(spec), working_directory(spec), environment, wall_ms, exec, err);
-    // Then bwrap or runyard-sandbox-exec is missing, not the caller's program.
+    // With these errors, bwrap or runyard-sandbox-exec is missing, not the caller's program.
     if (st == RY_NOT_FOUND || st == RY_PERMISSION_DENIED)
       return unusable("the sandbox's own program cannot be started", std::string_view(err->ptr, err->len));
     if (st != RY_OK) return st;
@@ -106,15 +107,15 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
   if (command.stdin_bytes.len != 0) process_.write(started->process, command.stdin_bytes, ry_done{});
   if ((options.flags & RY_SANDBOX_TALKS) == 0) process_.close_stdin(started->process);
   started->cache_bytes = options.cache_bytes;
-  const auto lower = [](std::uint64_t asked, std::uint64_t limit) {
-    return asked != 0 ? std::min(asked, limit) : limit;
+  const auto lower = [](std::uint64_t requested, std::uint64_t limit) {
+    return requested != 0 ? std::min(requested, limit) : limit;
   };
   started->workspace_bytes = lower(options.workspace_bytes, settings_.workspace_bytes);
   started->workspace_files = lower(options.workspace_files, settings_.workspace_files);
   started->account_bytes = started->workspace_bytes < settings_.workspace_bytes;
   started->account_files = started->workspace_files < settings_.workspace_files;
   watch(*started, project, account, spec, std::move(cache));
-  // A new process has its time limit in its ry_process_spec.
+  // A new process gets its time limit from its ry_process_spec.
   if (was_warm) limit_time(*started, wall_ms);
   release(started);
   return RY_OK;
@@ -128,11 +129,11 @@ void command_runner::set_limits(const command_options& options, std::uint64_t me
   } else if (memory_bytes != 0) {
     spec.limit.memory_bytes = std::min(memory_bytes, settings_.limit.memory_bytes);
   }
-  for (const auto& [asked, limit] :
+  for (const auto& [requested, limit] :
        {std::pair{options.processes, &spec.limit.processes}, std::pair{options.open_files, &spec.limit.open_files},
         std::pair{options.file_bytes, &spec.limit.file_bytes},
         std::pair{options.scratch_bytes, &spec.limit.tmp_bytes}}) {
-    if (asked != 0) *limit = asked;
+    if (requested != 0) *limit = requested;
   }
 }
 
@@ -147,13 +148,13 @@ ry_status command_runner::set_files(const command_options& options, command_spec
   for (const auto& place : options.places) {
     const std::string_view path = ry::view(place.path);
     if (!is_absolute(path)) return RY_INVALID_ARGUMENT;
-    if (!lies_in(path, settings_.private_paths))
-      spec.places.push_back({path, (place.flags & RY_SANDBOX_WRITABLE) != 0});
+    if (!is_inside(path, settings_.private_paths))
+      spec.host_paths.push_back({path, (place.flags & RY_SANDBOX_WRITABLE) != 0});
   }
-  if (!spec.places.empty()) {
+  if (!spec.host_paths.empty()) {
     auto hidden = credentials_in(home_directories());
     hidden.insert(hidden.end(), settings_.private_paths.begin(), settings_.private_paths.end());
-    spec.hidden = hidden_in(spec.places, hidden);
+    spec.hidden = hidden_paths_in(spec.host_paths, hidden);
   }
   for (const ry_str file : options.host_files) {
     const std::string_view path = ry::view(file);
@@ -201,7 +202,7 @@ void command_runner::watch(command_call& call, const std::string& project, const
   watched_command w;
   w.leader = process_.pid(call.process);
   w.memory_bytes = std::max(spec.limit.memory_bytes, spec.limit.data_bytes);
-  w.end = [this, process = call.process] { process_.kill(process, SIGKILL); };
+  w.terminate = [this, process = call.process] { process_.kill(process, SIGKILL); };
   if (!call.group.empty()) w.charged = [this, group = call.group] { return groups_.memory_of(group); };
   w.account = account;
   w.scratch = spec.workspace.empty();
@@ -214,11 +215,11 @@ void command_runner::watch(command_call& call, const std::string& project, const
   d.account = account;
   d.max_bytes = call.workspace_bytes;
   d.max_files = call.workspace_files;
-  d.end = w.end;
+  d.terminate = w.terminate;
   if (!spec.workspace.empty()) call.has_workspace = !files_.open_workspace(project, d.workspace);
   if (call.cache_bytes != 0) d.cache = std::move(cache);
   d.cache_bytes = call.cache_bytes;
-  // If memory runs out here, the limits of each process still apply.
+  // If these allocations fail, the limits of each process still apply.
   (void)ry::guard([&] { memory_.watch().add(&call, std::move(w)); });
   (void)ry::guard([&] {
     if (d.workspace || d.cache) disk_.watch().add(&call, std::move(d));
@@ -231,7 +232,7 @@ void command_runner::limit_time(command_call& call, std::uint64_t wall_ms) {
                        auto* c = static_cast<command_call*>(p);
                        c->timed = false;
                        if (st == RY_OK) {
-                         c->out_of_time = true;
+                         c->timed_out = true;
                          c->owner->process_.kill(c->process, SIGKILL);
                        }
                        c->owner->release(c);
@@ -240,7 +241,7 @@ void command_runner::limit_time(command_call& call, std::uint64_t wall_ms) {
   call.holders.fetch_add(1, std::memory_order_relaxed);
   call.timed = ctx_.core().sleep_ms(ctx_.host(), call.exec, wall_ms, done, &call.timer) == RY_OK;
   if (call.timed) return;
-  // No timer could be set, and the program must not run without a limit.
+  // No timer could be set, and the program must not run without a time limit.
   process_.kill(call.process, SIGKILL);
   release(&call);
 }
@@ -258,12 +259,13 @@ ry_status command_runner::output(void* p, std::int32_t fd, ry_bytes chunk) noexc
   auto* call = static_cast<command_call*>(p);
   if (call->warm) {
     (void)ry::guard([&] {
-      call->said.append(ry::view(chunk).substr(0, max_kept_output - std::min(max_kept_output, call->said.size())));
+      call->startup_output.append(
+          ry::view(chunk).substr(0, max_startup_output - std::min(max_startup_output, call->startup_output.size())));
     });
     return RY_OK;
   }
-  const std::size_t pass = std::min<std::uint64_t>(chunk.len, call->output_left);
-  call->output_left -= pass;
+  const std::size_t pass = std::min<std::uint64_t>(chunk.len, call->remaining_output);
+  call->remaining_output -= pass;
   call->dropped += chunk.len - pass;
   if (pass != 0) call->sink.on_output(call->ctx, fd, {chunk.ptr, pass});
   return call->paused ? RY_RESOURCE_EXHAUSTED : RY_OK;
@@ -278,8 +280,8 @@ void command_runner::exited(void* p, std::int32_t code, std::int32_t why) noexce
   of->finish(call, code, why, of->disk_.watch().verdict_on(call), unknown_use);
 }
 
-// The final measurement of the workspace decides the command's result. It blocks, so another thread makes it. False: no
-// thread is available.
+// The final measurement of the workspace decides the command's result. It blocks, so it runs on another thread. False:
+// no thread is available.
 bool command_runner::measure_then_finish(command_call* call, std::int32_t code, std::int32_t why) noexcept {
   struct last_measurement {
     command_call* call;
@@ -309,7 +311,7 @@ bool command_runner::measure_then_finish(command_call* call, std::int32_t code, 
 }
 
 disk_verdict command_runner::measure(command_call& call, disk::tree_use& use) {
-  const disk_verdict found = disk_.watch().conclude(&call, use);
+  const disk_verdict found = disk_.watch().final_measurement(&call, use);
   if (!disk_.watch().is_far_over(&call)) return found;
   ctx_.warn("a workspace is far above its limit, so it is emptied",
             {{"project", call.project}, {"mb", use.bytes >> 20}, {"files", use.entries}});
@@ -325,12 +327,12 @@ void command_runner::finish(command_call* call, std::int32_t code, std::int32_t 
   end.struct_size = sizeof end;
   end.exit_code = code;
   end.why = why;
-  memory_end memory = memory_.watch().verdict_on(call);
-  if (memory == memory_end::none) memory = groups_.ran_out_of_memory(call->group);
-  if (call->out_of_time) end.why = RY_REASON_DEADLINE;
+  memory_verdict memory = memory_.watch().verdict_on(call);
+  if (memory == memory_verdict::none) memory = groups_.ran_out_of_memory(call->group);
+  if (call->timed_out) end.why = RY_REASON_DEADLINE;
   if (end.why == RY_REASON_DEADLINE) {
-    out_of_time_.add();
-  } else if (memory != memory_end::none) {
+    timed_out_.add();
+  } else if (memory != memory_verdict::none) {
     end.why = RY_REASON_OVERLOAD;
     memory_.count(memory);
     if (!call->paused) (void)ry::guard([&] { call->explain(memory, groups_.account_memory_bytes()); });
@@ -340,7 +342,8 @@ void command_runner::finish(command_call* call, std::int32_t code, std::int32_t 
     if (!call->paused) (void)ry::guard([&] { call->explain(disk); });
     if (!call->paused && call->emptied)
       (void)ry::guard([&] {
-        call->say("the workspace was far above its limit and is emptied; files that were stored before come back");
+        call->print_note(
+            "the workspace was far above its limit and is emptied; files that were stored before come back");
       });
   }
   end.dropped_bytes = call->dropped;

@@ -1,7 +1,8 @@
 // Runs commands in sandboxes, from a request of sandbox.driver/1 to the exit, and applies their limits. workspace_calls
 // serves the files of workspaces.
 //
-// Thread: as sandbox.driver/1 says for each function. Lifetime: outlives its commands; the constructor's arguments outlive it.
+// Thread: as sandbox.driver/1 specifies for each function. Lifetime: must outlive its commands; the constructor's
+// arguments must outlive it.
 #pragma once
 #include <ry/ext/sandbox_driver.h>
 #include <ry/if/process.h>
@@ -28,7 +29,7 @@ namespace bubblewrap {
 struct command_settings {
   std::string bwrap_path, exec_path;
   std::string etc_directory;  // see command_spec
-  std::vector<std::string> private_paths;  // of the server; hidden from all commands
+  std::vector<std::string> private_paths;  // paths of the server that are hidden from all commands
   std::uint64_t wall_ms = 0, max_wall_ms = 0, output_bytes = 0;
   limits limit;
   std::uint64_t workspace_bytes = 0, workspace_files = 0;
@@ -50,10 +51,10 @@ class command_runner final : private sandbox_starter {
   void pause(command_call& call) { call.paused = true; }
   void resume(command_call& call);
 
-  // While the probe of start() runs, commands also start below the reserves of disk and memory: its result is used for
-  // longer than such a shortage lasts.
+  // While the probe of start() runs, commands start even below the reserves of disk and memory, because the probe's
+  // result is used for longer than such a shortage lasts.
   void set_probing(bool on) { probing_ = on; }
-  // Ends the warm sandboxes. No command starts afterwards.
+  // Terminates the warm sandboxes. No command starts afterwards.
   void close() { warm_.close(); }
 
  private:
@@ -84,7 +85,7 @@ class command_runner final : private sandbox_starter {
   command_groups& groups_;
   const project_users& users_;
   std::atomic<bool> probing_{false};
-  ry::metric out_of_time_;
+  ry::metric timed_out_;
   warm_sandboxes warm_;
 };
 

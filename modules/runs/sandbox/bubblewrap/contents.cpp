@@ -13,27 +13,27 @@
 namespace bubblewrap {
 namespace {
 
-constexpr auto longest_removal = std::chrono::seconds(60);
+constexpr auto max_removal_time = std::chrono::seconds(60);
 
 }  // namespace
 
-file_error measure(int workspace, const disk::tree_limits& most, disk::tree_use& out) {
-  if (const int error = disk::measure_tree(workspace, most, out)) return from_errno(error, "the workspace");
+file_error measure(int workspace, const disk::tree_limits& limits, disk::tree_use& out) {
+  if (const int error = disk::measure_tree(workspace, limits, out)) return from_errno(error, "the workspace");
   return {};
 }
 
-file_error give_to(int workspace, uid_t owner) {
-  int refused = 0;
+file_error change_owner(int workspace, uid_t owner) {
+  int failure = 0;
   const int error =
       disk::walk_tree(workspace, [&](int directory, const char* name, const struct stat& status, bool deep) {
         if (deep)
-          refused = ELOOP;
+          failure = ELOOP;
         else if ((status.st_uid != owner || status.st_gid != owner) &&
                  ::fchownat(directory, name, owner, owner, AT_SYMLINK_NOFOLLOW) != 0 && errno != ENOENT)
-          refused = errno;
-        return refused == 0 ? disk::visit::enter : disk::visit::stop;
+          failure = errno;
+        return failure == 0 ? disk::visit::enter : disk::visit::stop;
       });
-  if (error != 0 || refused != 0) return from_errno(error != 0 ? error : refused, "the workspace");
+  if (error != 0 || failure != 0) return from_errno(error != 0 ? error : failure, "the workspace");
   if (::fchown(workspace, owner, owner) != 0) return from_errno(errno, "the workspace");
   return {};
 }
@@ -41,7 +41,7 @@ file_error give_to(int workspace, uid_t owner) {
 file_error trim_deep(int workspace, bool& trimmed) {
   trimmed = false;
   disk::removal first;
-  const disk::stop_condition stop = disk::stop_after(longest_removal);
+  const disk::stop_condition stop = disk::stop_after(max_removal_time);
   const int error = disk::walk_tree(workspace, [&](int directory, const char* name, const struct stat&, bool deep) {
     if (!deep) return disk::visit::enter;
     trimmed = true;

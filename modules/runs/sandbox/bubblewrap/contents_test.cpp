@@ -54,7 +54,7 @@ TEST_F(contents_test, counts_allocated_disk_space) {
   EXPECT_LT(use().bytes, (1u << 20) + 64 * 1024u);
 }
 
-TEST_F(contents_test, holes_links_and_further_names_cost_nothing) {
+TEST_F(contents_test, holes_and_links_do_not_count) {
   fill(home / "file", 1 << 20);
   fs::create_hard_link(home / "file", home / "again");
   fs::create_symlink("/usr", home / "outside");
@@ -64,13 +64,13 @@ TEST_F(contents_test, holes_links_and_further_names_cost_nothing) {
   EXPECT_LT(use().bytes, (1u << 20) + 64 * 1024u);
 }
 
-TEST_F(contents_test, nothing_hides_in_closed_or_deep_directories) {
+TEST_F(contents_test, inaccessible_and_deep_directories_count) {
   fs::create_directory(home / "closed");
   fill(home / "closed/file", 1 << 20);
   fs::permissions(home / "closed", fs::perms::none);
   EXPECT_GE(use().bytes, 1u << 20);
 
-  // Deeper than the longest path.
+  // Nested deeper than the longest path that a system call accepts.
   int at = ::open(home.c_str(), O_RDONLY | O_DIRECTORY);
   const std::string name(200, 'd');
   for (int i = 0; i < 40; ++i) {
@@ -107,8 +107,8 @@ TEST_F(contents_test, nothing_hides_in_closed_or_deep_directories) {
   EXPECT_FALSE(trimmed);
 }
 
-TEST_F(contents_test, a_workspace_that_was_the_servers_becomes_the_projects) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+TEST_F(contents_test, a_workspace_of_the_server_is_given_to_the_projects_user) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can change the owner of files";
   fs::create_directories(home / "a/b");
   fill(home / "a/b/file", 1);
   fill(root / "not-ours", 1);

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int max_rounds = 20;
+constexpr int max_move_rounds = 20;
 constexpr const char* server_name = "server";
 constexpr const char* sandbox_name = "sandbox";
 
@@ -88,7 +88,7 @@ std::optional<std::string> group_files::read(const std::string& file) {
 }
 
 bool group_files::delegated(const std::string& directory) {
-  // systemd sets one of them, depending on its version. Only root can read the second.
+  // systemd sets one of these attributes, depending on its version. Only root can read the second.
   for (const char* name : {"user.delegate", "trusted.delegate"}) {
     char value = 0;
     if (::getxattr(directory.c_str(), name, &value, 1) == 1 && value == '1') return true;
@@ -133,9 +133,10 @@ bool control_groups::all_processes_are_ours(const std::string& directory) {
   return true;
 }
 
-bool control_groups::divide(const std::string& directory) {
+bool control_groups::enable_controllers(const std::string& directory) {
   if (files_->write(directory + "/cgroup.subtree_control", "+memory +pids") != 0) return false;
-  // Weights only serve fairness, so a missing controller is no error. One at a time, because the kernel rejects a list as a whole.
+  // Weights only serve fairness, so a missing controller is not an error. Written one at a time, because the kernel
+  // rejects a complete list if one controller is missing.
   for (const char* controller : {"+cpu", "+io"}) (void)files_->write(directory + "/cgroup.subtree_control", controller);
   return true;
 }
@@ -172,7 +173,7 @@ group_limits control_groups::limits_of_all(const std::string& base, const group_
           number_in(base + "/pids.max") * settings.processes_percent / percent};
 }
 
-std::string control_groups::lacks(const std::string& directory) {
+std::string control_groups::missing_requirement(const std::string& directory) {
   if (directory.empty()) return "this machine has no control groups of version 2";
   const auto controllers = words_of(files_->read(directory + "/cgroup.controllers").value_or(""));
   for (const char* needed : {"memory", "pids"})
@@ -184,15 +185,15 @@ std::string control_groups::lacks(const std::string& directory) {
 std::string control_groups::prepare(const std::string& directory, const group_settings& settings) {
   const bool in_server = fs::path(directory).filename() == server_name;
   const std::string base = in_server ? fs::path(directory).parent_path().string() : directory;
-  if (std::string missing = lacks(base); !missing.empty()) return missing;
-  // This also holds if an earlier instance has moved the server to server/.
+  if (std::string missing = missing_requirement(base); !missing.empty()) return missing;
+  // The second check also works if an earlier instance has moved the server to server/.
   if (!files_->delegated(base) && !all_processes_are_ours(directory))
     return "the server's control group is not delegated to it and contains other programs";
   const std::string server = base + "/" + server_name, sandbox = base + "/" + sandbox_name;
   if (const int error = files_->make(server); error != 0 && error != EEXIST)
     return "the server's control group is not delegated to it: " + error_text(error);
-  // In rounds, because processes may start others at the same time.
-  for (int round = 0; round < max_rounds; ++round) {
+  // Repeated, because processes may start others at the same time.
+  for (int round = 0; round < max_move_rounds; ++round) {
     const auto processes = words_of(files_->read(base + "/cgroup.procs").value_or(""));
     if (processes.empty()) break;
     for (const std::string& id : processes)
@@ -201,7 +202,7 @@ std::string control_groups::prepare(const std::string& directory, const group_se
   }
   if (const int error = files_->make(sandbox); error != 0 && error != EEXIST)
     return "the control group for commands cannot be created: " + error_text(error);
-  if (!divide(base) || !divide(sandbox))
+  if (!enable_controllers(base) || !enable_controllers(sandbox))
     return "the memory and pids controllers cannot be enabled in the server's control group";
   if (settings.cpu_weight != 0) (void)files_->write(sandbox + "/cpu.weight", std::to_string(settings.cpu_weight));
   if (settings.io_weight != 0) {
@@ -214,14 +215,14 @@ std::string control_groups::prepare(const std::string& directory, const group_se
   prefix_ = std::to_string(::getpid()) + "-" +
             std::to_string(std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1)) + "-";
   base_ = base;
-  // Groups of an earlier server that was killed. A group that still has processes remains.
+  // Removes the groups of an earlier server that was killed. A group that still has processes remains.
   std::error_code unreadable;
   for (const auto& account : fs::directory_iterator(sandbox, unreadable))
-    if (account.is_directory(unreadable)) sweep(account.path().string());
+    if (account.is_directory(unreadable)) remove_leftovers(account.path().string());
   return {};
 }
 
-void control_groups::sweep(const std::string& account_directory) {
+void control_groups::remove_leftovers(const std::string& account_directory) {
   std::error_code unreadable;
   for (const auto& command : fs::directory_iterator(account_directory, unreadable))
     if (command.is_directory(unreadable)) (void)files_->remove(command.path().string());
@@ -234,45 +235,46 @@ std::string control_groups::add(const std::string& account, const group_limits& 
   const std::string parent = base_ + "/" + sandbox_name + "/" + account;
   const auto [at, first] = commands_.try_emplace(account, 0);
   const int made = files_->make(parent);
-  bool good = made == 0 || made == EEXIST;
-  if (good && first) good = divide(parent) && (account == waiting || set_limits(parent, settings_.account));
+  bool ok = made == 0 || made == EEXIST;
+  if (ok && first) ok = enable_controllers(parent) && (account == waiting || set_limits(parent, settings_.account));
   const std::string group = parent + "/" + prefix_ + std::to_string(next_++);
-  good = good && files_->make(group) == 0;
-  if (good && !set_limits(group, limits)) {
+  ok = ok && files_->make(group) == 0;
+  if (ok && !set_limits(group, limits)) {
     (void)files_->remove(group);
-    good = false;
+    ok = false;
   }
-  if (!good) {
+  if (!ok) {
     if (at->second == 0) commands_.erase(at);
     return {};
   }
   ++at->second;
-  // The kernel must end all processes of a command together: the rest would continue with wrong results.
+  // The kernel must kill all processes of a command together: the remaining ones would continue with wrong results.
   (void)files_->write(group + "/memory.oom.group", "1");
   return group;
 }
 
 bool control_groups::move(const std::string& from, const std::string& to) {
-  bool good = true;
-  for (int round = 0; good && round < max_rounds; ++round) {
+  bool ok = true;
+  for (int round = 0; ok && round < max_move_rounds; ++round) {
     const auto text = files_->read(from + "/cgroup.procs");
     if (!text) return false;
     const auto processes = words_of(*text);
     if (processes.empty()) return true;
     for (const std::string& id : processes) {
       const int error = files_->write(to + "/cgroup.procs", id);
-      good = good && (error == 0 || error == ESRCH);
+      ok = ok && (error == 0 || error == ESRCH);
     }
   }
   return false;
 }
 
-memory_end control_groups::ran_out_of_memory(const std::string& group) {
-  if (event_count(group + "/memory.events", "oom_kill") == 0) return memory_end::none;
-  if (event_count(group + "/memory.events", "oom") != 0) return memory_end::command;
-  // The events of the account's commands are in its memory.events; this file has those at the account's own limit.
+memory_verdict control_groups::ran_out_of_memory(const std::string& group) {
+  if (event_count(group + "/memory.events", "oom_kill") == 0) return memory_verdict::none;
+  if (event_count(group + "/memory.events", "oom") != 0) return memory_verdict::command;
+  // The account's memory.events also contains the events of its commands; this file contains only those at its own
+  // limit.
   const std::string account = fs::path(group).parent_path().string();
-  return event_count(account + "/memory.events.local", "oom") != 0 ? memory_end::account : memory_end::node;
+  return event_count(account + "/memory.events.local", "oom") != 0 ? memory_verdict::account : memory_verdict::node;
 }
 
 std::optional<std::uint64_t> control_groups::memory_of(const std::string& group) {

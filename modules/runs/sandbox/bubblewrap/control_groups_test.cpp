@@ -1,4 +1,4 @@
-// Uses a directory that behaves like the kernel's cgroup file system.
+// Most tests use a directory that behaves like the kernel's cgroup file system.
 #include "control_groups.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class kernel : public group_files {
     if (fs::exists(directory)) return EEXIST;
     if (const int error = group_files::make(directory); error != 0) return error;
     fill(directory);
-    take_controllers(directory);
+    inherit_controllers(directory);
     return 0;
   }
   int remove(const std::string& directory) override {
@@ -67,13 +67,13 @@ class kernel : public group_files {
     }
     if (name == "cgroup.subtree_control") {
       if (!words(get(directory + "/cgroup.procs")).empty()) return EBUSY;
-      const auto here = words(get(directory + "/cgroup.controllers"));
+      const auto available = words(get(directory + "/cgroup.controllers"));
       for (const std::string& each : words(std::string(text)))
-        if (!here.contains(each.substr(1))) return ENOENT;
+        if (!available.contains(each.substr(1))) return ENOENT;
       for (const std::string& each : words(std::string(text)))
         if (!words(get(file)).contains(each.substr(1))) put(file, get(file) + each.substr(1) + " ");
       for (const auto& entry : fs::directory_iterator(directory))
-        if (entry.is_directory()) take_controllers(entry.path().string());
+        if (entry.is_directory()) inherit_controllers(entry.path().string());
       return 0;
     }
     if (name == "cgroup.kill") {
@@ -92,8 +92,8 @@ class kernel : public group_files {
   void fill(const std::string& directory) {
     for (const char* file : {"cgroup.procs", "cgroup.subtree_control", "cgroup.kill"}) put(directory + "/" + file, "");
   }
-  // The controllers that its parent enables, with their files.
-  void take_controllers(const std::string& directory) {
+  // Makes the controllers that the parent enables available, with their files.
+  void inherit_controllers(const std::string& directory) {
     const auto before = words(get(directory + "/cgroup.controllers"));
     put(directory + "/cgroup.controllers", get(fs::path(directory).parent_path().string() + "/cgroup.subtree_control"));
     for (const std::string& each : words(get(directory + "/cgroup.controllers"))) {
@@ -108,10 +108,10 @@ class kernel : public group_files {
     }
   }
   void drop(const std::string& file, const std::string& id) {
-    std::string left;
+    std::string remaining;
     for (const std::string& each : words(get(file)))
-      if (each != id) left += each + "\n";
-    put(file, left);
+      if (each != id) remaining += each + "\n";
+    put(file, remaining);
   }
   const std::string root_;
 };
@@ -135,7 +135,7 @@ class control_groups_test : public ::testing::Test {
   const group_settings settings{{8ull << 30, 500}, 20, 30, 0, 0};
 };
 
-TEST_F(control_groups_test, divides_the_servers_own_group) {
+TEST_F(control_groups_test, splits_the_servers_group) {
   EXPECT_FALSE(groups->usable());
   EXPECT_EQ(groups->prepare(root, settings), "");
   EXPECT_TRUE(groups->usable());
@@ -163,7 +163,8 @@ TEST_F(control_groups_test, limits_commands_and_accounts) {
   EXPECT_EQ(fake->get(root + "/sandbox/" + account + "/memory.max"), std::to_string(8ull << 30));
   EXPECT_EQ(fake->get(root + "/sandbox/" + account + "/pids.max"), "500");
   const std::string idle = groups->add(std::string(control_groups::waiting), {});
-  EXPECT_EQ(fake->get(fs::path(idle).parent_path().string() + "/memory.max"), "") << "they are of all accounts";
+  EXPECT_EQ(fake->get(fs::path(idle).parent_path().string() + "/memory.max"), "")
+      << "waiting sandboxes have no account limit";
 }
 
 TEST_F(control_groups_test, removes_groups_with_their_commands) {
@@ -174,7 +175,7 @@ TEST_F(control_groups_test, removes_groups_with_their_commands) {
   EXPECT_TRUE(fs::exists(b));
   groups->remove(b);
   EXPECT_FALSE(fs::exists(root + "/sandbox/" + account));
-  EXPECT_NE(groups->add(account, {}), "") << "the account comes back";
+  EXPECT_NE(groups->add(account, {}), "") << "the account's group is created again";
 }
 
 TEST_F(control_groups_test, removes_a_busy_group_later) {
@@ -189,13 +190,13 @@ TEST_F(control_groups_test, removes_a_busy_group_later) {
   EXPECT_FALSE(fs::exists(root + "/sandbox/" + account));
 }
 
-TEST_F(control_groups_test, moves_a_sandbox_that_waited) {
+TEST_F(control_groups_test, moves_a_waiting_sandbox) {
   ASSERT_EQ(groups->prepare(root, settings), "");
   const std::string from = groups->add(std::string(control_groups::waiting), {}), to = groups->add(account, {});
   fake->put(from + "/cgroup.procs", "11\n12\n");
   EXPECT_TRUE(groups->move(from, to));
   EXPECT_EQ(words(fake->get(to + "/cgroup.procs")), words("11 12"));
-  EXPECT_TRUE(groups->move(from, to)) << "nothing is left";
+  EXPECT_TRUE(groups->move(from, to)) << "no process is left to move";
   fake->put(from + "/cgroup.procs", "13\n");
   EXPECT_FALSE(groups->move(from, root + "/sandbox/gone"));
 }
@@ -204,21 +205,22 @@ TEST_F(control_groups_test, reports_kills_by_the_kernel) {
   ASSERT_EQ(groups->prepare(root, settings), "");
   const std::string a = groups->add(account, {});
   const std::string parent = fs::path(a).parent_path().string();
-  EXPECT_EQ(groups->ran_out_of_memory(a), memory_end::none);
+  EXPECT_EQ(groups->ran_out_of_memory(a), memory_verdict::none);
   fake->put(a + "/memory.events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 0\noom_group_kill 0\n");
-  EXPECT_EQ(groups->ran_out_of_memory(a), memory_end::none);
+  EXPECT_EQ(groups->ran_out_of_memory(a), memory_verdict::none);
   fake->put(a + "/memory.events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 3\noom_group_kill 1\n");
-  EXPECT_EQ(groups->ran_out_of_memory(a), memory_end::command);
+  EXPECT_EQ(groups->ran_out_of_memory(a), memory_verdict::command);
   fake->put(a + "/memory.events", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 3\noom_group_kill 1\n");
-  EXPECT_EQ(groups->ran_out_of_memory(a), memory_end::node);
+  EXPECT_EQ(groups->ran_out_of_memory(a), memory_verdict::node);
   fake->put(parent + "/memory.events", "low 0\nhigh 0\nmax 9\noom 2\noom_kill 3\noom_group_kill 1\n");
-  EXPECT_EQ(groups->ran_out_of_memory(a), memory_end::node) << "of another command of the account";
+  EXPECT_EQ(groups->ran_out_of_memory(a), memory_verdict::node)
+      << "these events may belong to another command of the account";
   fake->put(parent + "/memory.events.local", "low 0\nhigh 0\nmax 9\noom 2\noom_kill 0\noom_group_kill 0\n");
-  EXPECT_EQ(groups->ran_out_of_memory(a), memory_end::account);
-  EXPECT_EQ(groups->ran_out_of_memory(root + "/gone"), memory_end::none);
+  EXPECT_EQ(groups->ran_out_of_memory(a), memory_verdict::account);
+  EXPECT_EQ(groups->ran_out_of_memory(root + "/gone"), memory_verdict::none);
 }
 
-TEST_F(control_groups_test, leaves_a_part_for_the_server) {
+TEST_F(control_groups_test, reserves_a_part_for_the_server) {
   fake->put(root + "/memory.max", std::to_string(400 << 20) + "\n");
   fake->put(root + "/pids.max", "1000\n");
   group_settings s = settings;
@@ -229,7 +231,7 @@ TEST_F(control_groups_test, leaves_a_part_for_the_server) {
   EXPECT_EQ(fake->get(root + "/sandbox/pids.max"), "500");
 }
 
-TEST_F(control_groups_test, counts_the_machine_where_the_server_has_no_limit) {
+TEST_F(control_groups_test, uses_the_machines_memory_if_the_server_has_no_limit) {
   fake->put(root + "/memory.max", "max\n");
   fake->put(root + "/pids.max", "max\n");
   group_settings s = settings;
@@ -244,14 +246,14 @@ TEST_F(control_groups_test, counts_the_machine_where_the_server_has_no_limit) {
   EXPECT_EQ(fake->get(root + "/sandbox/pids.max"), "max");
 }
 
-TEST_F(control_groups_test, weighs_for_either_scheduler) {
+TEST_F(control_groups_test, sets_weights_for_both_io_schedulers) {
   fake->has_bfq = true;
   ASSERT_EQ(groups->prepare(root, settings), "");
   EXPECT_EQ(fake->get(root + "/sandbox/io.weight"), "default 30");
   EXPECT_EQ(fake->get(root + "/sandbox/io.bfq.weight"), "30");
 }
 
-TEST_F(control_groups_test, keeps_weights_within_the_scale_of_the_scheduler) {
+TEST_F(control_groups_test, scales_weights_for_bfq) {
   fake->has_bfq = true;
   group_settings s = settings;
   s.io_weight = 10000;
@@ -259,7 +261,7 @@ TEST_F(control_groups_test, keeps_weights_within_the_scale_of_the_scheduler) {
   EXPECT_EQ(fake->get(root + "/sandbox/io.bfq.weight"), "1000");
 }
 
-TEST_F(control_groups_test, tells_the_memory_of_a_command) {
+TEST_F(control_groups_test, reports_the_memory_of_a_command) {
   ASSERT_EQ(groups->prepare(root, settings), "");
   const std::string group = groups->add(account, {1 << 30, 100});
   EXPECT_EQ(groups->memory_of(group), std::nullopt);
@@ -269,7 +271,7 @@ TEST_F(control_groups_test, tells_the_memory_of_a_command) {
   EXPECT_EQ(groups->memory_of(group), std::nullopt);
 }
 
-TEST_F(control_groups_test, removes_leftovers_of_an_earlier_start) {
+TEST_F(control_groups_test, removes_groups_of_an_earlier_start) {
   fs::create_directories(root + "/sandbox/" + account + "/1-2-3");
   fake->put(root + "/sandbox/cgroup.subtree_control", "");
   for (const std::string& each :
@@ -281,7 +283,7 @@ TEST_F(control_groups_test, removes_leftovers_of_an_earlier_start) {
   EXPECT_FALSE(fs::exists(root + "/sandbox/" + account));
 }
 
-TEST_F(control_groups_test, a_later_instance_of_the_module_finds_the_same_group) {
+TEST_F(control_groups_test, a_later_instance_of_the_module_uses_the_same_group) {
   ASSERT_EQ(groups->prepare(root, settings), "");
   auto again = std::make_unique<kernel>(root);
   again->put(root + "/cgroup.procs", "");
@@ -293,17 +295,17 @@ TEST_F(control_groups_test, a_later_instance_of_the_module_finds_the_same_group)
   EXPECT_EQ(fs::path(next.add(account, {})).parent_path(), root + "/sandbox/" + account);
 }
 
-TEST_F(control_groups_test, does_not_take_a_group_that_others_use) {
+TEST_F(control_groups_test, does_not_take_over_a_group_with_other_programs) {
   fake->is_delegated = false;
   EXPECT_NE(groups->prepare(root, settings).find("contains other programs"), std::string::npos);
   EXPECT_FALSE(groups->usable());
   EXPECT_EQ(words(fake->get(root + "/cgroup.procs")).size(), 2u);
   EXPECT_FALSE(fs::exists(root + "/server"));
   fake->put(root + "/cgroup.procs", std::to_string(::getpid()));
-  EXPECT_EQ(groups->prepare(root, settings), "") << "it is the only one there";
+  EXPECT_EQ(groups->prepare(root, settings), "") << "the server is the only program of the group";
 }
 
-TEST_F(control_groups_test, names_the_missing_program) {
+TEST_F(control_groups_test, reports_the_missing_requirement) {
   EXPECT_NE(groups->prepare("", settings).find("no control groups of version 2"), std::string::npos);
   fake->put(root + "/cgroup.controllers", "cpu memory");
   EXPECT_NE(groups->prepare(root, settings).find("\"pids\""), std::string::npos);
@@ -312,12 +314,12 @@ TEST_F(control_groups_test, names_the_missing_program) {
   EXPECT_NE(groups->prepare(root, settings).find("not delegated"), std::string::npos);
   EXPECT_FALSE(groups->usable());
   fake->refuse_to_make = false;
-  EXPECT_EQ(groups->prepare(root, settings), "") << "shares are not needed";
+  EXPECT_EQ(groups->prepare(root, settings), "") << "the controllers for weights are optional";
   fake->refuse_to_make = true;
   EXPECT_EQ(groups->add(account, {}), "");
 }
 
-TEST(own_group_test, is_found_in_all_forms_of_mounts) {
+TEST(own_group_test, is_found_for_all_kinds_of_mounts) {
   const std::string unified = "24 1 0:22 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
   EXPECT_EQ(own_group(unified, "0::/system.slice/runyard.service\n"), "/sys/fs/cgroup/system.slice/runyard.service");
   EXPECT_EQ(own_group(unified, "0::/\n"), "/sys/fs/cgroup");
@@ -334,7 +336,7 @@ TEST(own_group_test, is_found_in_all_forms_of_mounts) {
   EXPECT_EQ(own_group("", ""), "");
 }
 
-// With a real kernel, where a group is delegated to this test: systemd-run --scope -p Delegate=yes ...
+// Uses the real kernel. Requires that a group is delegated to this test: systemd-run --scope -p Delegate=yes ...
 class kernel_groups_test : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -358,13 +360,13 @@ class kernel_groups_test : public ::testing::Test {
   control_groups groups;
 };
 
-TEST_F(kernel_groups_test, memory_of_the_kernel_counts) {
+TEST_F(kernel_groups_test, kernel_memory_counts) {
   const char* fill =
       "my @all; for (1 .. 1000) { socketpair(my $a, my $b, AF_UNIX, SOCK_DGRAM, 0) or last; $a->blocking(0); "
       "syswrite($a, q(x) x 65536) for 1 .. 8; push @all, $a, $b } exit 7";
   const std::string small = groups.add(account, {32 << 20, 0});
   EXPECT_EQ(run(small, fill), 128 + SIGKILL);
-  EXPECT_EQ(groups.ran_out_of_memory(small), memory_end::command);
+  EXPECT_EQ(groups.ran_out_of_memory(small), memory_verdict::command);
   groups.remove(small);
   EXPECT_FALSE(fs::exists(small));
   const std::string large = groups.add(account, {});
@@ -372,11 +374,11 @@ TEST_F(kernel_groups_test, memory_of_the_kernel_counts) {
       run(large,
           "my @all; for (1 .. 20) { socketpair(my $a, my $b, AF_UNIX, SOCK_DGRAM, 0) or last; push @all, $a, $b } exit 7"),
       7);
-  EXPECT_EQ(groups.ran_out_of_memory(large), memory_end::none);
+  EXPECT_EQ(groups.ran_out_of_memory(large), memory_verdict::none);
   groups.remove(large);
 }
 
-TEST_F(kernel_groups_test, an_account_has_a_limit_of_its_own) {
+TEST_F(kernel_groups_test, an_account_has_a_separate_limit) {
   const std::string fork_until_refused =
       "my $n = 0; for (1 .. 300) { my $p = fork; last unless defined $p; if (!$p) { sleep 20; exit } $n++ } exit($n < 110 ? 7 : 8)";
   const std::string one = groups.add(account, {}), two = groups.add(account, {0, 10});
@@ -388,7 +390,7 @@ TEST_F(kernel_groups_test, an_account_has_a_limit_of_its_own) {
   const std::string other_account = groups.add(other, {});
   EXPECT_EQ(run(other_account, "exit(defined fork ? 7 : 8)"), 7);
   for (const std::string& each : {one, two, other_account}) groups.remove(each);
-  // The kernel needs a moment to end killed processes.
+  // Killed processes do not exit immediately.
   for (int i = 0; i < 100 && fs::exists(one); ++i) {
     ::usleep(50'000);
     groups.remove(groups.add(other, {}));
@@ -396,7 +398,7 @@ TEST_F(kernel_groups_test, an_account_has_a_limit_of_its_own) {
   EXPECT_FALSE(fs::exists(one));
 }
 
-TEST_F(kernel_groups_test, a_process_that_waited_moves) {
+TEST_F(kernel_groups_test, a_waiting_process_can_be_moved) {
   const std::string from = groups.add(std::string(control_groups::waiting), {}),
                     to = groups.add(account, {16 << 20, 0});
   int ends[2];
@@ -417,7 +419,7 @@ TEST_F(kernel_groups_test, a_process_that_waited_moves) {
   int status = 0;
   ::waitpid(child, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
-  EXPECT_EQ(groups.ran_out_of_memory(to), memory_end::command);
+  EXPECT_EQ(groups.ran_out_of_memory(to), memory_verdict::command);
   groups.remove(to);
 }
 

@@ -13,37 +13,38 @@ constexpr std::string_view podman_proc = "--security-opt unmask=ALL";
 constexpr std::string_view kubernetes_proc =
     "procMount: Unmasked in the container's securityContext and hostUsers: false in the pod";
 
-class reading {
+class diagnoser {
  public:
-  reading(std::string_view said, const surroundings& here, const std::string& bwrap_path)
-      : said_(said), here_(here), bwrap_(bwrap_path) {}
+  diagnoser(std::string_view output, const system_info& system, const std::string& bwrap_path)
+      : output_(output), system_(system), bwrap_(bwrap_path) {}
 
   diagnosis result() const {
-    for (const auto step : {&reading::of_the_program, &reading::of_proc, &reading::of_root, &reading::of_the_kernel,
-                            &reading::of_apparmor, &reading::of_mounts, &reading::of_namespaces})
+    for (const auto step :
+         {&diagnoser::check_program, &diagnoser::check_proc, &diagnoser::check_root, &diagnoser::check_kernel,
+          &diagnoser::check_apparmor, &diagnoser::check_mounts, &diagnoser::check_namespaces})
       if (diagnosis found = (this->*step)(); !found.cause.empty()) return found;
     return {};
   }
 
  private:
-  bool says(std::string_view text) const { return said_.find(text) != std::string_view::npos; }
-  bool says_any(std::initializer_list<std::string_view> texts) const {
-    return std::any_of(texts.begin(), texts.end(), [&](std::string_view t) { return says(t); });
+  bool output_contains(std::string_view text) const { return output_.find(text) != std::string_view::npos; }
+  bool output_contains_any(std::initializer_list<std::string_view> texts) const {
+    return std::any_of(texts.begin(), texts.end(), [&](std::string_view t) { return output_contains(t); });
   }
-  bool in_container() const { return here_.in != container::none; }
+  bool in_container() const { return system_.in != container::none; }
 
   // The message of versions up to 0.10 is "No permissions to creating new namespace".
   bool was_refused_a_namespace() const {
-    return says_any({"No permissions to creat", "Creating new namespace failed"});
+    return output_contains_any({"No permissions to creat", "Creating new namespace failed"});
   }
 
-  // All options that an ordinary user's namespaces need in a container, so that one restart is enough.
+  // All options that namespaces of an ordinary user need in a container, so that one restart is enough.
   std::string container_options() const {
     const std::string docker =
         "--security-opt seccomp=unconfined --security-opt apparmor=unconfined " + std::string(docker_proc);
     const std::string podman = "--security-opt seccomp=unconfined " + std::string(podman_proc);
     const std::string kubernetes = "seccompProfile: {type: Unconfined}, " + std::string(kubernetes_proc);
-    switch (here_.in) {
+    switch (system_.in) {
       case container::docker:
         return docker;
       case container::podman:
@@ -55,40 +56,41 @@ class reading {
     }
   }
 
-  diagnosis of_the_program() const {
-    if (!here_.bwrap_exists)
+  diagnosis check_program() const {
+    if (!system_.bwrap_exists)
       return {"the program " + bwrap_ + " does not exist",
               "Install the package bubblewrap, or set sandbox_bubblewrap.bwrap_path"};
-    if (!here_.bwrap_may_run)
+    if (!system_.bwrap_may_run)
       return {"the server's user has no permission to execute " + bwrap_,
               "Make it executable (chmod 755), on a file system that is not mounted noexec"};
-    if (says("bwrap: Unknown option")) return {"bubblewrap is older than 0.8", "Install bubblewrap 0.8 or later"};
+    if (output_contains("bwrap: Unknown option"))
+      return {"bubblewrap is older than 0.8", "Install bubblewrap 0.8 or later"};
     // With NoNewPrivileges= the set-user-ID bit has no effect, and bwrap does not print this.
-    if (says("not permitted in setuid mode"))
+    if (output_contains("not permitted in setuid mode"))
       return {bwrap_ +
                   " is installed set-user-ID root, and such a bwrap refuses options that the "
                   "sandbox needs",
               "Remove the bit: dpkg-statoverride --force-statoverride-add --update --add root root "
               "0755 " +
                   bwrap_};
-    if (says("Unexpected capabilities but not setuid"))
+    if (output_contains("Unexpected capabilities but not setuid"))
       return {"bwrap was started with capabilities, which it refuses",
               "Remove AmbientCapabilities= from the server's unit, and file capabilities from "
               "bwrap (setcap -r " +
                   bwrap_ + ")"};
-    if (says_any({"execvp /.sandbox-exec", "no such program: ", "cannot execute "}))
+    if (output_contains_any({"execvp /.sandbox-exec", "no such program: ", "cannot execute "}))
       return {"the program runyard-sandbox-exec is missing, or the server's user has no permission to execute it",
-              "Install it beside the server's program or set sandbox_bubblewrap.exec_path, and make it "
+              "Install it next to the server's program or set sandbox_bubblewrap.exec_path, and make it "
               "executable (chmod 755), on a file system that is not mounted noexec"};
     return {};
   }
 
-  diagnosis of_proc() const {
-    if (!says_any({"Can't mount proc on", "/proc/sys/user/max_user_namespaces: Read-only"})) return {};
+  diagnosis check_proc() const {
+    if (!output_contains_any({"Can't mount proc on", "/proc/sys/user/max_user_namespaces: Read-only"})) return {};
     const std::string cause =
         "parts of /proc are masked or read-only (usual in containers), so the kernel refuses to "
         "mount a new /proc in a user namespace";
-    switch (here_.in) {
+    switch (system_.in) {
       case container::docker:
         return {cause, "Start the container with " + std::string(docker_proc)};
       case container::podman:
@@ -106,24 +108,24 @@ class reading {
                        "ProtectKernelLogs="};
   }
 
-  bool user_namespaces_look_allowed() const {
-    return !here_.is_filtered && here_.apparmor_restricts.value_or(0) == 0 && here_.userns_clone.value_or(1) != 0 &&
-           here_.max_user_namespaces.value_or(1) != 0;
+  bool user_namespaces_seem_allowed() const {
+    return !system_.is_filtered && system_.apparmor_restricts.value_or(0) == 0 &&
+           system_.userns_clone.value_or(1) != 0 && system_.max_user_namespaces.value_or(1) != 0;
   }
 
-  diagnosis of_root() const {
-    if (!here_.is_root) return {};
-    // The steps by which it becomes the project's user. Its other steps fail for other reasons.
-    if (says_any({"runyard-sandbox-exec: capabilities: ", "runyard-sandbox-exec: setgroups: ",
-                  "runyard-sandbox-exec: setresgid: ", "runyard-sandbox-exec: setresuid: ",
-                  "runyard-sandbox-exec: capset: "}))
+  diagnosis check_root() const {
+    if (!system_.is_root) return {};
+    // The steps in which runyard-sandbox-exec switches to the project's user. Other steps fail for other reasons.
+    if (output_contains_any({"runyard-sandbox-exec: capabilities: ", "runyard-sandbox-exec: setgroups: ",
+                             "runyard-sandbox-exec: setresgid: ", "runyard-sandbox-exec: setresuid: ",
+                             "runyard-sandbox-exec: capset: "}))
       return {
           "the sandbox cannot switch to another user, for example because of Ubuntu's AppArmor "
           "profile bwrap-userns-restrict",
           "Start the server as an ordinary user"};
-    if (here_.missing_capabilities.empty()) return {};
+    if (system_.missing_capabilities.empty()) return {};
     std::string names;
-    for (const auto& name : here_.missing_capabilities) names += (names.empty() ? "" : ", ") + name;
+    for (const auto& name : system_.missing_capabilities) names += (names.empty() ? "" : ", ") + name;
     const std::string cause = "the server was started as root, but without " + names;
     if (in_container())
       return {cause,
@@ -131,25 +133,25 @@ class reading {
               "Kubernetes: "
               "runAsUser), and the container with " +
                   container_options()};
-    if (user_namespaces_look_allowed()) return {cause, "Start it as an ordinary user, or with these capabilities"};
+    if (user_namespaces_seem_allowed()) return {cause, "Start it as an ordinary user, or with these capabilities"};
     return {cause, "Start it with these capabilities"};
   }
 
-  // Kernel settings, which apply to ordinary users only.
-  diagnosis of_the_kernel() const {
-    if (says("kernel does not support user namespaces"))
+  // Kernel settings that apply only to ordinary users.
+  diagnosis check_kernel() const {
+    if (output_contains("kernel does not support user namespaces"))
       return {"the kernel does not support user namespaces", "Use a kernel with CONFIG_USER_NS"};
-    if (says("PR_SET_SECCOMP"))
+    if (output_contains("PR_SET_SECCOMP"))
       return {"the kernel does not support system call filters",
               "Use a kernel (or a container runtime) with CONFIG_SECCOMP_FILTER"};
-    if (here_.is_root || !(was_refused_a_namespace() || says("uid map"))) return {};
-    if (here_.max_user_namespaces == std::uint64_t{0})
+    if (system_.is_root || !(was_refused_a_namespace() || output_contains("uid map"))) return {};
+    if (system_.max_user_namespaces == std::uint64_t{0})
       return {"user namespaces are disabled (user.max_user_namespaces = 0)",
               "Run sysctl -w user.max_user_namespaces=10000, and add the setting to /etc/sysctl.d"};
-    if (here_.userns_clone == std::uint64_t{0})
+    if (system_.userns_clone == std::uint64_t{0})
       return {"user namespaces of ordinary users are disabled (kernel.unprivileged_userns_clone = 0)",
               "Run sysctl -w kernel.unprivileged_userns_clone=1, and add the setting to /etc/sysctl.d"};
-    if (says("(ENOSPC)"))
+    if (output_contains("(ENOSPC)"))
       return {
           "the limit on the number or the nesting depth of namespaces is reached "
           "(user.max_*_namespaces)",
@@ -158,16 +160,17 @@ class reading {
     return {};
   }
 
-  diagnosis of_apparmor() const {
-    if (here_.apparmor_restricts == std::uint64_t{0}) return {};
-    // In a container, the seccomp profile refuses the namespace before AppArmor is asked.
+  diagnosis check_apparmor() const {
+    if (system_.apparmor_restricts == std::uint64_t{0}) return {};
+    // In a container, the seccomp profile refuses the namespace before AppArmor can.
     if (in_container() && was_refused_a_namespace()) return {};
-    const bool restricts = here_.apparmor_restricts.value_or(0) != 0 && !here_.is_root;
-    // bwrap gets to these steps if it has no capabilities in its new namespace.
-    const bool is_typical =
-        says_any({"loopback: Failed RTM_NEWADDR: Operation not permitted", "setting up uid map: Permission denied"});
-    const bool can_be = was_refused_a_namespace() || says_any({"uid map", "Permission denied", "loopback:"});
-    if (!is_typical && !(restricts && can_be)) return {};
+    const bool restricts = system_.apparmor_restricts.value_or(0) != 0 && !system_.is_root;
+    // bwrap fails at these steps if it has no capabilities in its new namespace.
+    const bool is_typical = output_contains_any(
+        {"loopback: Failed RTM_NEWADDR: Operation not permitted", "setting up uid map: Permission denied"});
+    const bool is_possible =
+        was_refused_a_namespace() || output_contains_any({"uid map", "Permission denied", "loopback:"});
+    if (!is_typical && !(restricts && is_possible)) return {};
     return {restricts ? "AppArmor blocks user namespaces of ordinary users "
                         "(kernel.apparmor_restrict_unprivileged_userns = 1, as in Ubuntu 24.04)"
                       : "AppArmor seems to block user namespaces of ordinary users, as in Ubuntu 24.04",
@@ -177,10 +180,11 @@ class reading {
                 "kernel.apparmor_restrict_unprivileged_userns=0"};
   }
 
-  diagnosis of_mounts() const {
-    if (says("Can't set hostname"))
+  diagnosis check_mounts() const {
+    if (output_contains("Can't set hostname"))
       return {"the server has no permission to set a host name", "Remove ProtectHostname= from the server's unit"};
-    if (!says_any({"Failed to make / slave", "Failed to mount tmpfs", "Failed to make old root rprivate"})) return {};
+    if (!output_contains_any({"Failed to make / slave", "Failed to mount tmpfs", "Failed to make old root rprivate"}))
+      return {};
     return {"a security profile (AppArmor, SELinux, seccomp) denies mounts",
             in_container() ? "Start the container with " + container_options() +
                                  "; if SELinux is enforcing, also --security-opt label=disable"
@@ -189,15 +193,15 @@ class reading {
                                  bwrap_};
   }
 
-  diagnosis of_namespaces() const {
-    if (!was_refused_a_namespace() && !says("loopback:") && !says("uid map")) return {};
+  diagnosis check_namespaces() const {
+    if (!was_refused_a_namespace() && !output_contains("loopback:") && !output_contains("uid map")) return {};
     if (in_container())
       return {"the container's seccomp profile denies new namespaces (clone and unshare)",
               "Start it with " + container_options() +
-                  (here_.apparmor_restricts.value_or(0) != 0
-                       ? ". The host's AppArmor restricts user namespaces, too (docs/security.md)"
+                  (system_.apparmor_restricts.value_or(0) != 0
+                       ? ". The host's AppArmor also restricts user namespaces (docs/security.md)"
                        : "")};
-    if (here_.is_filtered)
+    if (system_.is_filtered)
       return {"a system call filter of the server denies new namespaces",
               "In its systemd unit, remove RestrictNamespaces=, and allow @mount in SystemCallFilter="};
     return {"the kernel denies new namespaces to the server's user",
@@ -205,36 +209,36 @@ class reading {
             "denies user namespaces"};
   }
 
-  const std::string_view said_;
-  const surroundings& here_;
+  const std::string_view output_;
+  const system_info& system_;
   const std::string& bwrap_;
 };
 
 }  // namespace
 
-std::string_view cut_utf8(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  // Bytes 10xxxxxx continue a character.
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
-  return text.substr(0, most);
+std::string_view truncate_utf8(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  // Bytes of the form 10xxxxxx continue a character.
+  while (max_bytes > 0 && (static_cast<unsigned char>(text[max_bytes]) & 0xc0) == 0x80) --max_bytes;
+  return text.substr(0, max_bytes);
 }
 
-diagnosis diagnose(std::string_view said, const surroundings& here, const std::string& bwrap_path) {
-  return reading(said, here, bwrap_path).result();
+diagnosis diagnose(std::string_view output, const system_info& system, const std::string& bwrap_path) {
+  return diagnoser(output, system, bwrap_path).result();
 }
 
-std::string sentence(const diagnosis& found, std::string_view said) {
+std::string message_of(const diagnosis& found, std::string_view output) {
   std::string out = "bubblewrap does not work here, so agents cannot run commands: ";
   if (found.cause.empty())
     out += "unknown cause; see \"Where the sandbox cannot work\" in docs/security.md";
   else
     out += found.cause + ". " + found.fix;
-  std::string shown(cut_utf8(said, max_quoted_output));
-  std::replace(shown.begin(), shown.end(), '\n', ' ');
-  return out + ". bubblewrap said: " + shown;
+  std::string excerpt(truncate_utf8(output, max_quoted_output));
+  std::replace(excerpt.begin(), excerpt.end(), '\n', ' ');
+  return out + ". Output of bubblewrap: " + excerpt;
 }
 
-std::string workspace_sentence(std::string_view error) {
+std::string workspace_message(std::string_view error) {
   return "the sandbox does not work here, so agents cannot run commands: the server cannot create "
          "a workspace in data_dir (" +
          std::string(error) + "). Check the owner, the permissions and the free space of data_dir/workspaces";

@@ -1,29 +1,29 @@
 // Explains why bubblewrap does not work on this system, and how the operator can fix it. Pure: uses the output of bwrap
-// (0.8 and later) and facts about the system.
+// (0.8 and later) and properties of the system.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
-#include "surroundings.hpp"
+#include "system_info.hpp"
 
 namespace bubblewrap {
 
 struct diagnosis {
   std::string cause;  // "the program /usr/bin/bwrap does not exist"; empty: unknown
-  std::string fix;  // "Install ...", without a full stop
+  std::string fix;  // "Install ...", without a period at the end
 };
 
-// `said`: output of a command that does nothing in the sandbox, or its exit code.
-diagnosis diagnose(std::string_view said, const surroundings& here, const std::string& bwrap_path);
+// `output`: output of a command that does nothing in the sandbox, or its exit code.
+diagnosis diagnose(std::string_view output, const system_info& system, const std::string& bwrap_path);
 
-// For the log and /readyz.
-std::string sentence(const diagnosis& found, std::string_view said);
-// The message if the server cannot create a workspace, so that bubblewrap is not started.
-std::string workspace_sentence(std::string_view error);
+// The message for the log and /readyz.
+std::string message_of(const diagnosis& found, std::string_view output);
+// The message if the server cannot create a workspace and therefore does not start bubblewrap.
+std::string workspace_message(std::string_view error);
 
-// At most `most` bytes of `text`, without a part of a UTF-8 character at the end.
-std::string_view cut_utf8(std::string_view text, std::size_t most);
+// The first `max_bytes` bytes of `text`, without an incomplete UTF-8 character at the end.
+std::string_view truncate_utf8(std::string_view text, std::size_t max_bytes);
 
 }  // namespace bubblewrap

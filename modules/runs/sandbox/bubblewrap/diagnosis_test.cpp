@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "surroundings.hpp"
+#include "system_info.hpp"
 
 namespace bubblewrap {
 namespace {
@@ -22,7 +22,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 constexpr char bwrap[] = "/usr/bin/bwrap";
-// Messages as in the sources of bubblewrap.
+// Messages from the sources of bubblewrap.
 constexpr char loopback[] = "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted";
 constexpr char uid_map[] = "bwrap: setting up uid map: Permission denied";
 constexpr char proc[] = "bwrap: Can't mount proc on /newroot/proc: Operation not permitted";
@@ -43,8 +43,8 @@ constexpr char no_space[] =
 
 struct row {
   std::string name;
-  std::string said;
-  std::function<void(surroundings&)> here;
+  std::string output;
+  std::function<void(system_info&)> system;
   std::string cause;
   std::vector<std::string> fix;  // all of these
 };
@@ -81,7 +81,7 @@ const std::vector<row> rows = {
      },
      "AppArmor blocks",
      {"On the host, load"}},
-    {"AppArmor is not it",
+    {"AppArmor does not restrict",
      loopback,
      [](auto& s) {
        s.apparmor_restricts = 0;
@@ -104,28 +104,28 @@ const std::vector<row> rows = {
      [](auto& s) { s.in = container::kubernetes; },
      "parts of /proc are masked",
      {"procMount: Unmasked", "hostUsers: false"}},
-    {"masked /proc, somewhere",
+    {"masked /proc, unknown container",
      proc,
      [](auto& s) { s.in = container::other; },
      "parts of /proc are masked",
      {"systempaths=unconfined", "unmask=ALL", "procMount: Unmasked"}},
-    {"masked /proc, a unit", proc, [](auto&) {}, "parts of /proc are masked", {"ProtectKernelTunables="}},
+    {"masked /proc, systemd unit", proc, [](auto&) {}, "parts of /proc are masked", {"ProtectKernelTunables="}},
     {"read-only /proc/sys",
      "bwrap: cannot open /proc/sys/user/max_user_namespaces: Read-only file system",
      [](auto& s) { s.in = container::podman; },
      "masked or read-only",
      {"unmask=ALL"}},
-    {"switched off, Debian",
+    {"disabled, Debian",
      no_permission_0_8,
      [](auto& s) { s.userns_clone = 0; },
      "kernel.unprivileged_userns_clone = 0",
      {"sysctl -w kernel.unprivileged_userns_clone=1"}},
-    {"switched off, by number",
+    {"disabled by a limit of 0",
      no_space,
      [](auto& s) { s.max_user_namespaces = 0; },
      "user.max_user_namespaces = 0",
      {"sysctl -w user.max_user_namespaces="}},
-    {"too many", no_space, [](auto& s) { s.max_user_namespaces = 1; }, "limit on the number", {"sysctl"}},
+    {"too many namespaces", no_space, [](auto& s) { s.max_user_namespaces = 1; }, "limit on the number", {"sysctl"}},
     {"seccomp of Docker",
      no_permission,
      [](auto& s) {
@@ -144,8 +144,8 @@ const std::vector<row> rows = {
      [](auto& s) { s.is_filtered = true; },
      "system call filter",
      {"RestrictNamespaces="}},
-    {"for no known reason", no_permission, [](auto&) {}, "denies new namespaces", {"journalctl -k"}},
-    {"a kernel without them",
+    {"unknown reason", no_permission, [](auto&) {}, "denies new namespaces", {"journalctl -k"}},
+    {"a kernel without user namespaces",
      "bwrap: Creating new namespace failed, likely because the kernel does not support user "
      "namespaces.  bwrap must be "
      "installed setuid on such systems.",
@@ -183,12 +183,12 @@ const std::vector<row> rows = {
      },
      "seccomp profile",
      {"seccomp=unconfined", "host's AppArmor"}},
-    {"handed capabilities",
+    {"started with capabilities",
      "bwrap: Unexpected capabilities but not setuid, old file caps config?",
      [](auto&) {},
      "with capabilities",
      {"AmbientCapabilities="}},
-    {"runyard-sandbox-exec may not be executed inside",
+    {"runyard-sandbox-exec is not executable in the sandbox",
      "bwrap: execvp /.sandbox-exec: Permission denied",
      [](auto&) {},
      "runyard-sandbox-exec is missing",
@@ -197,7 +197,7 @@ const std::vector<row> rows = {
      "no such program: /usr/bin/runyard-sandbox-exec",
      [](auto&) {},
      "runyard-sandbox-exec is missing",
-     {"beside the server's program"}},
+     {"next to the server's program"}},
     {"ProtectHostname=",
      "bwrap: Can't set hostname to sandbox: Operation not permitted",
      [](auto&) {},
@@ -237,49 +237,49 @@ const std::vector<row> rows = {
 
 TEST(diagnosis, names_cause_and_fix) {
   for (const row& r : rows) {
-    surroundings here;
-    r.here(here);
-    const diagnosis found = diagnose(r.said, here, bwrap);
+    system_info system;
+    r.system(system);
+    const diagnosis found = diagnose(r.output, system, bwrap);
     EXPECT_THAT(found.cause, HasSubstr(r.cause)) << r.name;
     for (const auto& part : r.fix) EXPECT_THAT(found.fix, HasSubstr(part)) << r.name;
     EXPECT_FALSE(found.fix.empty()) << r.name;
     EXPECT_NE(found.fix.back(), '.') << r.name;
-    const std::string text = sentence(found, r.said);
-    EXPECT_THAT(text, HasSubstr(r.said)) << r.name;
+    const std::string text = message_of(found, r.output);
+    EXPECT_THAT(text, HasSubstr(r.output)) << r.name;
     EXPECT_LT(text.size(), 800u) << r.name << ": " << text;
   }
 }
 
-// Containers that also block an ordinary user.
-TEST(diagnosis, root_is_not_advised_to_use_a_blocked_user) {
-  for (const auto& block : std::vector<std::function<void(surroundings&)>>{
+// The container also blocks namespaces of ordinary users.
+TEST(diagnosis, root_is_not_advised_to_use_an_ordinary_user_that_is_blocked_too) {
+  for (const auto& block : std::vector<std::function<void(system_info&)>>{
            [](auto& s) { s.apparmor_restricts = 1; }, [](auto& s) { s.userns_clone = 0; },
            [](auto& s) { s.max_user_namespaces = 0; }, [](auto& s) { s.is_filtered = true; }}) {
-    surroundings here;
-    here.is_root = true;
-    here.missing_capabilities = {"CAP_SYS_ADMIN"};
-    block(here);
-    EXPECT_THAT(diagnose(refused, here, bwrap).fix, Not(HasSubstr("ordinary user")));
+    system_info system;
+    system.is_root = true;
+    system.missing_capabilities = {"CAP_SYS_ADMIN"};
+    block(system);
+    EXPECT_THAT(diagnose(refused, system, bwrap).fix, Not(HasSubstr("ordinary user")));
   }
-  surroundings root;
+  system_info root;
   root.is_root = true;
-  for (const char* said : {loopback, uid_map, proc, no_permission})
-    EXPECT_THAT(diagnose(said, root, bwrap).fix, Not(HasSubstr("ordinary user"))) << said;
+  for (const char* output : {loopback, uid_map, proc, no_permission})
+    EXPECT_THAT(diagnose(output, root, bwrap).fix, Not(HasSubstr("ordinary user"))) << output;
 }
 
-TEST(diagnosis, unknown_errors_are_passed_on) {
+TEST(diagnosis, unknown_errors_are_quoted) {
   const diagnosis found = diagnose("bwrap: something new", {}, bwrap);
   EXPECT_THAT(found.cause, IsEmpty());
-  EXPECT_EQ(sentence(found, "bwrap: something\nnew"),
+  EXPECT_EQ(message_of(found, "bwrap: something\nnew"),
             "bubblewrap does not work here, so agents cannot run commands: unknown cause; see "
-            "\"Where the sandbox cannot work\" in docs/security.md. bubblewrap said: bwrap: "
+            "\"Where the sandbox cannot work\" in docs/security.md. Output of bubblewrap: bwrap: "
             "something new");
-  EXPECT_LT(sentence({}, std::string(10000, 'x')).size(), 500u);
+  EXPECT_LT(message_of({}, std::string(10000, 'x')).size(), 500u);
 }
 
-// runyard-sandbox-exec has other steps, whose failures have other causes.
-TEST(diagnosis, root_is_advised_of_another_user_only_where_that_failed) {
-  surroundings root;
+// Other steps of runyard-sandbox-exec fail for other reasons.
+TEST(diagnosis, only_a_failed_switch_of_the_user_is_diagnosed_as_such) {
+  system_info root;
   root.is_root = true;
   for (const char* step : {"capabilities", "setgroups", "setresgid", "setresuid", "capset"})
     EXPECT_THAT(diagnose("runyard-sandbox-exec: " + std::string(step) + ": Operation not permitted", root, bwrap).cause,
@@ -290,23 +290,23 @@ TEST(diagnosis, root_is_advised_of_another_user_only_where_that_failed) {
     EXPECT_THAT(diagnose("runyard-sandbox-exec: " + std::string(other), root, bwrap).cause, IsEmpty()) << other;
 }
 
-TEST(diagnosis, cuts_between_characters) {
-  EXPECT_EQ(cut_utf8("abc", 3), "abc");
-  EXPECT_EQ(cut_utf8("abcd", 3), "abc");
-  EXPECT_EQ(cut_utf8("ab\xc3\xa4", 4), "ab\xc3\xa4");
-  EXPECT_EQ(cut_utf8("ab\xc3\xa4", 3), "ab");
-  EXPECT_EQ(cut_utf8("a\xf0\x9f\x98\x80z", 4), "a");
-  EXPECT_EQ(cut_utf8("\x80\x80\x80", 2), "");
-  std::string said(299, 'x');
-  EXPECT_THAT(sentence({}, said + "\xc3\xa4"), testing::EndsWith(said));
+TEST(diagnosis, output_is_truncated_between_characters) {
+  EXPECT_EQ(truncate_utf8("abc", 3), "abc");
+  EXPECT_EQ(truncate_utf8("abcd", 3), "abc");
+  EXPECT_EQ(truncate_utf8("ab\xc3\xa4", 4), "ab\xc3\xa4");
+  EXPECT_EQ(truncate_utf8("ab\xc3\xa4", 3), "ab");
+  EXPECT_EQ(truncate_utf8("a\xf0\x9f\x98\x80z", 4), "a");
+  EXPECT_EQ(truncate_utf8("\x80\x80\x80", 2), "");
+  std::string output(299, 'x');
+  EXPECT_THAT(message_of({}, output + "\xc3\xa4"), testing::EndsWith(output));
 }
 
-TEST(diagnosis, a_workspace_error_is_not_bubblewraps) {
-  EXPECT_THAT(workspace_sentence("the workspace: No space left on device"),
+TEST(diagnosis, a_workspace_error_does_not_mention_bubblewrap) {
+  EXPECT_THAT(workspace_message("the workspace: No space left on device"),
               testing::AllOf(HasSubstr("(the workspace: No space left on device)"), Not(HasSubstr("bubblewrap"))));
 }
 
-TEST(surroundings, an_absent_apparmor_setting_restricts_nothing) {
+TEST(system_info, an_absent_apparmor_setting_restricts_nothing) {
   const std::string directory = testing::TempDir() + "ry_sysctl_" + std::to_string(::getpid());
   std::filesystem::create_directories(directory);
   EXPECT_EQ(apparmor_restriction(directory), std::nullopt);
@@ -317,7 +317,7 @@ TEST(surroundings, an_absent_apparmor_setting_restricts_nothing) {
   std::filesystem::remove_all(directory);
 }
 
-TEST(surroundings, reads_the_counters_of_the_kernel) {
+TEST(system_info, reads_capabilities_and_filters_from_proc_status) {
   EXPECT_THAT(missing_capabilities("Name:\tx\nCapEff:\t00000000a80425fb\nSeccomp:\t2\n"),
               ElementsAre("CAP_SYS_ADMIN", "CAP_NET_ADMIN"));
   EXPECT_THAT(missing_capabilities("CapEff:\t000001ffffffffff\n"), IsEmpty());
@@ -326,9 +326,9 @@ TEST(surroundings, reads_the_counters_of_the_kernel) {
   EXPECT_FALSE(is_filtered("Seccomp:\t0\nSeccomp_filters:\t2\n"));
 }
 
-TEST(surroundings, tells_whether_bwrap_is_there) {
-  EXPECT_FALSE(read_surroundings("/nonexistent/bwrap").bwrap_exists);
-  EXPECT_TRUE(read_surroundings("/bin/sh").bwrap_may_run);
+TEST(system_info, reports_whether_bwrap_exists) {
+  EXPECT_FALSE(read_system_info("/nonexistent/bwrap").bwrap_exists);
+  EXPECT_TRUE(read_system_info("/bin/sh").bwrap_may_run);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace bubblewrap {
 namespace {
 
-constexpr auto longest_guard_removal = std::chrono::seconds(10);
+constexpr auto max_removal_time = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -29,7 +29,7 @@ disk_guard::disk_guard(const ry::context& ctx, std::uint64_t reserve_bytes)
 
 void disk_guard::start(const std::string& root) {
   watch_.set_directory(root);
-  // In the same directory, and therefore on the same file system. No project has this name.
+  // In the same directory, so that it is on the same file system. No project has this name.
   cleaner_.emplace(ctx_, root + "/.removed");
   cleaner_->start();
 }
@@ -39,7 +39,7 @@ void disk_guard::observe(std::uint64_t free_bytes, bool enough) noexcept {
   if (enough || !warnings_.due()) return;
   (void)ry::guard([&] {
     ctx_.warn(
-        "the disk with the workspaces is nearly full: commands are ended and refused until space is freed or sandbox_bubblewrap.min_free_mb is lowered",
+        "the disk with the workspaces is nearly full: commands are terminated and refused until space is freed or sandbox_bubblewrap.min_free_mb is lowered",
         {{"free_mb", free_bytes >> 20}});
   });
 }
@@ -54,13 +54,13 @@ file_error disk_guard::check_space() {
 
 file_error disk_guard::before_write(const std::string& project, std::uint64_t bytes) {
   if (file_error error = check_space()) return error;
-  watch_.note_write(project, bytes);
+  watch_.record_write(project, bytes);
   return {};
 }
 
 file_error disk_guard::destroy(const std::string& project, const std::string& path) {
   watch_.forget(project);
-  const disk::removal done = cleaner_->remove(path, project, longest_guard_removal);
+  const disk::removal done = cleaner_->remove(path, project, max_removal_time);
   if (done.complete()) return {};
   if (done.error == 0) return fail(RY_UNAVAILABLE, "the workspace is large; it is deleted in the background");
   return fail(RY_UNAVAILABLE, "the workspace could not be deleted yet: " + std::string(std::strerror(done.error)));

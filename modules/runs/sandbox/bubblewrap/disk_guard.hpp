@@ -1,7 +1,7 @@
-// Manages the disk space of the workspaces: the reserve of free space, the removal of workspaces, and the metrics and
-// warnings for both. disk_watch watches the commands.
+// Manages the disk space of the workspaces: the reserve of free space, the removal of workspaces, and metrics and
+// warnings for both. disk_watch measures the commands.
 //
-// Thread: any. Lifetime: as long as the driver. start() must be called before the others.
+// Thread: any. Lifetime: as long as the driver. start() must be called before the other functions.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -23,13 +23,14 @@ class disk_guard {
   void start(const std::string& root);
 
   disk_watch& watch() { return watch_; }
-  // For the last measurement of a command and for destroy().
+  // Threads for the final measurement of a command and for destroy().
   disk_threads& threads() { return threads_; }
   // RY_RESOURCE_EXHAUSTED below the reserve.
   file_error check_space();
   // Like check_space(), before the server itself writes `bytes` into a workspace.
   file_error before_write(const std::string& project, std::uint64_t bytes);
-  // Frees the name `path` at once, then removes the workspace. Blocks. After an error, some content remains.
+  // Makes the name `path` available immediately, then removes the workspace. Blocks. After an error, some content
+  // remains.
   file_error destroy(const std::string& project, const std::string& path);
 
   void count(disk_verdict found) const;
@@ -41,7 +42,7 @@ class disk_guard {
   disk_watch watch_;
   std::optional<disk::tree_cleaner> cleaner_;
   ry::metric free_bytes_, refused_;
-  ry::metric bytes_, files_, depth_, cache_, space_;  // commands that were ended
+  ry::metric bytes_, files_, depth_, cache_, space_;  // terminated commands
   logging::warning_pace warnings_;
   disk_threads threads_;  // last: its threads use the other members
 };

@@ -1,7 +1,8 @@
-// The driver's own threads for measuring and removing directory trees. A tenant chooses their shape, so this may take
-// minutes; in the threads shared by all modules it would delay other users' requests. Accounts take turns.
+// Separate threads for measuring and removing directory trees. Users control the shape of these trees, so this may take
+// minutes; in the threads that all modules share, it would delay other users' requests. Scheduled fairly between
+// accounts.
 //
-// Thread: any. Lifetime: as long as the driver; close() before its end.
+// Thread: any. Lifetime: as long as the driver; call close() before its end.
 #pragma once
 #include <condition_variable>
 #include <cstddef>
@@ -9,7 +10,7 @@
 #include <ry/ry.hpp>
 #include <string>
 
-#include "account_turns.hpp"
+#include "fair_thread_pool.hpp"
 
 namespace bubblewrap {
 
@@ -17,10 +18,10 @@ class disk_threads {
  public:
   explicit disk_threads(const ry::context& ctx) : ctx_(ctx) {}
 
-  // Like run_blocking() of ry.core/1. `done` is always called on exec if it returns RY_OK.
+  // Like run_blocking() of ry.core/1. If it returns RY_OK, `done` is always called on exec.
   ry_status run(const std::string& account, ry_exec* exec, ry_call_fn work, void* arg, ry_done done);
-  // From now on, the host's threads do the work, so that the host waits for it before it destroys the module. Waits for all
-  // earlier completions. Blocks.
+  // Afterwards the host's threads do the work, so that the host waits for it before it destroys the module. Waits for
+  // all earlier completions. Blocks.
   void close();
 
  private:
@@ -32,7 +33,7 @@ class disk_threads {
   std::condition_variable finished_;
   std::size_t pending_ = 0;
   bool closed_ = false;
-  account_turns turns_{2};  // last: its threads use the other members
+  fair_thread_pool pool_{2};  // last: its threads use the other members
 };
 
 }  // namespace bubblewrap

@@ -18,31 +18,32 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto look_interval = 100ms;
-constexpr auto first_walk_pause = 1s, last_walk_pause = 3s;
-constexpr auto first_unlinked_pause = 500ms;
-constexpr auto last_unlinked_pause = 3s;
-// Between two commands that are ended for the reserve, so that the space of the first one is free before the second is chosen.
-// If half of the reserve is used up and the free space still shrinks, the next look chooses.
-constexpr auto end_interval = 300ms;
-// Parts of the reserve: below `urgent_part`, all commands of an account end together, below `last_part` those of all accounts.
+constexpr auto check_interval = 100ms;
+constexpr auto min_walk_pause = 1s, max_walk_pause = 3s;
+constexpr auto min_unlinked_pause = 500ms;
+constexpr auto max_unlinked_pause = 3s;
+// The pause between two commands that are terminated for the reserve, so that the space of the first one is free before
+// the second one is chosen. If half of the reserve is used up and the free space still shrinks, there is no pause.
+constexpr auto termination_interval = 300ms;
+// Divisors of the reserve: below reserve / urgent_part, all commands of one account are terminated together; below
+// reserve / last_part, those of all accounts.
 constexpr std::uint64_t urgent_part = 2, last_part = 8;
-constexpr std::uint64_t least_inodes = 20'000;
-constexpr std::size_t max_known = 10'000;
-// A workspace that exceeds twice its limit by more than this is emptied.
-constexpr std::uint64_t slack_bytes = 64 << 20, slack_entries = 1000;
-// Most entries that writing one file adds, with its directories: a path has at most 4000 bytes.
-constexpr std::uint64_t names_of_path = 256;
+constexpr std::uint64_t min_free_inodes = 20'000;
+constexpr std::size_t max_projects = 10'000;
+// A workspace that exceeds twice its limit by more than this tolerance is emptied.
+constexpr std::uint64_t tolerance_bytes = 64 << 20, tolerance_entries = 1000;
+// Maximum number of entries that writing one file adds, with its directories: a path has at most 4000 bytes.
+constexpr std::uint64_t max_new_entries = 256;
 
 }  // namespace
 
 disk_watch::~disk_watch() {
   {
     std::lock_guard lock(mutex_);
-    ending_ = true;
+    stopping_ = true;
     changed_.notify_all();
   }
-  for (std::thread* each : {&guarding_, &looking_, &walking_})
+  for (std::thread* each : {&space_thread_, &files_thread_, &walk_thread_})
     if (each->joinable()) each->join();
 }
 
@@ -53,7 +54,7 @@ disk_watch::space disk_watch::free_space() const {
   space out;
   out.bytes = static_cast<std::uint64_t>(s.f_bavail) * s.f_frsize;
   // f_files is 0 on file systems without a fixed number of inodes.
-  const bool inodes = s.f_files == 0 || s.f_favail >= least_inodes;
+  const bool inodes = s.f_files == 0 || s.f_favail >= min_free_inodes;
   out.enough = reserve_bytes_ == 0 || (out.bytes >= reserve_bytes_ && inodes);
   return out;
 }
@@ -63,13 +64,14 @@ void disk_watch::add(const void* key, disk_command command) {
   e->command = std::move(command);
   e->free_at_walk = free_space().bytes;
   std::lock_guard lock(mutex_);
-  if (const auto known = known_.find(e->command.project); known != known_.end() && e->command.workspace)
+  if (const auto known = projects_.find(e->command.project); known != projects_.end() && e->command.workspace)
     e->first = known->second.use, e->tolerated = known->second.tolerated;
   entries_.emplace(key, std::move(e));
-  if (!guarding_.joinable())
-    guarding_ = std::thread([this] { each_interval([this](const auto& all) { check_space(all); }); });
-  if (!looking_.joinable()) looking_ = std::thread([this] { each_interval([this](const auto& all) { look(all); }); });
-  if (!walking_.joinable()) walking_ = std::thread([this] { walk_often(); });
+  if (!space_thread_.joinable())
+    space_thread_ = std::thread([this] { run_each_interval([this](const auto& all) { check_space(all); }); });
+  if (!files_thread_.joinable())
+    files_thread_ = std::thread([this] { run_each_interval([this](const auto& all) { check_commands(all); }); });
+  if (!walk_thread_.joinable()) walk_thread_ = std::thread([this] { walk_loop(); });
   changed_.notify_all();
 }
 
@@ -89,31 +91,31 @@ void disk_watch::remove(const void* key) {
   entries_.erase(key);
 }
 
-void disk_watch::note_write(const std::string& project, std::uint64_t bytes) {
+void disk_watch::record_write(const std::string& project, std::uint64_t bytes) {
   std::lock_guard lock(mutex_);
-  const auto known = known_.find(project);
-  if (known == known_.end()) return;
-  known->second.use.bytes += bytes + names_of_path * 4096;
-  known->second.use.entries += names_of_path;
+  const auto known = projects_.find(project);
+  if (known == projects_.end()) return;
+  known->second.use.bytes += bytes + max_new_entries * 4096;
+  known->second.use.entries += max_new_entries;
 }
 
 std::string disk_watch::account_of(const std::string& project) const {
   std::lock_guard lock(mutex_);
-  const auto known = known_.find(project);
-  return known == known_.end() || known->second.account.empty() ? project : known->second.account;
+  const auto known = projects_.find(project);
+  return known == projects_.end() || known->second.account.empty() ? project : known->second.account;
 }
 
 void disk_watch::forget(const std::string& project) {
   std::lock_guard lock(mutex_);
-  known_.erase(project);
+  projects_.erase(project);
 }
 
-void disk_watch::condemn(const void* key, const entry_ptr& e, disk_verdict why) {
+void disk_watch::terminate(const void* key, const entry_ptr& e, disk_verdict why) {
   std::lock_guard lock(mutex_);
   const auto found = entries_.find(key);
   if (found == entries_.end() || found->second != e || e->outcome != disk_verdict::none) return;
   e->outcome = why;
-  if (e->command.end) e->command.end();
+  if (e->command.terminate) e->command.terminate();
 }
 
 disk_verdict disk_watch::walk(entry& e) {
@@ -126,21 +128,22 @@ disk_verdict disk_watch::walk(entry& e) {
       std::lock_guard lock(mutex_);
       unlinked = e.unlinked;
     }
-    // Above these limits the command is over its limit, and the exact size does not matter. The first walk has no limits.
-    disk::tree_limits most;
+    // A walk can stop above these limits, because the command is then over its limit and the exact size does not
+    // matter. The first walk has no limits.
+    disk::tree_limits walk_limits;
     if (first != nullptr)
-      most = {std::max(e.command.max_bytes, first->bytes), std::max(e.command.max_files, first->entries)};
+      walk_limits = {std::max(e.command.max_bytes, first->bytes), std::max(e.command.max_files, first->entries)};
     const std::uint64_t free_before = free_space().bytes;
     disk::tree_use use;
-    if (measure(e.command.workspace.get(), most, use)) return out;
+    if (measure(e.command.workspace.get(), walk_limits, use)) return out;
     if (!e.first) e.first = use;
-    const std::uint64_t may_bytes = std::max(e.command.max_bytes, e.first->bytes);
-    const std::uint64_t may_files = std::max(e.command.max_files, e.first->entries);
+    const std::uint64_t allowed_bytes = std::max(e.command.max_bytes, e.first->bytes);
+    const std::uint64_t allowed_files = std::max(e.command.max_files, e.first->entries);
     if (use.too_deep)
       out = disk_verdict::depth;
-    else if (use.bytes > may_bytes || unlinked > may_bytes - std::min(may_bytes, use.bytes))
+    else if (use.bytes > allowed_bytes || unlinked > allowed_bytes - std::min(allowed_bytes, use.bytes))
       out = disk_verdict::bytes;
-    else if (use.entries > may_files)
+    else if (use.entries > allowed_files)
       out = disk_verdict::files;
     std::lock_guard lock(mutex_);
     e.last = use;
@@ -158,14 +161,14 @@ disk_verdict disk_watch::walk(entry& e) {
   return out;
 }
 
-disk_verdict disk_watch::conclude(const void* key, disk::tree_use& use) {
+disk_verdict disk_watch::final_measurement(const void* key, disk::tree_use& use) {
   entry_ptr e;
   {
     std::lock_guard lock(mutex_);
     const auto found = entries_.find(key);
     if (found == entries_.end()) return disk_verdict::none;
     e = found->second;
-    e->unlinked = e->unlinked_cache = 0;  // deleted files are gone with the processes that kept them open
+    e->unlinked = e->unlinked_cache = 0;  // the processes that kept deleted files open have exited
   }
   bool measured = false;
   {
@@ -175,50 +178,52 @@ disk_verdict disk_watch::conclude(const void* key, disk::tree_use& use) {
   disk_verdict now = walk(*e);
   if (e->command.workspace) {
     const int workspace = e->command.workspace.get();
-    disk::tree_use whole;
+    disk::tree_use complete;
     {
       std::lock_guard lock(mutex_);
-      whole = e->last;
+      complete = e->last;
     }
-    // A walk ends above a limit. The next command may keep everything that is there, so the whole size is needed.
-    bool counted = !whole.partial || !measure(workspace, {}, whole);
+    // A walk stops above a limit. The next command may keep all existing files, so the complete size is needed.
+    bool counted = !complete.partial || !measure(workspace, {}, complete);
     bool trimmed = false;
-    if (whole.too_deep && !trim_deep(workspace, trimmed)) {
+    if (complete.too_deep && !trim_deep(workspace, trimmed)) {
       if (now == disk_verdict::none) now = disk_verdict::depth;
-      counted = !measure(workspace, {}, whole);
+      counted = !measure(workspace, {}, complete);
     }
     std::lock_guard lock(mutex_);
-    if (counted) e->last = whole;
+    if (counted) e->last = complete;
     use = e->last;
     if (e->outcome == disk_verdict::none) e->outcome = now;
-    note_end(*e, use, measured);
+    record_end(*e, use, measured);
   }
   std::lock_guard lock(mutex_);
   if (e->outcome == disk_verdict::none) e->outcome = now;
   return e->outcome;
 }
 
-// With mutex_ held.
-void disk_watch::note_end(entry& e, const disk::tree_use& use, bool measured) {
+// Called with mutex_ locked.
+void disk_watch::record_end(entry& e, const disk::tree_use& use, bool measured) {
   struct growth {
-    bool any, far;
+    bool any, excessive;
   };
-  const auto end_of = [&](std::uint64_t limit, std::uint64_t first, std::uint64_t now, std::uint64_t slack,
+  const auto end_of = [&](std::uint64_t limit, std::uint64_t first, std::uint64_t now, std::uint64_t tolerance,
                           std::uint64_t& tolerated) {
     const std::uint64_t before = std::max(limit, tolerated == UINT64_MAX ? first : tolerated);
     tolerated = std::min(before, std::max(limit, now));
-    // The first measurement shows what the command found only if it was made while the command ran.
-    return growth{now > (measured ? before : limit), now > before && now - before > before + slack};
+    // The first measurement is the size before the command only if it was made while the command ran.
+    return growth{now > (measured ? before : limit), now > before && now - before > before + tolerance};
   };
   const disk::tree_use first = e.first.value_or(use);
-  const growth bytes = end_of(e.command.max_bytes, first.bytes, use.bytes, slack_bytes, e.tolerated.bytes);
-  const growth entries = end_of(e.command.max_files, first.entries, use.entries, slack_entries, e.tolerated.entries);
-  // The size of the workspace decides, not the limit that ended the command. A full cache does not concern the workspace. If the
-  // server's disk is nearly full, the workspace may not stay above its limit at all.
-  e.far_over = ((bytes.far || entries.far) && e.outcome != disk_verdict::none && e.outcome != disk_verdict::cache) ||
-               ((bytes.any || entries.any) && e.outcome == disk_verdict::space);
-  if (known_.size() >= max_known) known_.clear();
-  known_[e.command.project] = {use, e.tolerated, e.command.account};
+  const growth bytes = end_of(e.command.max_bytes, first.bytes, use.bytes, tolerance_bytes, e.tolerated.bytes);
+  const growth entries =
+      end_of(e.command.max_files, first.entries, use.entries, tolerance_entries, e.tolerated.entries);
+  // The size of the workspace decides, not the limit for which the command was terminated. A full cache does not
+  // concern the workspace. If the server's disk is nearly full, the workspace must not stay above its limit at all.
+  e.far_over =
+      ((bytes.excessive || entries.excessive) && e.outcome != disk_verdict::none && e.outcome != disk_verdict::cache) ||
+      ((bytes.any || entries.any) && e.outcome == disk_verdict::space);
+  if (projects_.size() >= max_projects) projects_.clear();
+  projects_[e.command.project] = {use, e.tolerated, e.command.account};
 }
 
 bool disk_watch::is_far_over(const void* key) const {
@@ -228,13 +233,13 @@ bool disk_watch::is_far_over(const void* key) const {
   return found != entries_.end() && found->second->far_over;
 }
 
-void disk_watch::walk_often() {
+void disk_watch::walk_loop() {
   std::unique_lock lock(mutex_);
-  while (!ending_) {
+  while (!stopping_) {
     const auto now = clock::now();
     const void* key = nullptr;
     entry_ptr next;
-    auto wake = now + first_walk_pause;
+    auto wake = now + min_walk_pause;
     for (const auto& [k, e] : entries_) {
       if (e->outcome != disk_verdict::none || (!e->command.workspace && !e->command.cache)) continue;
       wake = std::min(wake, e->next_walk);
@@ -253,59 +258,58 @@ void disk_watch::walk_often() {
     lock.unlock();
     const disk_verdict found = walk(*next);
     const auto end = clock::now();
-    if (found != disk_verdict::none) condemn(key, next, found);
+    if (found != disk_verdict::none) terminate(key, next, found);
     lock.lock();
-    next->next_walk = end + std::clamp<clock::duration>(4 * (end - now), first_walk_pause, last_walk_pause);
-    next->may_walk = end + std::clamp<clock::duration>(end - now, look_interval, last_walk_pause);
+    next->next_walk = end + std::clamp<clock::duration>(4 * (end - now), min_walk_pause, max_walk_pause);
+    next->may_walk = end + std::clamp<clock::duration>(end - now, check_interval, max_walk_pause);
   }
 }
 
-void disk_watch::each_interval(const std::function<void(const std::map<const void*, entry_ptr>&)>& look) {
+void disk_watch::run_each_interval(const std::function<void(const std::map<const void*, entry_ptr>&)>& check) {
   std::unique_lock lock(mutex_);
-  while (!ending_) {
+  while (!stopping_) {
     if (entries_.empty()) {
       changed_.wait(lock);
       continue;
     }
-    changed_.wait_for(lock, look_interval, [this] { return ending_; });
-    if (ending_ || entries_.empty()) continue;
+    changed_.wait_for(lock, check_interval, [this] { return stopping_; });
+    if (stopping_ || entries_.empty()) continue;
     const auto all = entries_;
     lock.unlock();
-    look(all);
+    check(all);
     lock.lock();
   }
 }
 
 void disk_watch::check_space(const std::map<const void*, entry_ptr>& all) {
-  const space there = free_space();
-  if (observe_ && there.bytes != UINT64_MAX) observe_(there.bytes, there.enough);
-  if (!there.enough) end_for_space(all, there.bytes);
+  const space current = free_space();
+  if (observe_ && current.bytes != UINT64_MAX) observe_(current.bytes, current.enough);
+  if (!current.enough) terminate_for_space(all, current.bytes);
 }
 
-void disk_watch::look(const std::map<const void*, entry_ptr>& all) {
+void disk_watch::check_commands(const std::map<const void*, entry_ptr>& all) {
   const auto now = clock::now();
-  const space there = free_space();
+  const space current = free_space();
   std::vector<process> processes;
   std::vector<std::tuple<const void*, entry_ptr, disk_verdict>> over;
   for (const auto& [key, e] : all) {
     if (is_over(*e)) continue;
     if (now >= e->next_unlinked) {
       if (processes.empty()) processes = all_processes();
-      const std::vector<pid_t> family = family_of(e->command.leader, processes);
+      const std::vector<pid_t> tree = process_tree(e->command.leader, processes);
       const auto begun = clock::now();
       struct stat workspace {
       }, cache{};
       const bool has_workspace = e->command.workspace && ::fstat(e->command.workspace.get(), &workspace) == 0;
-      // If both are on one device, its deleted files count to the workspace.
+      // If both are on one device, its deleted files count towards the workspace.
       const bool has_cache = e->command.cache && ::fstat(e->command.cache.get(), &cache) == 0 &&
                              (!has_workspace || cache.st_dev != workspace.st_dev);
-      const auto unlinked = has_workspace ? unlinked_bytes(family, workspace.st_dev) : std::optional<std::uint64_t>(0);
-      const auto unlinked_cache = has_cache ? unlinked_bytes(family, cache.st_dev) : std::optional<std::uint64_t>(0);
+      const auto unlinked = has_workspace ? unlinked_bytes(tree, workspace.st_dev) : std::optional<std::uint64_t>(0);
+      const auto unlinked_cache = has_cache ? unlinked_bytes(tree, cache.st_dev) : std::optional<std::uint64_t>(0);
       if (!unlinked || !unlinked_cache) over.emplace_back(key, e, disk_verdict::uncounted);
-      const std::uint64_t written = written_bytes(family);
+      const std::uint64_t written = written_bytes(tree);
       const auto end = clock::now();
-      e->next_unlinked =
-          end + std::clamp<clock::duration>(10 * (end - begun), first_unlinked_pause, last_unlinked_pause);
+      e->next_unlinked = end + std::clamp<clock::duration>(10 * (end - begun), min_unlinked_pause, max_unlinked_pause);
       std::lock_guard lock(mutex_);
       e->unlinked = unlinked.value_or(0);
       e->unlinked_cache = unlinked_cache.value_or(0);
@@ -315,24 +319,25 @@ void disk_watch::look(const std::map<const void*, entry_ptr>& all) {
     if (e->command.cache && e->unlinked_cache > e->command.cache_bytes) over.emplace_back(key, e, disk_verdict::cache);
     if (!e->command.workspace || e->command.max_bytes == UINT64_MAX) continue;
     const std::uint64_t taken = e->last.bytes + e->unlinked;
-    // If the deleted files alone exceed the limit, no walk is needed.
+    // No walk is needed if the deleted files alone exceed the limit.
     if (e->unlinked > e->command.max_bytes) over.emplace_back(key, e, disk_verdict::bytes);
     const std::uint64_t room = e->command.max_bytes - std::min(e->command.max_bytes, taken);
-    const std::uint64_t lost = e->free_at_walk - std::min(e->free_at_walk, there.bytes);
+    const std::uint64_t lost = e->free_at_walk - std::min(e->free_at_walk, current.bytes);
     if (lost > room / 2 + (1 << 20) && now >= e->may_walk && e->next_walk > now) {
       e->next_walk = now;
       changed_.notify_all();
     }
   }
-  for (const auto& [key, e, why] : over) condemn(key, e, why);
+  for (const auto& [key, e, why] : over) terminate(key, e, why);
 }
 
-// The command that took most space, of the account whose commands took most together; or all of that account; or all.
-void disk_watch::end_for_space(const std::map<const void*, entry_ptr>& all, std::uint64_t free_bytes) {
+// Terminates the command that took most space, of the account whose commands took most together; if that is urgent, all
+// commands of that account; as the last resort, all commands.
+void disk_watch::terminate_for_space(const std::map<const void*, entry_ptr>& all, std::uint64_t free_bytes) {
   const auto now = clock::now();
   const bool urgent = free_bytes < reserve_bytes_ / urgent_part, last = free_bytes < reserve_bytes_ / last_part;
-  const bool shrinks = urgent && free_bytes < free_at_end_;
-  if (!last && !shrinks && now < next_end_) return;
+  const bool shrinks = urgent && free_bytes < free_at_termination_;
+  if (!last && !shrinks && now < next_termination_) return;
   struct writer {
     const void* key;
     entry_ptr e;
@@ -343,14 +348,14 @@ void disk_watch::end_for_space(const std::map<const void*, entry_ptr>& all, std:
   for (const auto& [key, e] : all) {
     if ((!e->command.workspace && !e->command.cache) || is_over(*e)) continue;
     if (processes.empty()) processes = all_processes();
-    const std::uint64_t bytes = written_bytes(family_of(e->command.leader, processes));
+    const std::uint64_t bytes = written_bytes(process_tree(e->command.leader, processes));
     std::lock_guard lock(mutex_);
     e->written = std::max(e->written, bytes);
     accounts[e->command.account].push_back({key, e, std::max(e->written, e->grown + e->unlinked + e->unlinked_cache)});
   }
   if (accounts.empty()) return;
-  next_end_ = now + end_interval;
-  free_at_end_ = free_bytes;
+  next_termination_ = now + termination_interval;
+  free_at_termination_ = free_bytes;
   const auto sum_of = [](const auto& account) {
     std::uint64_t sum = 0;
     for (const writer& w : account.second) sum += w.taken;
@@ -362,7 +367,7 @@ void disk_watch::end_for_space(const std::map<const void*, entry_ptr>& all, std:
                                         [](const writer& a, const writer& b) { return a.taken < b.taken; });
   for (const auto& account : accounts)
     for (const writer& w : account.second)
-      if (last || (urgent && &account == &most) || w.key == largest->key) condemn(w.key, w.e, disk_verdict::space);
+      if (last || (urgent && &account == &most) || w.key == largest->key) terminate(w.key, w.e, disk_verdict::space);
 }
 
 }  // namespace bubblewrap

@@ -32,12 +32,12 @@ constexpr std::size_t mib = 1 << 20;
 const std::string project = "0192f0c1-2d3e-7f00-8a1b-0123456789ab";
 
 template <class Condition>
-bool within(std::chrono::seconds time, Condition met) {
+bool within(std::chrono::seconds time, Condition condition) {
   for (const auto until = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < until;) {
-    if (met()) return true;
+    if (condition()) return true;
     std::this_thread::sleep_for(10ms);
   }
-  return met();
+  return condition();
 }
 
 class disk_watch_test : public ::testing::Test {
@@ -65,7 +65,7 @@ class disk_watch_test : public ::testing::Test {
     out.project = project;
     out.max_bytes = bytes;
     out.max_files = files;
-    out.end = [this] { ++ended; };
+    out.terminate = [this] { ++terminated; };
     return out;
   }
   // Creates a chain of nested directories.
@@ -79,8 +79,8 @@ class disk_watch_test : public ::testing::Test {
     }
     ::close(at);
   }
-  // Long enough for two measurements of a workspace.
-  static void look_twice() { std::this_thread::sleep_for(2500ms); }
+  // Waits long enough for two measurements of a workspace.
+  static void wait_for_two_measurements() { std::this_thread::sleep_for(2500ms); }
   // Starts a process that does `work` and then waits.
   template <class Work>
   void begin(Work work) {
@@ -101,35 +101,35 @@ class disk_watch_test : public ::testing::Test {
 
   fs::path root, home;
   std::unique_ptr<workspaces> all;
-  std::atomic<int> ended{0};
+  std::atomic<int> terminated{0};
   pid_t child = -1;
 };
 
-TEST_F(disk_watch_test, many_small_files_fill_a_workspace_too) {
+TEST_F(disk_watch_test, the_sizes_of_all_files_are_added_up) {
   disk_watch watch(0);
   watch.add(this, command(4 * mib));
   std::this_thread::sleep_for(300ms);
-  EXPECT_EQ(ended, 0);
+  EXPECT_EQ(terminated, 0);
   for (int i = 0; i < 6; ++i) fill("f" + std::to_string(i), mib);
-  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_TRUE(within(20s, [&] { return terminated == 1; }));
   EXPECT_EQ(watch.verdict_on(this), disk_verdict::bytes);
 }
 
-TEST_F(disk_watch_test, more_names_than_allowed_end_the_command) {
+TEST_F(disk_watch_test, a_command_that_exceeds_the_file_limit_is_terminated) {
   disk_watch watch(0);
   watch.add(this, command(UINT64_MAX, 100));
   for (int i = 0; i < 99; ++i) fs::create_symlink("x", home / std::to_string(i));
-  look_twice();
-  EXPECT_EQ(ended, 0);
+  wait_for_two_measurements();
+  EXPECT_EQ(terminated, 0);
   for (int i = 0; i < 20; ++i) fs::create_hard_link(home / "0", home / ("link" + std::to_string(i)));
-  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_TRUE(within(20s, [&] { return terminated == 1; }));
   EXPECT_EQ(watch.verdict_on(this), disk_verdict::files);
 }
 
-TEST_F(disk_watch_test, open_files_without_a_name_count) {
+TEST_F(disk_watch_test, deleted_files_that_are_still_open_count) {
   struct stat status {};
   ASSERT_EQ(::stat(home.c_str(), &status), 0);
-  // A thread sanitizer has a deleted file mapped.
+  // The thread sanitizer itself maps a deleted file.
   const std::uint64_t before = unlinked_bytes({::getpid()}, status.st_dev).value_or(0);
   begin([this] {
     for (int i = 0; i < 6; ++i) {
@@ -145,11 +145,11 @@ TEST_F(disk_watch_test, open_files_without_a_name_count) {
   disk_command c = command(4 * mib);
   c.leader = child;
   watch.add(this, std::move(c));
-  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_TRUE(within(20s, [&] { return terminated == 1; }));
   EXPECT_EQ(watch.verdict_on(this), disk_verdict::bytes);
 }
 
-TEST_F(disk_watch_test, mapped_files_without_a_name_count) {
+TEST_F(disk_watch_test, deleted_files_that_are_still_mapped_count) {
   begin([this] {
     const int fd = ::open((home / "gone").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0 || ::posix_fallocate(fd, 0, 6 * mib) != 0 || ::unlink((home / "gone").c_str()) != 0) return false;
@@ -162,7 +162,7 @@ TEST_F(disk_watch_test, mapped_files_without_a_name_count) {
   EXPECT_GE(unlinked_bytes({child}, status.st_dev), 6 * mib);
 }
 
-TEST_F(disk_watch_test, too_many_mappings_end_the_command) {
+TEST_F(disk_watch_test, a_command_with_too_many_mappings_is_terminated) {
   begin([this] {
     const int fd = ::open((home / "gone").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0 || ::posix_fallocate(fd, 0, 4096) != 0 || ::unlink((home / "gone").c_str()) != 0) return false;
@@ -178,11 +178,11 @@ TEST_F(disk_watch_test, too_many_mappings_end_the_command) {
   disk_command c = command(1024 * mib);
   c.leader = child;
   watch.add(this, std::move(c));
-  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_TRUE(within(20s, [&] { return terminated == 1; }));
   EXPECT_EQ(watch.verdict_on(this), disk_verdict::uncounted);
 }
 
-TEST_F(disk_watch_test, descriptors_above_a_lowered_limit_are_found_in_an_undumpable_process) {
+TEST_F(disk_watch_test, descriptors_above_a_lowered_limit_of_an_undumpable_process_are_found) {
   begin([this] {
     const int fd = ::open((home / "gone").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0 || ::posix_fallocate(fd, 0, 6 * mib) != 0 || ::unlink((home / "gone").c_str()) != 0) return false;
@@ -198,7 +198,7 @@ TEST_F(disk_watch_test, descriptors_above_a_lowered_limit_are_found_in_an_undump
   }
 }
 
-TEST_F(disk_watch_test, a_cache_that_grows_over_its_size_ends_the_command) {
+TEST_F(disk_watch_test, a_command_that_exceeds_its_cache_size_is_terminated) {
   fill("package", 2 * mib);
   disk_watch watch(0);
   disk_command c = command(1024 * mib);
@@ -207,9 +207,9 @@ TEST_F(disk_watch_test, a_cache_that_grows_over_its_size_ends_the_command) {
   c.cache_bytes = 4 * mib;
   watch.add(this, std::move(c));
   std::this_thread::sleep_for(300ms);
-  EXPECT_EQ(ended, 0);
+  EXPECT_EQ(terminated, 0);
   fill("another", 3 * mib);
-  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_TRUE(within(20s, [&] { return terminated == 1; }));
   EXPECT_EQ(watch.verdict_on(this), disk_verdict::cache);
 }
 
@@ -225,7 +225,7 @@ TEST_F(disk_watch_test, deleted_files_of_a_cache_count_without_a_workspace) {
   c.workspace = unique_fd();
   c.cache_bytes = 4 * mib;
   watch.add(this, std::move(c));
-  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_TRUE(within(20s, [&] { return terminated == 1; }));
   EXPECT_EQ(watch.verdict_on(this), disk_verdict::cache);
 }
 
@@ -234,18 +234,18 @@ TEST_F(disk_watch_test, an_oversized_workspace_may_shrink_but_not_grow) {
   disk::tree_use use;
   disk_watch watch(0);
   watch.add(this, command(4 * mib));
-  look_twice();
-  EXPECT_EQ(ended, 0);
+  wait_for_two_measurements();
+  EXPECT_EQ(terminated, 0);
   fill("new", mib);
-  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
-  EXPECT_EQ(watch.conclude(this, use), disk_verdict::bytes);
+  EXPECT_TRUE(within(20s, [&] { return terminated == 1; }));
+  EXPECT_EQ(watch.final_measurement(this, use), disk_verdict::bytes);
   EXPECT_GE(use.bytes, 7 * mib);
   watch.remove(this);
   fs::remove(home / "old");
   watch.add(this, command(4 * mib));
-  look_twice();
-  EXPECT_EQ(ended, 1);
-  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  wait_for_two_measurements();
+  EXPECT_EQ(terminated, 1);
+  EXPECT_EQ(watch.final_measurement(this, use), disk_verdict::none);
   watch.remove(this);
 }
 
@@ -255,90 +255,90 @@ TEST_F(disk_watch_test, a_workspace_does_not_grow_from_one_command_to_the_next) 
   const auto run = [&](const std::string& name, std::size_t bytes) {
     watch.add(this, command(8 * mib));
     fill(name, bytes);
-    const disk_verdict out = watch.conclude(this, use);
+    const disk_verdict out = watch.final_measurement(this, use);
     const bool far = watch.is_far_over(this);
     watch.remove(this);
     return std::pair{out, far};
   };
   EXPECT_EQ(run("a", 6 * mib), (std::pair{disk_verdict::none, false}));
-  EXPECT_EQ(run("b", 30 * mib), (std::pair{disk_verdict::bytes, false})) << "a little";
+  EXPECT_EQ(run("b", 30 * mib), (std::pair{disk_verdict::bytes, false})) << "a small excess";
   EXPECT_EQ(run("c", 30 * mib), (std::pair{disk_verdict::bytes, false}));
-  EXPECT_EQ(run("d", 30 * mib), (std::pair{disk_verdict::bytes, true})) << "each a little, together far";
+  EXPECT_EQ(run("d", 30 * mib), (std::pair{disk_verdict::bytes, true})) << "several small excesses";
   fs::remove(home / "c");
-  EXPECT_EQ(run("e", 1), (std::pair{disk_verdict::none, false})) << "it is smaller than it was";
+  EXPECT_EQ(run("e", 1), (std::pair{disk_verdict::none, false})) << "smaller than before";
   fs::remove(home / "b");
   fs::remove(home / "d");
   EXPECT_EQ(run("f", mib), (std::pair{disk_verdict::none, false}));
 }
 
-TEST_F(disk_watch_test, deep_directories_do_not_save_a_workspace_that_is_far_too_large) {
+TEST_F(disk_watch_test, a_workspace_far_above_its_limit_is_emptied_even_if_depth_was_the_verdict) {
   disk_watch watch(0);
   disk::tree_use use;
   watch.add(this, command(8 * mib));
-  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  EXPECT_EQ(watch.final_measurement(this, use), disk_verdict::none);
   watch.remove(this);
   watch.add(this, command(8 * mib));
   nest(300);
-  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_TRUE(within(20s, [&] { return terminated == 1; }));
   EXPECT_EQ(watch.verdict_on(this), disk_verdict::depth);
   EXPECT_FALSE(watch.is_far_over(this));
   fill("large", 90 * mib);
-  EXPECT_EQ(watch.conclude(this, use), disk_verdict::depth);
+  EXPECT_EQ(watch.final_measurement(this, use), disk_verdict::depth);
   EXPECT_TRUE(watch.is_far_over(this));
 }
 
-TEST_F(disk_watch_test, a_command_that_was_ended_for_the_reserve_does_not_leave_its_workspace_above_the_limit) {
+TEST_F(disk_watch_test, after_a_termination_for_the_reserve_a_workspace_must_not_exceed_its_limit) {
   disk_watch watch(UINT64_MAX);
   watch.set_directory(root.string());
   const auto run = [&](std::uint64_t limit, std::size_t bytes) {
-    ended = 0;
+    terminated = 0;
     disk::tree_use use;
     watch.add(this, command(limit));
-    EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+    EXPECT_TRUE(within(20s, [&] { return terminated == 1; }));
     if (bytes != 0) fill("f", bytes);
-    (void)watch.conclude(this, use);
+    (void)watch.final_measurement(this, use);
     const std::pair out{watch.verdict_on(this), watch.is_far_over(this)};
     watch.remove(this);
     return out;
   };
   EXPECT_EQ(run(UINT64_MAX, 3 * mib), (std::pair{disk_verdict::space, false}));
-  EXPECT_EQ(run(2 * mib, 0).second, false) << "it was too large before";
+  EXPECT_EQ(run(2 * mib, 0).second, false) << "the workspace was already too large before";
   EXPECT_EQ(run(2 * mib, 4 * mib).second, true);
 }
 
-TEST_F(disk_watch_test, a_command_that_ended_before_a_look_is_judged_after_it) {
+TEST_F(disk_watch_test, short_commands_are_measured_after_their_exit) {
   disk::tree_use use;
   disk_watch watch(0);
   watch.add(this, command(4 * mib, 1000));
-  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  EXPECT_EQ(watch.final_measurement(this, use), disk_verdict::none);
   watch.remove(this);
   watch.add(this, command(4 * mib, 1000));
   fill("large", 5 * mib);
-  EXPECT_EQ(watch.conclude(this, use), disk_verdict::bytes);
+  EXPECT_EQ(watch.final_measurement(this, use), disk_verdict::bytes);
   EXPECT_GE(use.bytes, 5 * mib);
   watch.remove(this);
-  // The size is also known if a walk ended early, so a command may remove files.
+  // The complete size is measured even if a walk stopped early, so that a later command may remove files.
   for (int i = 0; i < 1500; ++i) fs::create_symlink("x", home / std::to_string(i));
   watch.add(this, command(4 * mib, 1000));
-  EXPECT_NE(watch.conclude(this, use), disk_verdict::none);
+  EXPECT_NE(watch.final_measurement(this, use), disk_verdict::none);
   EXPECT_GE(use.entries, 1500u);
   watch.remove(this);
   for (int i = 0; i < 100; ++i) fs::remove(home / std::to_string(i));
   watch.add(this, command(4 * mib, 1000));
-  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  EXPECT_EQ(watch.final_measurement(this, use), disk_verdict::none);
   watch.remove(this);
   for (int i = 100; i < 1500; ++i) fs::remove(home / std::to_string(i));
   watch.add(this, command(4 * mib, 1000));
-  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  EXPECT_EQ(watch.final_measurement(this, use), disk_verdict::none);
   watch.remove(this);
-  // Above its limit, short commands cannot make the workspace larger either.
+  // Short commands cannot make a workspace that is above its limit larger either.
   watch.add(this, command(4 * mib, 1000));
   fill("more", mib);
-  EXPECT_EQ(watch.conclude(this, use), disk_verdict::bytes);
+  EXPECT_EQ(watch.final_measurement(this, use), disk_verdict::bytes);
   watch.remove(this);
   fs::remove(home / "large");
   watch.add(this, command(4 * mib, 1000));
-  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  EXPECT_EQ(watch.final_measurement(this, use), disk_verdict::none);
   watch.remove(this);
 }
 
@@ -347,22 +347,22 @@ TEST_F(disk_watch_test, directories_that_are_too_deep_are_removed_after_the_comm
   disk::tree_use use;
   disk_watch watch(0);
   watch.add(this, command(1024 * mib));
-  EXPECT_EQ(watch.conclude(this, use), disk_verdict::depth);
+  EXPECT_EQ(watch.final_measurement(this, use), disk_verdict::depth);
   EXPECT_FALSE(use.too_deep);
   watch.remove(this);
-  // The same if another limit is exceeded first.
+  // They are also removed if another limit is exceeded first.
   nest(300);
   fill("large", 5 * mib);
   watch.add(this, command(1024 * mib, 10));
-  EXPECT_NE(watch.conclude(this, use), disk_verdict::none);
+  EXPECT_NE(watch.final_measurement(this, use), disk_verdict::none);
   EXPECT_FALSE(use.too_deep);
   watch.remove(this);
   watch.add(this, command(1024 * mib));
-  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  EXPECT_EQ(watch.final_measurement(this, use), disk_verdict::none);
   watch.remove(this);
 }
 
-TEST_F(disk_watch_test, below_the_reserve_the_command_that_wrote_most_ends_first) {
+TEST_F(disk_watch_test, below_the_reserve_the_command_that_wrote_most_is_terminated_first) {
   begin([this] {
     const int fd = ::open((home / "written").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     const std::string text(mib, 'x');
@@ -374,7 +374,7 @@ TEST_F(disk_watch_test, below_the_reserve_the_command_that_wrote_most_ends_first
   ASSERT_EQ(::statvfs(home.c_str(), &s), 0);
   const std::uint64_t free_bytes = static_cast<std::uint64_t>(s.f_bavail) * s.f_frsize;
   std::atomic<bool> seen{false};
-  // The reserve is larger than the free space, but less than twice as large: not all commands end.
+  // The reserve is larger than the free space, but less than twice as large, so that not all commands are terminated.
   disk_watch watch(free_bytes + free_bytes / 4, [&](std::uint64_t, bool enough) { seen = !enough; });
   watch.set_directory(root.string());
   EXPECT_FALSE(watch.free_space().enough);
@@ -384,9 +384,9 @@ TEST_F(disk_watch_test, below_the_reserve_the_command_that_wrote_most_ends_first
   if (quiet == 0)
     for (;;) ::pause();
   idle.leader = quiet;
-  idle.end = [&] { idle_at = ++order; };
+  idle.terminate = [&] { idle_at = ++order; };
   writer.leader = child;
-  writer.end = [&] { writer_at = ++order; };
+  writer.terminate = [&] { writer_at = ++order; };
   const int a = 0, b = 0;
   watch.add(&a, std::move(idle));
   watch.add(&b, std::move(writer));
@@ -403,12 +403,12 @@ TEST_F(disk_watch_test, below_the_reserve_the_command_that_wrote_most_ends_first
 }
 
 // Uses a simulated file system whose free space the test sets.
-TEST_F(disk_watch_test, below_half_of_the_reserve_the_account_that_took_most_ends) {
+TEST_F(disk_watch_test, below_half_of_the_reserve_the_account_that_took_most_is_terminated) {
   std::atomic<std::uint64_t> free_mb{1000};
   disk_watch watch(100 * mib, {}, [&] { return disk_watch::space{free_mb * mib, free_mb >= 100}; });
   struct state {
     std::string account;
-    std::atomic<bool> ended{false};
+    std::atomic<bool> terminated{false};
   };
   std::vector<state> commands(4);
   const char* const accounts[] = {"quiet", "hostile", "hostile", "quiet"};
@@ -417,9 +417,9 @@ TEST_F(disk_watch_test, below_half_of_the_reserve_the_account_that_took_most_end
     c.leader = -1;
     c.project = std::to_string(i);
     c.account = accounts[i];
-    c.end = [&, i] {
+    c.terminate = [&, i] {
       free_mb = 1000;
-      commands[i].ended = true;
+      commands[i].terminated = true;
     };
     if (i != 0 && i != 3) {
       const fs::path own = root / std::to_string(i);
@@ -428,30 +428,30 @@ TEST_F(disk_watch_test, below_half_of_the_reserve_the_account_that_took_most_end
     }
     watch.add(&commands[i], std::move(c));
   }
-  // Allocated, not written: no counter of the kernel has it.
-  look_twice();
+  // Allocated but not written, so the kernel's counters of written bytes do not include it.
+  wait_for_two_measurements();
   for (const char* name : {"1", "2"}) {
     const unique_fd file(::open((root / name / "f").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     ASSERT_EQ(::posix_fallocate(file.get(), 0, 8 * mib), 0);
   }
-  look_twice();
-  for (const state& each : commands) EXPECT_FALSE(each.ended);
+  wait_for_two_measurements();
+  for (const state& each : commands) EXPECT_FALSE(each.terminated);
   free_mb = 40;
-  EXPECT_TRUE(within(20s, [&] { return commands[1].ended && commands[2].ended; }));
-  EXPECT_FALSE(commands[0].ended);
-  EXPECT_FALSE(commands[3].ended);
+  EXPECT_TRUE(within(20s, [&] { return commands[1].terminated && commands[2].terminated; }));
+  EXPECT_FALSE(commands[0].terminated);
+  EXPECT_FALSE(commands[3].terminated);
   free_mb = 10;
-  EXPECT_TRUE(within(20s, [&] { return commands[0].ended && commands[3].ended; }));
+  EXPECT_TRUE(within(20s, [&] { return commands[0].terminated && commands[3].terminated; }));
 }
 
-TEST(processes_test, tells_whether_a_filter_refuses_copies_of_descriptors) {
+TEST(processes_test, reports_whether_a_filter_refuses_to_copy_descriptors) {
   EXPECT_TRUE(may_copy_descriptors());
   const pid_t child = ::fork();
   if (child == 0) {
     const scmp_filter_ctx filter = ::seccomp_init(SCMP_ACT_ALLOW);
-    const bool refused =
+    const bool filtered =
         ::seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(pidfd_getfd), 0) == 0 && ::seccomp_load(filter) == 0;
-    ::_exit(!refused ? 2 : may_copy_descriptors() ? 1 : 0);
+    ::_exit(!filtered ? 2 : may_copy_descriptors() ? 1 : 0);
   }
   int status = 0;
   ::waitpid(child, &status, 0);

@@ -6,15 +6,15 @@ namespace bubblewrap {
 
 memory_guard::memory_guard(const ry::context& ctx, std::uint64_t reserve_bytes)
     : ctx_(ctx), reserve_(reserve_bytes), watch_(reserve_, [this](const memory_state& now) { observe(now); }) {
-  available_bytes_ = ctx.metrics().gauge("memory_available_bytes",
-                                         "Memory that programs of the machine can still take, as of the last command");
+  available_bytes_ =
+      ctx.metrics().gauge("memory_available_bytes", "Available memory of the machine, as of the last command");
   refused_ = refused_counter(ctx, "machine_memory");
   command_ = ended_counter(ctx, "memory");
   machine_ = ended_counter(ctx, "machine_memory");
 }
 
 void memory_guard::start() {
-  const memory_state now = reserve_.look();
+  const memory_state now = reserve_.current_state();
   if (now.available_bytes != UINT64_MAX) return observe(now);
   if (reserve_.enabled())
     ctx_.warn("sandbox_bubblewrap.min_available_mb has no effect: /proc/meminfo of this machine has no MemAvailable");
@@ -26,26 +26,26 @@ void memory_guard::observe(const memory_state& now) noexcept {
   if (now.enough || !warnings_.due()) return;
   (void)ry::guard([&] {
     ctx_.warn(
-        "the memory of the machine is nearly used up: commands are ended and refused until memory is freed or sandbox_bubblewrap.min_available_mb is lowered",
+        "the memory of the machine is nearly used up: commands are terminated and refused until memory is freed or sandbox_bubblewrap.min_available_mb is lowered",
         {{"available_mb", now.available_bytes >> 20}});
   });
 }
 
 bool memory_guard::check_reserve() {
-  const memory_state now = reserve_.look();
+  const memory_state now = reserve_.current_state();
   observe(now);
   if (!now.enough) refused_.add();
   return now.enough;
 }
 
-void memory_guard::count(memory_end found) const {
+void memory_guard::count(memory_verdict found) const {
   switch (found) {
-    case memory_end::none:
+    case memory_verdict::none:
       return;
-    case memory_end::command:
-    case memory_end::account:
+    case memory_verdict::command:
+    case memory_verdict::account:
       return command_.add();
-    case memory_end::node:
+    case memory_verdict::node:
       return machine_.add();
   }
 }

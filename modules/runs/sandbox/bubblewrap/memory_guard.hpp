@@ -1,5 +1,5 @@
-// Memory limits for command_runner: the limit of each command, the machine's reserve, and the metrics and warnings for
-// both.
+// Applies memory limits for command_runner: the limit of each command, and the machine's reserve, with metrics and
+// warnings for both.
 //
 // Thread: any. Lifetime: as long as the driver.
 #pragma once
@@ -19,10 +19,10 @@ class memory_guard {
   watchdog& watch() { return watch_; }
   // Starts to report the machine's memory; warns if the reserve cannot be kept because the kernel does not report it.
   void start();
-  // False below the reserve: a new command must be refused.
+  // False: memory is below the reserve, so a new command must be refused.
   bool check_reserve();
-  // Counts a command that was ended.
-  void count(memory_end found) const;
+  // Counts a command that was terminated.
+  void count(memory_verdict found) const;
 
  private:
   void observe(const memory_state& now) noexcept;

@@ -24,9 +24,9 @@ std::optional<std::uint64_t> available_memory(std::string_view meminfo) {
 }
 
 memory_reserve::memory_reserve(std::uint64_t reserve_bytes, meminfo_reader read)
-    : reserve_bytes_(reserve_bytes), read_(read ? std::move(read) : [] { return text_of("/proc/meminfo"); }) {}
+    : reserve_bytes_(reserve_bytes), read_(read ? std::move(read) : [] { return read_proc_file("/proc/meminfo"); }) {}
 
-memory_state memory_reserve::look() const {
+memory_state memory_reserve::current_state() const {
   const auto available = available_memory(read_());
   if (!available) return {};
   return {*available, *available >= reserve_bytes_, *available < reserve_bytes_ / 2};

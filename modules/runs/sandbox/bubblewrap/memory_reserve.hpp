@@ -1,7 +1,8 @@
-// A reserve of memory for everything else on the machine: the server, its database, other programs. Memory that the kernel keeps
-// for a command without control groups (buffers of sockets and pipes) appears in no process's memory, but lowers this value.
+// A reserve of memory for all other programs on the machine, such as the server and its database. Kernel memory of a
+// command without control groups (buffers of sockets and pipes) is not part of any process's memory, but it reduces the
+// available memory.
 //
-// Thread: any. The functions block on a file of /proc only.
+// Thread: any. The functions block only on a file of /proc.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -30,8 +31,8 @@ class memory_reserve {
 
   bool enabled() const { return reserve_bytes_ != 0; }
   std::uint64_t bytes() const { return reserve_bytes_; }
-  // If the kernel does not report the available memory, there is always enough.
-  memory_state look() const;
+  // If the kernel does not report the available memory, `enough` is always true.
+  memory_state current_state() const;
 
  private:
   const std::uint64_t reserve_bytes_;

@@ -25,8 +25,8 @@
 #include "processes.hpp"
 #include "project_users.hpp"
 #include "settings_schema.hpp"
-#include "surroundings.hpp"
 #include "system_calls.hpp"
+#include "system_info.hpp"
 #include "try_command.hpp"
 #include "workspace.hpp"
 #include "workspace_calls.hpp"
@@ -34,8 +34,8 @@
 namespace bubblewrap {
 namespace {
 
-std::uint64_t count_setting(const boost::json::object& o, std::string_view key, std::int64_t otherwise) {
-  return static_cast<std::uint64_t>(module_json::integer_at(o, key, otherwise));
+std::uint64_t count_setting(const boost::json::object& o, std::string_view key, std::int64_t default_value) {
+  return static_cast<std::uint64_t>(module_json::integer_at(o, key, default_value));
 }
 
 command_settings read_command_settings(const boost::json::object& o) {
@@ -120,10 +120,10 @@ class module {
     files_.emplace(root);
     disk_->start(root);
     if (!may_copy_descriptors()) {
-      without_copies_ =
+      uncounted_files_note_ =
           "deleted files that an undumpable process of a command keeps open are not counted. Cause: a system call filter "
           "denies pidfd_open or pidfd_getfd to the server";
-      ctx_.warn(without_copies_);
+      ctx_.warn(uncounted_files_note_);
     }
     memory_->start();
     calls_.emplace(ctx_, *files_, *disk_, users_);
@@ -137,25 +137,25 @@ class module {
     co_await ctx_.run_blocking([this] { disk_->threads().close(); });
   }
 
-  // Shown by /readyz. Runs continue without the sandbox's tools, so a broken sandbox never makes the module unhealthy,
-  // which would take the server out of its load balancer.
+  // Reported by /readyz. Runs continue without the sandbox's tools, so a broken sandbox does not make the module
+  // unhealthy: otherwise the load balancer would remove the server.
   std::string degraded() const {
     if (const auto problem = this->problem(); !problem.empty()) return problem;
     const std::string& groups = groups_->degraded();
-    return groups + (groups.empty() || without_copies_.empty() ? "" : "; ") + without_copies_;
+    return groups + (groups.empty() || uncounted_files_note_.empty() ? "" : "; ") + uncounted_files_note_;
   }
 
  private:
-  // Tries each kind of confinement with a command that does nothing, and keeps the first that works.
+  // Tries each confinement mode with a command that does nothing, and keeps the first that works.
   void probe() {
     const std::string project = "00000000-0000-0000-0000-000000000000";
-    const surroundings here = read_surroundings(settings_.bwrap_path);
+    const system_info system = read_system_info(settings_.bwrap_path);
     std::string problem;
     runner_->set_probing(true);
-    for (confinement way : possible_ways()) {
-      users_.mode = way;
+    for (confinement mode : possible_confinements()) {
+      users_.mode = mode;
       if (const file_error e = files_->ensure(project, users_.owner_of(project))) {
-        problem = workspace_sentence(e.message);
+        problem = workspace_message(e.message);
         continue;
       }
       const auto [code, output] = try_command(*runner_, project, ctx_.pick_exec());
@@ -163,18 +163,19 @@ class module {
       if (code == 0) {
         runner_->set_probing(false);
         ctx_.info("sandbox ready",
-                  {{"confinement", name_of(way)}, {"memory", groups_->usable() ? "control groups" : "polled"}});
+                  {{"confinement", name_of(mode)}, {"memory", groups_->usable() ? "control groups" : "polled"}});
         return;
       }
-      const std::string said = output.empty() ? "nothing (exit code " + std::to_string(code) + ")" : output;
-      problem = sentence(diagnose(said, here, settings_.bwrap_path), said);
-      ctx_.warn("the sandbox does not work in this confinement mode", {{"confinement", name_of(way)}, {"said", said}});
+      const std::string output_text = output.empty() ? "nothing (exit code " + std::to_string(code) + ")" : output;
+      problem = message_of(diagnose(output_text, system, settings_.bwrap_path), output_text);
+      ctx_.warn("the sandbox does not work in this confinement mode",
+                {{"confinement", name_of(mode)}, {"output", output_text}});
     }
     runner_->set_probing(false);
     set_problem(problem);
   }
 
-  // The reason why no command can run; empty: commands can run.
+  // The reason why commands cannot run; empty: commands can run.
   std::string problem() const {
     std::lock_guard lock(mutex_);
     return problem_;
@@ -185,13 +186,13 @@ class module {
     ctx_.warn(problem_);
   }
 
-  // ---- the table ----
+  // ---- the driver's table ----
 
   static module& self_of(void* self) { return *static_cast<module*>(self); }
   static command_runner& runner_of(void* self) { return *self_of(self).runner_; }
   static command_call& call_of(void* call) { return *static_cast<command_call*>(call); }
 
-  // A function of the table that calls the function of workspace_calls with the same arguments.
+  // A function of the driver's table that calls a function of workspace_calls with the same arguments.
   template <auto Function, class... Arguments>
   static ry_status forward(void* self, Arguments... arguments) noexcept {
     return ry::guard([&] { return ((*self_of(self).calls_).*Function)(arguments...); });
@@ -231,7 +232,7 @@ class module {
   ry::context& ctx_;
   ry_sandbox_driver_v1 table_{};
   command_settings settings_;
-  std::string without_copies_;  // describes the limit that is missing; empty: none
+  std::string uncounted_files_note_;  // describes why deleted files are not counted; empty: they are counted
   project_users users_;
   std::optional<workspaces> files_;
   std::optional<disk_guard> disk_;

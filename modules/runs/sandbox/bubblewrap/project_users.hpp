@@ -1,4 +1,4 @@
-// The users that commands run as and that the files of workspaces belong to.
+// The users under which commands run and to which the files of workspaces belong.
 #pragma once
 #include <sys/types.h>
 

@@ -1,4 +1,5 @@
-// JSON Schema of the module's settings, part of the module's manifest. docs/limits.md is generated from its "limit" members.
+// JSON Schema of the module's settings, part of the module's manifest. docs/limits.md is generated from its "limit"
+// members.
 #pragma once
 
 namespace bubblewrap {

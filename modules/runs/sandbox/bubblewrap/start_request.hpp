@@ -1,8 +1,8 @@
-// The request that gives a warm sandbox its program: user id, environment and arguments, in one block on standard
-// input. runyard-sandbox-exec reads not a byte more, because the following input belongs to the program.
+// The request that assigns a program to a warm sandbox: user id, environment and arguments, in one block on standard
+// input. runyard-sandbox-exec does not read beyond it, because the following input belongs to the program.
 //
 // Layout: four 32-bit numbers (bytes of text, user id, number of variables, number of arguments), then the text: each
-// variable and each argument with its NUL. In the machine's byte order: both sides are of one build and one machine.
+// variable and each argument with its NUL. In native byte order, because both sides belong to one build on one machine.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -20,10 +20,10 @@ struct start_request_header {
   std::uint32_t n_argv;
 };
 
-// A longer request does not go to a warm sandbox.
+// A longer request cannot use a warm sandbox.
 constexpr std::size_t max_start_request_text = 128 * 1024;
 
-// nullopt: too long. No word may contain a NUL.
+// nullopt: the request is too long. Words must not contain a NUL.
 inline std::optional<std::string> encode_start_request(std::uint32_t uid, std::span<const std::string> env,
                                                        std::span<const std::string_view> argv) {
   std::size_t bytes = 0;

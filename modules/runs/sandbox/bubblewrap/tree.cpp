@@ -17,9 +17,10 @@
 namespace bubblewrap {
 namespace {
 
-constexpr auto longest_tree_removal = std::chrono::seconds(60);
+constexpr auto max_removal_time = std::chrono::seconds(60);
 
 constexpr std::size_t max_path = 4000;
+
 std::int64_t nanoseconds(const timespec& t) {
   return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
 }
@@ -32,7 +33,7 @@ bool read_link(int directory, const char* name, std::string& out) {
   return true;
 }
 
-std::string below(const std::string& directory, std::string_view name) {
+std::string path_in(const std::string& directory, std::string_view name) {
   return directory.empty() ? std::string(name) : directory + "/" + std::string(name);
 }
 
@@ -48,7 +49,7 @@ unique_fd open_directory(int workspace, const std::string& path) {
   return unique_fd(open_beneath(workspace, at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, links::refuse));
 }
 
-// Adds everything beneath the directory `top`, each directory before its contents.
+// Adds all entries beneath the directory `top`, each directory before its contents.
 file_error walk(int workspace, const std::string& top, std::uint64_t max_entries, std::vector<tree_entry>& out) {
   std::vector<std::string> waiting{top};
   while (!waiting.empty()) {
@@ -68,7 +69,7 @@ file_error walk(int workspace, const std::string& top, std::uint64_t max_entries
       struct stat status {};
       if (::fstatat(fd, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;  // just removed
       tree_entry e;
-      e.path = below(path, name);
+      e.path = path_in(path, name);
       if (e.path.size() > max_path) continue;
       if (S_ISREG(status.st_mode)) {
         e.kind = RY_SANDBOX_FILE;
@@ -96,7 +97,7 @@ file_error walk(int workspace, const std::string& top, std::uint64_t max_entries
 
 // Removes the entry with this name, of any kind.
 file_error clear(int parent, const std::string& path, const std::string& name) {
-  const disk::removal done = disk::remove_tree(parent, name, disk::stop_after(longest_tree_removal));
+  const disk::removal done = disk::remove_tree(parent, name, disk::stop_after(max_removal_time));
   if (done.complete()) return {};
   return from_errno(done.stopped ? ENOTEMPTY : done.error, path);
 }
@@ -107,20 +108,21 @@ file_error place_file(int parent, const tree_entry& entry, const std::string& na
   struct stat status {};
   if (!source || ::fstat(source.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return fail(RY_NOT_FOUND, "the file to place at \"" + entry.path + "\" is gone");
-  const auto dress = [&](int fd) {
+  const auto apply_attributes = [&](int fd) {
     const timespec times[2] = {{0, UTIME_OMIT}, {entry.modified_ns / 1'000'000'000, entry.modified_ns % 1'000'000'000}};
     return (!owner || ::fchown(fd, *owner, *owner) == 0) && ::fchmod(fd, entry.mode & 0777) == 0 &&
            (entry.modified_ns <= 0 || ::futimens(fd, times) == 0);
   };
-  struct stat there {};
-  if (::fstatat(parent, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(there.st_mode))
+  struct stat existing {};
+  if (::fstatat(parent, name.c_str(), &existing, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(existing.st_mode))
     if (file_error error = clear(parent, entry.path, name)) return error;
-  if (!dress(source.get())) return from_errno(errno, entry.path);
+  if (!apply_attributes(source.get())) return from_errno(errno, entry.path);
   if (::renameat(AT_FDCWD, host_path.c_str(), parent, name.c_str()) == 0) return {};
   if (errno != EXDEV) return from_errno(errno, entry.path);
   temporary_file fresh{parent};
   unique_fd copy(::openat(parent, fresh.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!copy || !copy_all(source.get(), copy.get()) || !dress(copy.get())) return from_errno(errno, entry.path);
+  if (!copy || !copy_all(source.get(), copy.get()) || !apply_attributes(copy.get()))
+    return from_errno(errno, entry.path);
   if (::renameat(parent, fresh.name.c_str(), parent, name.c_str()) != 0) return from_errno(errno, entry.path);
   fresh.placed = true;
   ::unlink(host_path.c_str());
@@ -133,15 +135,15 @@ file_error scan_tree(const workspaces& all, std::string_view project_id, std::ui
                      std::vector<tree_entry>& out) {
   unique_fd workspace;
   if (file_error error = all.open_workspace(project_id, workspace)) return error;
-  struct statx made {};
-  if (::statx(workspace.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &made) != 0)
+  struct statx status {};
+  if (::statx(workspace.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &status) != 0)
     return from_errno(errno, "the workspace");
   tree_entry self;
   self.kind = RY_SANDBOX_DIR;
-  self.inode = made.stx_ino;
-  self.mode = made.stx_mode & 0777;
-  if ((made.stx_mask & STATX_BTIME) != 0)
-    self.changed_ns = made.stx_btime.tv_sec * 1'000'000'000LL + made.stx_btime.tv_nsec;
+  self.inode = status.stx_ino;
+  self.mode = status.stx_mode & 0777;
+  if ((status.stx_mask & STATX_BTIME) != 0)
+    self.changed_ns = status.stx_btime.tv_sec * 1'000'000'000LL + status.stx_btime.tv_nsec;
   out.push_back(std::move(self));
   return walk(workspace.get(), "", max_entries == UINT64_MAX ? max_entries : max_entries + 1, out);
 }
@@ -165,16 +167,16 @@ file_error place_entry(const workspaces& all, std::string_view project_id, const
     case RY_SANDBOX_FILE:
       return place_file(parent.get(), entry, parts.name, host_path, owner);
     case RY_SANDBOX_DIR: {
-      struct stat there {};
-      const bool taken = ::fstatat(parent.get(), name, &there, AT_SYMLINK_NOFOLLOW) == 0;
-      if (!taken || !S_ISDIR(there.st_mode)) {
-        if (taken)
+      struct stat existing {};
+      const bool exists = ::fstatat(parent.get(), name, &existing, AT_SYMLINK_NOFOLLOW) == 0;
+      if (!exists || !S_ISDIR(existing.st_mode)) {
+        if (exists)
           if (file_error error = clear(parent.get(), entry.path, parts.name)) return error;
         if (::mkdirat(parent.get(), name, 0700) != 0) return from_errno(errno, entry.path);
       }
-      unique_fd made(::openat(parent.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      if (!made || (owner && ::fchown(made.get(), *owner, *owner) != 0) ||
-          ::fchmod(made.get(), (entry.mode & 0777) | 0700) != 0)
+      unique_fd directory_fd(::openat(parent.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!directory_fd || (owner && ::fchown(directory_fd.get(), *owner, *owner) != 0) ||
+          ::fchmod(directory_fd.get(), (entry.mode & 0777) | 0700) != 0)
         return from_errno(errno, entry.path);
       return {};
     }

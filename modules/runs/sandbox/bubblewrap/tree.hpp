@@ -1,6 +1,6 @@
 // Synchronises whole workspaces: lists all entries, and makes single entries equal to those of another copy.
 //
-// Links are never followed. All functions block; any thread, also while commands change the workspace.
+// Links are never followed. All functions block; any thread, even while commands change the workspace.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -21,12 +21,13 @@ struct tree_entry {
   std::uint32_t mode = 0;
 };
 
-// The workspace itself comes first (changed_ns: its time of creation), a directory before its contents. Entries whose path is
-// longer than 4000 bytes are left out. RY_RESOURCE_EXHAUSTED: more than max_entries.
+// Lists the workspace itself first (changed_ns: its time of creation), and each directory before its contents. Entries
+// whose path is longer than 4000 bytes are skipped. RY_RESOURCE_EXHAUSTED: there are more than max_entries.
 file_error scan_tree(const workspaces& all, std::string_view project_id, std::uint64_t max_entries,
                      std::vector<tree_entry>& out);
 
-// Gives entry.path the kind, target, mode and modified_ns of the entry and replaces an existing one. A file takes over host_path.
+// Creates or replaces the entry at entry.path with this kind, target, mode and modified_ns. For a file, moves
+// host_path.
 file_error place_entry(const workspaces& all, std::string_view project_id, const tree_entry& entry,
                        const std::string& host_path, std::optional<uid_t> owner);
 

@@ -62,12 +62,12 @@ class tree_test : public ::testing::Test {
   std::unique_ptr<workspaces> files;
 };
 
-TEST_F(tree_test, scan_lists_everything_with_parents_first) {
+TEST_F(tree_test, scan_lists_all_entries_with_parents_first) {
   fs::create_directories(home / "a/b");
   std::ofstream(home / "a/b/c.txt") << "hello";
   fs::create_symlink("../..", home / "a/up");
   ASSERT_EQ(::mkfifo((home / "pipe").c_str(), 0600), 0);
-  std::ofstream(home / ".ry-new-0011") << "on its way";
+  std::ofstream(home / ".ry-new-0011") << "incomplete";
   const auto all = scan();
   ASSERT_EQ(all.size(), 5u);
   EXPECT_EQ(all[0].path, "");
@@ -87,7 +87,7 @@ TEST_F(tree_test, scan_lists_everything_with_parents_first) {
   EXPECT_EQ(scan_tree(*files, "0192f0c1-2d3e-7f00-8a1b-ffffffffffff", 2, few).status, RY_NOT_FOUND);
 }
 
-TEST_F(tree_test, place_makes_every_kind_and_replaces_every_kind) {
+TEST_F(tree_test, place_creates_and_replaces_every_kind_of_entry) {
   for (const char* before : {"nothing", "file", "dir", "link"}) {
     const auto make = [&] {
       fs::remove_all(home / "x");

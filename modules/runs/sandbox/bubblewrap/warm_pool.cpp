@@ -17,8 +17,8 @@ bool mount_table::changed() const {
 sandbox_kind kind_of(command_spec spec) {
   spec.argv.clear();
   sandbox_kind out{{}, build_command_line(spec), working_directory(spec)};
-  // A cache belongs to one command of one account, and an account rarely starts a command several times at once.
-  if (!spec.cache.empty()) out.most = 1;
+  // A cache belongs to one command of one account, and an account rarely starts a command several times concurrently.
+  if (!spec.cache.empty()) out.max_waiting = 1;
   for (const std::string& word : out.words) out.name.append(word).push_back('\0');
   out.name += host_file_identities(out.words, out.directory);
   return out;

@@ -1,9 +1,9 @@
-// Warm sandboxes are started before their program is known. Each one runs one program and is never used again. The kind of a
-// sandbox is everything that is fixed before its program starts: bwrap's arguments, and the files and mounts that they name. A
-// sandbox belongs to one executor, like its process.
+// Warm sandboxes are started before their program is known. Each one runs one program and is never used again. The kind
+// of a sandbox consists of everything that is fixed before its program starts: bwrap's arguments, and the files and
+// mounts to which they refer. A sandbox belongs to one executor, like its process.
 //
-// warm_pool only records which sandboxes wait, how many are wanted and which ones must be ended. It owns nothing. A sandbox that a
-// function returns has left the pool. Any thread.
+// warm_pool only records which sandboxes wait, how many must be started and which ones must be terminated. It does not
+// own sandboxes. A sandbox that a function returns is no longer in the pool. Thread: any.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -22,9 +22,9 @@
 namespace bubblewrap {
 
 struct warm_limits {
-  std::size_t per_kind = 0;  // and executor; 0: no warm sandboxes
+  std::size_t per_kind = 0;  // per kind and executor; 0: no warm sandboxes
   std::size_t total = 0;
-  std::chrono::steady_clock::duration idle{};  // since the last request for a kind
+  std::chrono::steady_clock::duration idle{};  // maximum time since the last request for a kind
 };
 
 template <class Sandbox, class Executor>
@@ -49,28 +49,33 @@ class warm_pool {
     return out;
   }
 
-  // Sandboxes that the caller has to start; started() follows for each.
+  // Sandboxes that the caller has to start. The caller must call started() for each.
   struct order {
     std::size_t count = 0;
     std::uint64_t generation = 0;
   };
-  // most: limit for this kind and executor besides the pool's own. If the total is reached, a kind without a sandbox replaces the
-  // second one of another kind. It never replaces the last one, which would be started again at once.
-  order wanted(const std::string& kind, Executor* on, clock::time_point now, std::size_t most = SIZE_MAX) {
+  // Orders the sandboxes that this kind and executor lack. max_waiting: limit for this kind and executor in addition to
+  // the pool's limit. If the total is reached, a kind without a sandbox replaces the second one of another kind. It
+  // never replaces the last one, because the other kind would immediately start another.
+  order order_missing(const std::string& kind, Executor* on, clock::time_point now,
+                      std::size_t max_waiting = SIZE_MAX) {
     std::lock_guard lock(mutex_);
     if (closed_ || !enabled()) return {};
     slot& s = slots_[{kind, on}];
     s.last_use = now;
-    most = std::min(most, limits_.per_kind);
-    const std::size_t have = s.waiting.size() + s.starting, all = count();
-    std::size_t n = std::min(have < most ? most - have : 0, all < limits_.total ? limits_.total - all : 0);
-    if (n == 0 && have == 0 && most != 0 && all == limits_.total && largest()->second.waiting.size() > 1) n = 1;
+    max_waiting = std::min(max_waiting, limits_.per_kind);
+    const std::size_t existing = s.waiting.size() + s.starting, all = count();
+    std::size_t n =
+        std::min(existing < max_waiting ? max_waiting - existing : 0, all < limits_.total ? limits_.total - all : 0);
+    if (n == 0 && existing == 0 && max_waiting != 0 && all == limits_.total && largest()->second.waiting.size() > 1)
+      n = 1;
     s.starting += n;
     return {n, generation_};
   }
 
-  // sandbox: nullptr if the start failed. generation: as ordered. ended(): whether it has ended already. Returns the
-  // sandboxes to end: this one if the pool was cleared meanwhile, or one of the kind that has most if there are too many.
+  // sandbox: nullptr if the start failed. generation: that of the order. ended(): whether the sandbox has already
+  // exited. Returns the sandboxes to terminate: this one if the pool was cleared meanwhile, or, if there are too many,
+  // one of the kind with the most sandboxes.
   template <class Ended>
   std::vector<Sandbox*> started(const std::string& kind, Executor* on, std::uint64_t generation, Sandbox* sandbox,
                                 const Ended& ended) {
@@ -90,7 +95,7 @@ class warm_pool {
     return out;
   }
 
-  // False: it has left the pool before.
+  // False: the sandbox is no longer in the pool.
   bool remove(const Sandbox* sandbox) {
     std::lock_guard lock(mutex_);
     for (auto& [name, s] : slots_) {
@@ -102,7 +107,7 @@ class warm_pool {
     return false;
   }
 
-  // The sandboxes of kinds without a request during the idle time.
+  // Removes and returns the sandboxes of kinds without a request during the idle time.
   std::vector<Sandbox*> expire(clock::time_point now) {
     std::lock_guard lock(mutex_);
     std::vector<Sandbox*> out;
@@ -114,12 +119,12 @@ class warm_pool {
     });
     return out;
   }
-  // All sandboxes. Those that are being started are returned by started().
+  // Removes and returns all sandboxes. started() returns those that are still being started.
   std::vector<Sandbox*> clear() {
     std::lock_guard lock(mutex_);
     return take_all();
   }
-  // Like clear(); wanted() orders no more sandboxes.
+  // Like clear(); afterwards order_missing() orders no sandboxes.
   std::vector<Sandbox*> close() {
     std::lock_guard lock(mutex_);
     closed_ = true;
@@ -139,13 +144,13 @@ class warm_pool {
 
   using slots = std::map<std::pair<std::string, Executor*>, slot>;
 
-  // With the sandboxes that are being started.
+  // Includes the sandboxes that are being started.
   std::size_t count() const {
     std::size_t n = 0;
     for (const auto& [name, s] : slots_) n += s.waiting.size() + s.starting;
     return n;
   }
-  // The slot with most waiting sandboxes; among equals the least recently used. There is at least one slot.
+  // The slot with the most waiting sandboxes; among equals, the least recently used. There must be at least one slot.
   typename slots::iterator largest() {
     return std::max_element(slots_.begin(), slots_.end(), [](const auto& a, const auto& b) {
       return std::pair(a.second.waiting.size(), b.second.last_use) <
@@ -167,11 +172,12 @@ class warm_pool {
   slots slots_;
 };
 
-// The host's mount table. A file system that is mounted after the start of a sandbox does not appear in the sandbox.
+// Detects changes of the host's mount table: a file system that is mounted after the start of a sandbox does not appear
+// in the sandbox.
 class mount_table {
  public:
   mount_table();
-  // True if the table has changed since the last call, or if this is unknown. One thread at a time.
+  // Whether the table has changed since the last call; true if this is unknown. One thread at a time.
   bool changed() const;
 
  private:
@@ -183,13 +189,13 @@ struct sandbox_kind {
   std::string name;
   std::vector<std::string> words;
   std::string directory;
-  std::size_t most = SIZE_MAX;  // sandboxes that wait at a time
+  std::size_t max_waiting = SIZE_MAX;
 };
 // The kind of a sandbox for this command.
 sandbox_kind kind_of(command_spec spec);
 
-// Identifies the files of the host that bwrap's arguments name. The text changes if a file is replaced, added or removed.
-// directory: bwrap's working directory.
+// Identifies the files of the host that bwrap's arguments refer to. The text changes if a file is replaced, added or
+// removed. directory: bwrap's working directory.
 std::string host_file_identities(const std::vector<std::string>& bwrap_arguments, const std::string& directory);
 
 }  // namespace bubblewrap

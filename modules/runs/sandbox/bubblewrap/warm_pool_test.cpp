@@ -16,59 +16,60 @@ using pool_of_numbers = warm_pool<int, char>;
 using numbers = std::vector<int*>;
 
 struct warm_pool_test : ::testing::Test {
-  void start(pool_of_numbers& pool, const std::string& kind, char& on, std::initializer_list<int*> which) {
-    ASSERT_EQ(pool.wanted(kind, &on, now).count, which.size());
-    for (int* each : which) EXPECT_EQ(pool.started(kind, &on, 0, each, [] { return false; }), numbers{});
+  void start(pool_of_numbers& pool, const std::string& kind, char& on, std::initializer_list<int*> sandboxes) {
+    ASSERT_EQ(pool.order_missing(kind, &on, now).count, sandboxes.size());
+    for (int* each : sandboxes) EXPECT_EQ(pool.started(kind, &on, 0, each, [] { return false; }), numbers{});
   }
   int a = 1, b = 2, c = 3, d = 4, e = 5;
-  char here = 'h', there = 't';
+  char exec = 'h', other_exec = 't';
   pool_of_numbers::clock::time_point now{};
 };
 
-TEST_F(warm_pool_test, gives_each_sandbox_once_and_only_for_its_kind_and_executor) {
+TEST_F(warm_pool_test, returns_each_sandbox_once_and_only_for_its_kind_and_executor) {
   pool_of_numbers pool({2, 10, seconds(60)});
-  EXPECT_EQ(pool.claim("x", &here, now), nullptr);
-  start(pool, "x", here, {&a, &b});
-  EXPECT_EQ(pool.wanted("x", &here, now).count, 0u);
-  EXPECT_EQ(pool.claim("y", &here, now), nullptr);
-  EXPECT_EQ(pool.claim("x", &there, now), nullptr);
-  EXPECT_EQ(pool.claim("x", &here, now), &a);
-  EXPECT_EQ(pool.claim("x", &here, now), &b);
-  EXPECT_EQ(pool.claim("x", &here, now), nullptr);
-  EXPECT_EQ(pool.wanted("x", &here, now).count, 2u);
+  EXPECT_EQ(pool.claim("x", &exec, now), nullptr);
+  start(pool, "x", exec, {&a, &b});
+  EXPECT_EQ(pool.order_missing("x", &exec, now).count, 0u);
+  EXPECT_EQ(pool.claim("y", &exec, now), nullptr);
+  EXPECT_EQ(pool.claim("x", &other_exec, now), nullptr);
+  EXPECT_EQ(pool.claim("x", &exec, now), &a);
+  EXPECT_EQ(pool.claim("x", &exec, now), &b);
+  EXPECT_EQ(pool.claim("x", &exec, now), nullptr);
+  EXPECT_EQ(pool.order_missing("x", &exec, now).count, 2u);
 }
 
-TEST_F(warm_pool_test, counts_those_that_are_being_started) {
+TEST_F(warm_pool_test, counts_sandboxes_that_are_being_started) {
   pool_of_numbers pool({2, 10, seconds(60)});
-  EXPECT_EQ(pool.wanted("x", &here, now).count, 2u);
-  EXPECT_EQ(pool.wanted("x", &here, now).count, 0u);
-  pool.started("x", &here, 0, nullptr, [] { return false; });
-  EXPECT_EQ(pool.wanted("x", &here, now).count, 1u) << "one start failed";
+  EXPECT_EQ(pool.order_missing("x", &exec, now).count, 2u);
+  EXPECT_EQ(pool.order_missing("x", &exec, now).count, 0u);
+  pool.started("x", &exec, 0, nullptr, [] { return false; });
+  EXPECT_EQ(pool.order_missing("x", &exec, now).count, 1u) << "one start failed";
 }
 
-TEST_F(warm_pool_test, starts_no_more_than_there_are_free_places) {
+TEST_F(warm_pool_test, orders_no_more_sandboxes_than_the_total_allows) {
   pool_of_numbers pool({1, 2, seconds(60)});
-  start(pool, "x", here, {&a});
-  ASSERT_EQ(pool.wanted("y", &here, now).count, 1u);
-  EXPECT_EQ(pool.wanted("z", &here, now).count, 0u) << "one is being started";
-  EXPECT_EQ(pool.started("y", &here, 0, &b, [] { return false; }), numbers{});
-  EXPECT_EQ(pool.wanted("z", &here, now).count, 0u);
-  EXPECT_EQ(pool_of_numbers({4, 1, seconds(60)}).wanted("x", &here, now).count, 1u);
+  start(pool, "x", exec, {&a});
+  ASSERT_EQ(pool.order_missing("y", &exec, now).count, 1u);
+  EXPECT_EQ(pool.order_missing("z", &exec, now).count, 0u) << "the total includes the sandbox that is being started";
+  EXPECT_EQ(pool.started("y", &exec, 0, &b, [] { return false; }), numbers{});
+  EXPECT_EQ(pool.order_missing("z", &exec, now).count, 0u);
+  EXPECT_EQ(pool_of_numbers({4, 1, seconds(60)}).order_missing("x", &exec, now).count, 1u);
 }
 
-TEST_F(warm_pool_test, gives_a_new_kind_the_second_place_of_another_one) {
+TEST_F(warm_pool_test, a_new_kind_replaces_the_second_sandbox_of_another_kind) {
   pool_of_numbers pool({2, 4, seconds(60)});
-  start(pool, "x", here, {&a, &b});
+  start(pool, "x", exec, {&a, &b});
   now += seconds(1);
-  start(pool, "y", here, {&c, &d});
-  ASSERT_EQ(pool.wanted("z", &here, now).count, 1u);
-  EXPECT_EQ(pool.wanted("v", &here, now).count, 0u) << "one at a time";
-  EXPECT_EQ(pool.started("z", &here, 0, &e, [] { return false; }), numbers{&a}) << "not asked for longest";
-  EXPECT_EQ(pool.claim("x", &here, now), &b);
+  start(pool, "y", exec, {&c, &d});
+  ASSERT_EQ(pool.order_missing("z", &exec, now).count, 1u);
+  EXPECT_EQ(pool.order_missing("v", &exec, now).count, 0u) << "only one replacement at a time";
+  EXPECT_EQ(pool.started("z", &exec, 0, &e, [] { return false; }), numbers{&a})
+      << "the kind that was not requested for the longest time";
+  EXPECT_EQ(pool.claim("x", &exec, now), &b);
 }
 
-// When many kinds of programs are used in turn, the first kinds keep their sandboxes.
-TEST_F(warm_pool_test, does_not_restart_sandboxes_that_do_not_fit) {
+// If more kinds of programs are used in turn than the total allows, the first kinds keep their sandboxes.
+TEST_F(warm_pool_test, kinds_do_not_replace_each_others_last_sandbox) {
   pool_of_numbers pool({2, 3, seconds(60)});
   int of[5] = {};
   std::size_t starts = 0, hits = 0;
@@ -76,31 +77,31 @@ TEST_F(warm_pool_test, does_not_restart_sandboxes_that_do_not_fit) {
     for (int i = 0; i < 5; ++i) {
       now += seconds(1);
       const std::string kind = std::to_string(i);
-      hits += pool.claim(kind, &here, now) != nullptr;
-      const auto order = pool.wanted(kind, &here, now);
+      hits += pool.claim(kind, &exec, now) != nullptr;
+      const auto order = pool.order_missing(kind, &exec, now);
       starts += order.count;
       for (std::size_t n = 0; n < order.count; ++n)
-        EXPECT_LE(pool.started(kind, &here, order.generation, &of[i], [] { return false; }).size(), 1u);
+        EXPECT_LE(pool.started(kind, &exec, order.generation, &of[i], [] { return false; }).size(), 1u);
     }
   }
   EXPECT_GE(hits, 25u);
   EXPECT_LE(starts, hits + 5);
 }
 
-TEST_F(warm_pool_test, may_be_limited_to_one_of_a_kind) {
+TEST_F(warm_pool_test, a_kind_may_have_a_lower_limit) {
   pool_of_numbers pool({2, 10, seconds(60)});
-  EXPECT_EQ(pool.wanted("x", &here, now, 1).count, 1u);
-  EXPECT_EQ(pool.wanted("x", &here, now, 1).count, 0u);
-  EXPECT_EQ(pool.wanted("y", &here, now, 0).count, 0u);
+  EXPECT_EQ(pool.order_missing("x", &exec, now, 1).count, 1u);
+  EXPECT_EQ(pool.order_missing("x", &exec, now, 1).count, 0u);
+  EXPECT_EQ(pool.order_missing("y", &exec, now, 0).count, 0u);
 }
 
-TEST_F(warm_pool_test, ends_kinds_that_are_idle) {
+TEST_F(warm_pool_test, returns_the_sandboxes_of_idle_kinds) {
   pool_of_numbers pool({1, 10, seconds(60)});
-  start(pool, "x", here, {&a});
-  start(pool, "y", here, {&b});
+  start(pool, "x", exec, {&a});
+  start(pool, "y", exec, {&b});
   now += seconds(59);
   EXPECT_EQ(pool.expire(now), numbers{});
-  EXPECT_EQ(pool.claim("y", &here, now), &b);
+  EXPECT_EQ(pool.claim("y", &exec, now), &b);
   now += seconds(1);
   EXPECT_EQ(pool.expire(now), numbers{&a});
   EXPECT_FALSE(pool.empty());
@@ -109,49 +110,50 @@ TEST_F(warm_pool_test, ends_kinds_that_are_idle) {
   EXPECT_TRUE(pool.empty());
 }
 
-TEST_F(warm_pool_test, keeps_a_kind_while_a_sandbox_of_it_is_being_started) {
+TEST_F(warm_pool_test, keeps_a_kind_while_one_of_its_sandboxes_is_being_started) {
   pool_of_numbers pool({1, 10, seconds(60)});
-  ASSERT_EQ(pool.wanted("x", &here, now).count, 1u);
+  ASSERT_EQ(pool.order_missing("x", &exec, now).count, 1u);
   now += seconds(100);
   EXPECT_EQ(pool.expire(now), numbers{});
-  EXPECT_EQ(pool.started("x", &here, 0, &a, [] { return false; }), numbers{});
+  EXPECT_EQ(pool.started("x", &exec, 0, &a, [] { return false; }), numbers{});
   EXPECT_EQ(pool.expire(now), numbers{&a});
 }
 
-TEST_F(warm_pool_test, forgets_a_sandbox_that_ended) {
+TEST_F(warm_pool_test, a_sandbox_that_exited_is_removed) {
   pool_of_numbers pool({2, 10, seconds(60)});
-  start(pool, "x", here, {&a, &b});
+  start(pool, "x", exec, {&a, &b});
   EXPECT_TRUE(pool.remove(&a));
   EXPECT_FALSE(pool.remove(&a));
-  EXPECT_EQ(pool.claim("x", &here, now), &b);
-  ASSERT_EQ(pool.wanted("x", &here, now).count, 2u);
-  EXPECT_EQ(pool.started("x", &here, 0, &c, [] { return true; }), numbers{&c}) << "ended before it was noted";
-  EXPECT_EQ(pool.claim("x", &here, now), nullptr);
+  EXPECT_EQ(pool.claim("x", &exec, now), &b);
+  ASSERT_EQ(pool.order_missing("x", &exec, now).count, 2u);
+  EXPECT_EQ(pool.started("x", &exec, 0, &c, [] { return true; }), numbers{&c})
+      << "it exited before it was added to the pool";
+  EXPECT_EQ(pool.claim("x", &exec, now), nullptr);
 }
 
-TEST_F(warm_pool_test, gives_nothing_that_was_begun_before_it_was_cleared) {
+TEST_F(warm_pool_test, sandboxes_ordered_before_a_clear_are_not_used) {
   pool_of_numbers pool({2, 10, seconds(60)});
-  ASSERT_EQ(pool.wanted("x", &here, now).count, 2u);
-  EXPECT_EQ(pool.started("x", &here, 0, &a, [] { return false; }), numbers{});
+  ASSERT_EQ(pool.order_missing("x", &exec, now).count, 2u);
+  EXPECT_EQ(pool.started("x", &exec, 0, &a, [] { return false; }), numbers{});
   EXPECT_EQ(pool.clear(), numbers{&a});
-  ASSERT_EQ(pool.wanted("x", &here, now).count, 2u) << "the one that is being started does not count";
-  EXPECT_EQ(pool.started("x", &here, 0, &b, [] { return false; }), numbers{&b});
-  for (int* each : {&c, &d}) EXPECT_EQ(pool.started("x", &here, 1, each, [] { return false; }), numbers{});
-  EXPECT_EQ(pool.claim("x", &here, now), &c);
+  ASSERT_EQ(pool.order_missing("x", &exec, now).count, 2u) << "the sandbox that is still being started does not count";
+  EXPECT_EQ(pool.started("x", &exec, 0, &b, [] { return false; }), numbers{&b});
+  for (int* each : {&c, &d}) EXPECT_EQ(pool.started("x", &exec, 1, each, [] { return false; }), numbers{});
+  EXPECT_EQ(pool.claim("x", &exec, now), &c);
 }
 
-TEST_F(warm_pool_test, takes_nothing_once_it_is_closed) {
+TEST_F(warm_pool_test, accepts_no_sandboxes_after_it_is_closed) {
   pool_of_numbers pool({2, 10, seconds(60)});
-  ASSERT_EQ(pool.wanted("x", &here, now).count, 2u);
-  pool.started("x", &here, 0, &a, [] { return false; });
+  ASSERT_EQ(pool.order_missing("x", &exec, now).count, 2u);
+  pool.started("x", &exec, 0, &a, [] { return false; });
   EXPECT_EQ(pool.close(), numbers{&a});
-  EXPECT_EQ(pool.started("x", &here, 0, &b, [] { return false; }), numbers{&b});
-  EXPECT_EQ(pool.wanted("x", &here, now).count, 0u);
+  EXPECT_EQ(pool.started("x", &exec, 0, &b, [] { return false; }), numbers{&b});
+  EXPECT_EQ(pool.order_missing("x", &exec, now).count, 0u);
   EXPECT_FALSE(pool_of_numbers({0, 10, seconds(60)}).enabled());
-  EXPECT_EQ(pool_of_numbers({0, 10, seconds(60)}).wanted("x", &here, now).count, 0u);
+  EXPECT_EQ(pool_of_numbers({0, 10, seconds(60)}).order_missing("x", &exec, now).count, 0u);
 }
 
-TEST(host_file_identities_test, tell_of_replaced_and_new_files) {
+TEST(host_file_identities_test, change_if_a_file_is_replaced_or_added) {
   char name[] = "/tmp/ry-warm-XXXXXX";
   ASSERT_NE(::mkdtemp(name), nullptr);
   const fs::path root = name;
@@ -168,7 +170,7 @@ TEST(host_file_identities_test, tell_of_replaced_and_new_files) {
   fs::remove_all(root);
 }
 
-TEST(kind_of_test, depends_on_the_sandbox_and_not_on_program_and_user) {
+TEST(kind_of_test, depends_on_the_sandbox_but_not_on_program_and_user) {
   command_spec spec;
   spec.mode = confinement::drop_root;
   spec.bwrap_path = "/usr/bin/bwrap";
@@ -186,14 +188,14 @@ TEST(kind_of_test, depends_on_the_sandbox_and_not_on_program_and_user) {
   spec.limit.processes = 7;
   EXPECT_NE(kind_of(spec).name, name);
   spec.limit.processes = 0;
-  spec.places = {{"/opt", false}};
+  spec.host_paths = {{"/opt", false}};
   const std::string readable = kind_of(spec).name;
   EXPECT_NE(readable, name);
-  spec.places = {{"/opt", true}};
+  spec.host_paths = {{"/opt", true}};
   EXPECT_NE(kind_of(spec).name, readable);
-  EXPECT_GT(kind_of(spec).most, 1u);
+  EXPECT_GT(kind_of(spec).max_waiting, 1u);
   spec.cache = "/tmp/a";
-  EXPECT_EQ(kind_of(spec).most, 1u) << "it is of one command of one account";
+  EXPECT_EQ(kind_of(spec).max_waiting, 1u) << "a cache belongs to one command of one account";
 }
 
 TEST(mount_table_test, is_unchanged_without_a_mount) {

@@ -12,7 +12,7 @@ namespace bubblewrap {
 
 command_call* warm_sandboxes::claim(const sandbox_kind& kind, const command_spec& spec, const std::string& account,
                                     const std::vector<std::string>& environment, ry_exec* exec) {
-  // On another thread the handlers of the process could run at the same time.
+  // On another thread, the handlers of the process could run concurrently.
   if (ctx_.core().on_exec(exec) == 0) return nullptr;
   const auto request = encode_start_request(spec.uid, environment, spec.argv);
   if (!request) return nullptr;
@@ -23,18 +23,18 @@ command_call* warm_sandboxes::claim(const sandbox_kind& kind, const command_spec
     if (mounts_.changed()) outdated = pool_.clear();
     warm = pool_.claim(kind.name, exec, clock::now());
   }
-  end(outdated);
+  terminate(outdated);
   if (warm == nullptr) return nullptr;
   if (groups_.move(warm->group, account, spec) &&
       process_.write(warm->process, ry::raw(*request), ry_done{}) == RY_OK) {
     warm->warm = false;
     return warm;
   }
-  end({warm});
+  terminate({warm});
   return nullptr;
 }
 
-void warm_sandboxes::end(const std::vector<command_call*>& sandboxes) {
+void warm_sandboxes::terminate(const std::vector<command_call*>& sandboxes) {
   for (command_call* each : sandboxes) {
     process_.kill(each->process, SIGKILL);
     starter_.release(each);
@@ -46,8 +46,8 @@ void warm_sandboxes::ended(command_call* call, std::int32_t code) noexcept {
   if (pool_.remove(call)) {
     (void)ry::guard([&] {
       ctx_.warn(
-          "a sandbox that was started in advance ended before its program was known; the next program gets a new one",
-          {{"exit_code", code}, {"said", call->said}});
+          "a sandbox that was started in advance exited before a program was assigned; the next program gets a new one",
+          {{"exit_code", code}, {"output", call->startup_output}});
     });
     starter_.release(call);
   }
@@ -61,7 +61,7 @@ void warm_sandboxes::prepare_next(command_call& call) noexcept {
     // A sandbox belongs to the trace of the call that uses it, not to the trace of the call that orders it.
     const ry::trace none = ry::trace::none(ctx_);
     const ry::trace_switch during(ctx_, none);
-    const auto [n, generation] = pool_.wanted(kind->name, call.exec, clock::now(), kind->most);
+    const auto [n, generation] = pool_.order_missing(kind->name, call.exec, clock::now(), kind->max_waiting);
     std::vector<order> orders;
     orders.reserve(n);
     for (std::size_t i = 0; i < n; ++i) orders.emplace_back(*this, kind, call.exec, generation);
@@ -74,7 +74,7 @@ void warm_sandboxes::order::complete(command_call* sandbox) noexcept {
   warm_sandboxes* of = std::exchange(of_, nullptr);
   if (of == nullptr) return;
   (void)ry::guard([&] {
-    of->end(of->pool_.started(kind_->name, exec_, generation_, sandbox, [&] { return sandbox->ended.load(); }));
+    of->terminate(of->pool_.started(kind_->name, exec_, generation_, sandbox, [&] { return sandbox->ended.load(); }));
   });
 }
 
@@ -98,7 +98,7 @@ ry::task<void> warm_sandboxes::expire() {
     while (!pool_.empty()) {
       const auto slept = co_await ctx_.sleep(1000);
       if (!slept.ok()) co_return;
-      end(pool_.expire(clock::now()));
+      terminate(pool_.expire(clock::now()));
     }
     expiring_ = false;
   } while (!pool_.empty() && !expiring_.exchange(true));

@@ -1,5 +1,5 @@
-// Starts sandboxes in advance for local MCP programs and assigns them to programs; warm_pool records which ones wait.
-// Thread: any, unless a function says otherwise.
+// Starts sandboxes in advance for local MCP programs and assigns programs to them; warm_pool records which ones wait.
+// Thread: any, unless a function specifies otherwise.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -30,25 +30,25 @@ class sandbox_starter {
 
 class warm_sandboxes {
  public:
-  warm_sandboxes(ry::context& ctx, sandbox_starter& by, command_groups& groups, warm_limits limits)
-      : ctx_(ctx), process_(ctx.interface<ry_process_v1>()), starter_(by), groups_(groups), pool_(limits) {}
+  warm_sandboxes(ry::context& ctx, sandbox_starter& starter, command_groups& groups, warm_limits limits)
+      : ctx_(ctx), process_(ctx.interface<ry_process_v1>()), starter_(starter), groups_(groups), pool_(limits) {}
 
   bool enabled() const { return pool_.enabled(); }
-  // A warm sandbox to which the request to start this command was sent; nullptr: there is none. [exec]
+  // Sends a start request for this command to a warm sandbox and returns the sandbox; nullptr: there is none. [exec]
   command_call* claim(const sandbox_kind& kind, const command_spec& spec, const std::string& account,
                       const std::vector<std::string>& environment, ry_exec* exec);
-  // Orders the successor of the command's sandbox. To be called after the program's work, so that the start does not slow it
-  // down. [exec]
+  // Orders the successor of the command's sandbox. To be called after the program's work, so that the start does not
+  // slow the program down. [exec]
   void prepare_next(command_call& call) noexcept;
-  // A sandbox ended before it got its program. [exec]
+  // To be called if a sandbox exits before a program was assigned. [exec]
   void ended(command_call* call, std::int32_t code) noexcept;
-  // Ends the sandboxes that wait, and starts no more.
-  void close() { end(pool_.close()); }
+  // Terminates the waiting sandboxes; no more are started.
+  void close() { terminate(pool_.close()); }
 
  private:
   using clock = std::chrono::steady_clock;
 
-  // A sandbox that the pool has ordered. The pool learns the outcome in each case, also if the sandbox is never started.
+  // A sandbox that the pool has ordered. The pool is notified of the outcome, even if the sandbox is never started.
   class order {
    public:
     order(warm_sandboxes& of, std::shared_ptr<const sandbox_kind> kind, ry_exec* exec,
@@ -72,7 +72,7 @@ class warm_sandboxes {
 
   ry::task<void> prepare(order o);
   ry::task<void> expire();
-  void end(const std::vector<command_call*>& sandboxes);
+  void terminate(const std::vector<command_call*>& sandboxes);
 
   ry::context& ctx_;
   const ry_process_v1& process_;

@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t mib = 1 << 20;
 const std::string project = "0192f0c1-2d3e-7f00-8a1b-0123456789ab";
 
-// Writes to all of it by a system call: a sanitizer that sees the writes would use several times the memory.
+// Writes to the memory with a system call, because a sanitizer would use several times the memory for ordinary writes.
 void touch(void* memory, std::size_t bytes) {
   const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
   for (std::size_t done = 0; done < bytes;) {
@@ -38,36 +38,36 @@ void touch(void* memory, std::size_t bytes) {
   ::close(zero);
 }
 
-// A process with `children`, each of which writes to `bytes` of memory; `shared`: to the same.
-struct family {
-  family(int children, std::size_t bytes, bool shared) {
+// A process with `children`, each of which writes to `bytes` of memory; `shared`: to the same memory.
+struct process_group {
+  process_group(int children, std::size_t bytes, bool shared) {
     leader = ::fork();
     if (leader != 0) return;
     ::setpgid(0, 0);
-    const auto take = [&] {
+    const auto allocate = [&] {
       void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
       if (memory != MAP_FAILED) touch(memory, bytes);
       return memory;
     };
-    void* before = shared ? take() : nullptr;
+    void* before = shared ? allocate() : nullptr;
     for (int i = 0; i < children; ++i) {
       if (::fork() != 0) continue;
-      if (before == nullptr) take();
+      if (before == nullptr) allocate();
       if (before != nullptr) touch(before, bytes);
       for (;;) ::pause();
     }
     for (;;) ::pause();
   }
-  ~family() {
+  ~process_group() {
     ::kill(-leader, SIGKILL);
     ::waitpid(leader, nullptr, 0);
   }
   pid_t leader;
 };
 
-bool within(std::chrono::seconds most, const std::function<bool()>& holds) {
-  const auto until = std::chrono::steady_clock::now() + most;
-  while (!holds()) {
+bool within(std::chrono::seconds timeout, const std::function<bool()>& condition) {
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  while (!condition()) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -75,12 +75,12 @@ bool within(std::chrono::seconds most, const std::function<bool()>& holds) {
 }
 
 TEST(watchdog_test, memory_of_all_processes_is_added_up) {
-  family four(4, 30 * mib, false);
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return memory_of_all(four.leader, 0) > 120 * mib; }));
+  process_group four(4, 30 * mib, false);
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return total_memory(four.leader, 0) > 120 * mib; }));
 }
 
-// A file of /proc that can no longer be read must not throw: an exception would end the watchdog's thread and the server.
-TEST(watchdog_test, processes_may_end_during_a_measurement) {
+// A file of /proc that can no longer be read must not cause an exception, which would terminate the server.
+TEST(watchdog_test, processes_may_exit_during_a_measurement) {
   const pid_t restless = ::fork();
   if (restless == 0) {
     ::setpgid(0, 0);
@@ -91,100 +91,100 @@ TEST(watchdog_test, processes_may_end_during_a_measurement) {
     }
   }
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
-  do EXPECT_NO_THROW(memory_of_all(restless, 0));
+  do EXPECT_NO_THROW(total_memory(restless, 0));
   while (std::chrono::steady_clock::now() < until && !HasFailure());
   ::kill(restless, SIGKILL);
   ::waitpid(restless, nullptr, 0);
 }
 
 TEST(watchdog_test, shared_memory_counts_once) {
-  family four(4, 100 * mib, true);
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return memory_of_all(four.leader, UINT64_MAX) > 500 * mib; }));
-  // With room for a sanitizer's own memory. All processes have the pages now, so their shares do not change any more.
-  EXPECT_LT(memory_of_all(four.leader, 0), 200 * mib);
+  process_group four(4, 100 * mib, true);
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return total_memory(four.leader, UINT64_MAX) > 500 * mib; }));
+  // With room for a sanitizer's memory. All processes have touched the pages, so their shares no longer change.
+  EXPECT_LT(total_memory(four.leader, 0), 200 * mib);
 }
 
-TEST(watchdog_test, only_the_command_over_its_limit_is_ended) {
+TEST(watchdog_test, only_the_command_above_its_limit_is_terminated) {
   watchdog dog;
-  family modest(4, 10 * mib, false), greedy(4, 60 * mib, false);
-  std::atomic<int> ended{0};
+  process_group modest(4, 10 * mib, false), greedy(4, 60 * mib, false);
+  std::atomic<int> terminated{0};
   int a = 0, b = 0;
-  dog.add(&a, {modest.leader, 200 * mib, [&] { ended += 100; }});
-  dog.add(&b, {greedy.leader, 200 * mib, [&] { ++ended; }});
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended == 1; }));
-  EXPECT_EQ(dog.verdict_on(&b), memory_end::command);
-  EXPECT_EQ(dog.verdict_on(&a), memory_end::none);
+  dog.add(&a, {modest.leader, 200 * mib, [&] { terminated += 100; }});
+  dog.add(&b, {greedy.leader, 200 * mib, [&] { ++terminated; }});
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return terminated == 1; }));
+  EXPECT_EQ(dog.verdict_on(&b), memory_verdict::command);
+  EXPECT_EQ(dog.verdict_on(&a), memory_verdict::none);
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  EXPECT_EQ(ended, 1);
+  EXPECT_EQ(terminated, 1);
   dog.remove(&b);
-  EXPECT_EQ(dog.verdict_on(&b), memory_end::none);
+  EXPECT_EQ(dog.verdict_on(&b), memory_verdict::none);
 }
 
-// The machine's memory, set by the test.
+// A machine whose available memory the test sets.
 struct machine {
   std::atomic<std::uint64_t> available_mb{1000};
   memory_reserve reserve{256 * mib, [this] { return "MemAvailable: " + std::to_string(available_mb << 10) + " kB\n"; }};
 };
 
 // A command whose control group reports this memory.
-watched_command charged(std::uint64_t bytes, std::function<void()> end) {
+watched_command charged(std::uint64_t bytes, std::function<void()> terminate) {
   watched_command out;
-  out.end = std::move(end);
+  out.terminate = std::move(terminate);
   out.charged = [bytes] { return std::optional(bytes); };
   return out;
 }
 
 // Waits for several measurements.
-void measure_often() {
+void wait_for_measurements() {
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
 }
 
-TEST(watchdog_test, below_the_reserve_the_largest_command_is_ended) {
+TEST(watchdog_test, below_the_reserve_the_largest_command_is_terminated) {
   machine here;
   std::atomic<std::uint64_t> seen{0};
   watchdog dog(here.reserve, [&](const memory_state& now) { seen = now.available_bytes; });
-  std::atomic<int> small_ended{0}, large_ended{0};
+  std::atomic<int> small_terminated{0}, large_terminated{0};
   int small = 0, large = 0;
-  dog.add(&small, charged(100 * mib, [&] { ++small_ended; }));
+  dog.add(&small, charged(100 * mib, [&] { ++small_terminated; }));
   dog.add(&large, charged(900 * mib, [&] {
     here.available_mb = 900;
-    ++large_ended;
+    ++large_terminated;
   }));
   EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return seen == 1000 * mib; }));
-  EXPECT_EQ(large_ended, 0);
+  EXPECT_EQ(large_terminated, 0);
   here.available_mb = 200;
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return large_ended == 1; }));
-  EXPECT_EQ(dog.verdict_on(&large), memory_end::node);
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return large_terminated == 1; }));
+  EXPECT_EQ(dog.verdict_on(&large), memory_verdict::node);
   EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return seen == 900 * mib; }));
-  measure_often();
-  EXPECT_EQ(large_ended, 1);
-  EXPECT_EQ(small_ended, 0);
-  EXPECT_EQ(dog.verdict_on(&small), memory_end::none);
+  wait_for_measurements();
+  EXPECT_EQ(large_terminated, 1);
+  EXPECT_EQ(small_terminated, 0);
+  EXPECT_EQ(dog.verdict_on(&small), memory_verdict::none);
 }
 
-TEST(watchdog_test, below_the_reserve_the_account_with_most_memory_gives_way) {
+TEST(watchdog_test, below_the_reserve_a_command_of_the_account_with_most_memory_is_terminated) {
   machine here;
   watchdog dog(here.reserve);
-  std::atomic<int> honest_ended{0}, hostile_ended{0};
+  std::atomic<int> honest_terminated{0}, hostile_terminated{0};
   std::vector<int> keys(5);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const bool honest = i == 0;
     watched_command c = charged(honest ? 60 * mib : (20 + i) * mib, [&, honest] {
       here.available_mb = 1000;
-      ++(honest ? honest_ended : hostile_ended);
+      ++(honest ? honest_terminated : hostile_terminated);
     });
     c.account = honest ? "honest" : "hostile";
     dog.add(&keys[i], std::move(c));
   }
   here.available_mb = 200;
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return hostile_ended + honest_ended != 0; }));
-  measure_often();
-  EXPECT_EQ(hostile_ended, 1);
-  EXPECT_EQ(dog.verdict_on(&keys[4]), memory_end::node) << "the largest of the account";
-  EXPECT_EQ(honest_ended, 0);
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return hostile_terminated + honest_terminated != 0; }));
+  wait_for_measurements();
+  EXPECT_EQ(hostile_terminated, 1);
+  EXPECT_EQ(dog.verdict_on(&keys[4]), memory_verdict::node) << "the largest command of the account";
+  EXPECT_EQ(honest_terminated, 0);
 }
 
-TEST(watchdog_test, files_in_memory_of_a_sandbox_count_for_comparisons) {
+TEST(watchdog_test, estimates_include_files_in_memory_file_systems) {
   const pid_t child = ::fork();
   if (child == 0) {
     const fs::path root = "/tmp/ry-watchdog-" + std::to_string(::getpid());
@@ -200,43 +200,43 @@ TEST(watchdog_test, files_in_memory_of_a_sandbox_count_for_comparisons) {
   }
   const auto state = [&] { return ::waitpid(child, nullptr, WNOHANG); };
   const bool counted = within(std::chrono::seconds(20), [&] {
-    return state() != 0 || memory_with_files(child, true) > 64 * mib + memory_of_all(child, 0, true);
+    return state() != 0 || estimated_memory(child, true) > 64 * mib + total_memory(child, 0, true);
   });
   std::error_code ignored;
   if (::kill(child, 0) != 0) {
     fs::remove_all("/tmp/ry-watchdog-" + std::to_string(child), ignored);
-    GTEST_SKIP() << "no file system can be mounted here";
+    GTEST_SKIP() << "this system does not allow mounts";
   }
   EXPECT_TRUE(counted);
-  EXPECT_LT(memory_with_files(child, false), memory_with_files(child, true) - 60 * mib);
+  EXPECT_LT(estimated_memory(child, false), estimated_memory(child, true) - 60 * mib);
   // 8000 inodes of 1 KiB. The proportional memory of the process itself changes by some KiB between two measurements.
   EXPECT_TRUE(within(std::chrono::seconds(20),
-                     [&] { return memory_of_all(child, 0, true) > memory_of_all(child, 0, false) + 4 * mib; }));
+                     [&] { return total_memory(child, 0, true) > total_memory(child, 0, false) + 4 * mib; }));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   fs::remove_all("/tmp/ry-watchdog-" + std::to_string(child), ignored);
 }
 
-TEST(watchdog_test, a_small_command_is_spared_until_half_of_the_reserve_is_used) {
+TEST(watchdog_test, a_small_command_continues_until_half_of_the_reserve_is_used) {
   machine here;
   here.available_mb = 200;
   watchdog dog(here.reserve);
-  std::atomic<int> ended{0};
+  std::atomic<int> terminated{0};
   int command = 0;
-  dog.add(&command, charged(8 * mib, [&] { ++ended; }));
-  measure_often();
-  EXPECT_EQ(ended, 0);
+  dog.add(&command, charged(8 * mib, [&] { ++terminated; }));
+  wait_for_measurements();
+  EXPECT_EQ(terminated, 0);
   here.available_mb = 100;
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended == 1; }));
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return terminated == 1; }));
 }
 
-// The memory of the first command is free only after its exit; a command that does not exit must not protect the
-// others.
-TEST(watchdog_test, the_next_command_is_ended_after_the_exit_of_the_last_one) {
+// The memory of a terminated command is free only after its exit. A command that does not exit must not prevent further
+// terminations.
+TEST(watchdog_test, the_next_command_is_terminated_after_the_exit_of_the_previous_one) {
   machine here;
   here.available_mb = 200;
   watchdog dog(here.reserve);
-  std::atomic<int> ended{0};
+  std::atomic<int> terminated{0};
   std::vector<int> commands(3);
   std::mutex mutex;
   std::vector<std::uint64_t> order;
@@ -245,36 +245,36 @@ TEST(watchdog_test, the_next_command_is_ended_after_the_exit_of_the_last_one) {
     dog.add(&commands[i], charged(bytes, [&, bytes] {
       std::lock_guard lock(mutex);
       order.push_back(bytes);
-      ++ended;
+      ++terminated;
     }));
   }
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended == 1; }));
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return terminated == 1; }));
   dog.remove(&commands[2]);
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended == 3; }));
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return terminated == 3; }));
   EXPECT_EQ(order, (std::vector<std::uint64_t>{300 * mib, 200 * mib, 100 * mib}));
 }
 
 TEST(watchdog_test, without_control_groups_processes_are_compared) {
   machine here;
   here.available_mb = 100;
-  family modest(1, 10 * mib, false), greedy(2, 60 * mib, false);
-  ASSERT_TRUE(within(std::chrono::seconds(20), [&] { return memory_of_all(greedy.leader, UINT64_MAX) > 120 * mib; }));
+  process_group modest(1, 10 * mib, false), greedy(2, 60 * mib, false);
+  ASSERT_TRUE(within(std::chrono::seconds(20), [&] { return total_memory(greedy.leader, UINT64_MAX) > 120 * mib; }));
   watchdog dog(here.reserve);
-  std::atomic<int> ended{0};
+  std::atomic<int> terminated{0};
   int a = 0, b = 0;
   const auto command = [&](pid_t leader, int of) {
     watched_command out;
     out.leader = leader;
-    out.end = [&, of] {
+    out.terminate = [&, of] {
       here.available_mb = 1000;
-      ended = of;
+      terminated = of;
     };
     return out;
   };
   dog.add(&a, command(modest.leader, 1));
   dog.add(&b, command(greedy.leader, 2));
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended != 0; }));
-  EXPECT_EQ(ended, 2);
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return terminated != 0; }));
+  EXPECT_EQ(terminated, 2);
 }
 
 TEST(watchdog_test, sockets_and_pipes_count_as_if_they_were_full) {
@@ -297,13 +297,13 @@ TEST(watchdog_test, sockets_and_pipes_count_as_if_they_were_full) {
     for (const int fd : both) ::close(fd);
 }
 
-TEST(watchdog_test, without_a_reserve_no_command_is_ended_for_the_machine) {
+TEST(watchdog_test, without_a_reserve_no_command_is_terminated_for_the_machine) {
   watchdog dog(memory_reserve(0, [] { return std::string("MemAvailable: 0 kB\n"); }));
-  std::atomic<int> ended{0};
+  std::atomic<int> terminated{0};
   int command = 0;
-  dog.add(&command, charged(900 * mib, [&] { ++ended; }));
-  measure_often();
-  EXPECT_EQ(ended, 0);
+  dog.add(&command, charged(900 * mib, [&] { ++terminated; }));
+  wait_for_measurements();
+  EXPECT_EQ(terminated, 0);
 }
 
 }  // namespace

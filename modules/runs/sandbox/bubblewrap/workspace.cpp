@@ -63,7 +63,7 @@ file_error workspaces::ensure(std::string_view project_id, std::optional<uid_t> 
   struct stat present {};
   if (::fstat(workspace.get(), &present) != 0) return from_errno(errno, "the workspace");
   if (present.st_uid == *owner && present.st_gid == *owner) return {};
-  return give_to(workspace.get(), *owner);
+  return change_owner(workspace.get(), *owner);
 }
 
 file_error workspaces::open_workspace(std::string_view project_id, unique_fd& out) const {
@@ -81,7 +81,7 @@ file_error workspaces::open(std::string_view project_id, std::string_view path, 
   unique_fd workspace;
   if (file_error error = open_workspace(project_id, workspace)) return error;
   const std::string relative = path.empty() ? "." : std::string(path);
-  // O_NONBLOCK, because opening a named pipe would block the thread.
+  // O_NONBLOCK, because opening a named pipe could block the thread.
   unique_fd file(open_beneath(workspace.get(), relative, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   if (!file) return from_errno(errno, path);
   struct stat status {};
@@ -100,18 +100,18 @@ file_error workspaces::read(std::string_view project_id, std::string_view path, 
   out.bytes.clear();
   if (offset >= out.total_size) return {};
   out.bytes.resize(std::min(max_bytes, out.total_size - offset));
-  std::size_t have = 0;
-  while (have < out.bytes.size()) {
-    const ssize_t n =
-        ::pread(file.get(), out.bytes.data() + have, out.bytes.size() - have, static_cast<off_t>(offset + have));
+  std::size_t size_read = 0;
+  while (size_read < out.bytes.size()) {
+    const ssize_t n = ::pread(file.get(), out.bytes.data() + size_read, out.bytes.size() - size_read,
+                              static_cast<off_t>(offset + size_read));
     if (n < 0) {
       if (errno == EINTR) continue;
       return from_errno(errno, path);
     }
     if (n == 0) break;
-    have += static_cast<std::size_t>(n);
+    size_read += static_cast<std::size_t>(n);
   }
-  out.bytes.resize(have);
+  out.bytes.resize(size_read);
   return {};
 }
 
@@ -213,7 +213,7 @@ file_error open_cache(const std::string& path, uid_t owner, unique_fd& out) {
   struct stat present {};
   if (!out || ::fstat(out.get(), &present) != 0) return {RY_NOT_FOUND, "the cache cannot be opened"};
   if (owner == 0 || (present.st_uid == owner && present.st_gid == owner)) return {};
-  return give_to(out.get(), owner);
+  return change_owner(out.get(), owner);
 }
 
 }  // namespace bubblewrap

@@ -156,18 +156,18 @@ ry_status workspace_calls::scan(ry_str project, std::uint64_t max_entries, ry_ex
 
 ry_status workspace_calls::place(ry_str project, const ry_sandbox_entry* entry, ry_str host_path, ry_exec* exec,
                                  ry_done done) {
-  tree_entry wanted;
-  wanted.kind = entry->kind;
-  wanted.path = str(entry->path);
-  wanted.target = str(entry->target);
-  wanted.modified_ns = entry->modified_ns;
-  wanted.mode = entry->mode;
+  tree_entry placed;
+  placed.kind = entry->kind;
+  placed.path = str(entry->path);
+  placed.target = str(entry->target);
+  placed.modified_ns = entry->modified_ns;
+  placed.mode = entry->mode;
   return blocking(
       exec,
-      [this, id = str(project), wanted, from = str(host_path)] {
-        if (wanted.kind != RY_SANDBOX_GONE)
-          if (file_error e = disk_.before_write(id, wanted.kind == RY_SANDBOX_FILE ? size_of(from) : 0)) return e;
-        return place_entry(files_, id, wanted, from, users_.owner_of(id));
+      [this, id = str(project), placed, from = str(host_path)] {
+        if (placed.kind != RY_SANDBOX_GONE)
+          if (file_error e = disk_.before_write(id, placed.kind == RY_SANDBOX_FILE ? size_of(from) : 0)) return e;
+        return place_entry(files_, id, placed, from, users_.owner_of(id));
       },
       [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); });
 }

@@ -1,5 +1,5 @@
-// The functions of sandbox.driver/1 for the files of workspaces. Each works on a blocking thread and completes on the
-// executor of the call. Thread: any. Lifetime: outlives its calls.
+// The functions of sandbox.driver/1 for the files of workspaces. Each runs on a blocking thread and completes on the
+// executor of the call. Thread: any. Lifetime: must outlive its calls.
 #pragma once
 #include <ry/ext/sandbox_driver.h>
 
@@ -29,11 +29,11 @@ class workspace_calls {
   ry_status scan(ry_str project, std::uint64_t max_entries, ry_exec* exec, ry_sandbox_scan_fn fn, void* ctx);
   ry_status place(ry_str project, const ry_sandbox_entry* entry, ry_str host_path, ry_exec* exec, ry_done done);
 
-  // For destroy(). Blocks.
+  // Synchronous form of destroy(). Blocks.
   file_error destroy_workspace(const std::string& project) const;
 
  private:
-  // account: runs on the driver's own threads, fairly between accounts.
+  // With an account, `work` runs on the threads of disk_guard, scheduled fairly between accounts.
   template <class Work, class Finish>
   ry_status blocking(ry_exec* exec, Work work, Finish finish, const std::optional<std::string>& account = {});
 

@@ -42,7 +42,7 @@ class workspace_test : public ::testing::Test {
   std::unique_ptr<workspaces> files;
 };
 
-TEST_F(workspace_test, writes_reads_and_makes_parents) {
+TEST_F(workspace_test, writes_and_reads_files_and_creates_parents) {
   ASSERT_FALSE(files->write(project, "a/b/c.txt", "hello", std::nullopt));
   file_content content;
   ASSERT_FALSE(files->read(project, "a/b/c.txt", 1, 3, content));
@@ -54,7 +54,7 @@ TEST_F(workspace_test, writes_reads_and_makes_parents) {
   EXPECT_EQ(content.bytes, "");
 }
 
-TEST_F(workspace_test, replaces_as_a_whole_and_keeps_the_mode) {
+TEST_F(workspace_test, replaces_files_completely_and_keeps_their_mode) {
   ASSERT_FALSE(files->write(project, "run.sh", "one, which is longer", std::nullopt));
   fs::permissions(home / "run.sh", fs::perms::owner_all);
   ASSERT_FALSE(files->write(project, "run.sh", "two", std::nullopt));
@@ -65,7 +65,7 @@ TEST_F(workspace_test, replaces_as_a_whole_and_keeps_the_mode) {
   EXPECT_EQ(std::distance(fs::directory_iterator(home), fs::directory_iterator()), 1);
 }
 
-TEST_F(workspace_test, an_open_file_keeps_its_content) {
+TEST_F(workspace_test, an_open_descriptor_keeps_the_old_content) {
   ASSERT_FALSE(files->write(project, "data.bin", "before", std::nullopt));
   bubblewrap::unique_fd fd;
   std::uint64_t size = 0;
@@ -79,7 +79,7 @@ TEST_F(workspace_test, an_open_file_keeps_its_content) {
   EXPECT_EQ(files->open(project, "../../secret.txt", fd, size).status, RY_PERMISSION_DENIED);
 }
 
-TEST_F(workspace_test, no_path_leads_out) {
+TEST_F(workspace_test, paths_cannot_leave_the_workspace) {
   fs::create_symlink("../../secret.txt", home / "relative");
   fs::create_symlink(root / "secret.txt", home / "absolute");
   fs::create_symlink("../..", home / "up");
@@ -108,7 +108,7 @@ TEST_F(workspace_test, writing_to_a_link_replaces_the_link) {
   EXPECT_FALSE(fs::is_symlink(home / "link"));
 }
 
-TEST_F(workspace_test, refuses_anything_but_regular_files) {
+TEST_F(workspace_test, rejects_everything_except_regular_files) {
   ASSERT_EQ(::mkfifo((home / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(read_status("pipe"), RY_FAILED_PRECONDITION);
   const int listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -130,7 +130,7 @@ TEST_F(workspace_test, refuses_anything_but_regular_files) {
     EXPECT_EQ(files->write(project, bad, "x", std::nullopt).status, RY_INVALID_ARGUMENT) << bad;
 }
 
-TEST_F(workspace_test, import_takes_the_file_and_replaces_nothing) {
+TEST_F(workspace_test, import_moves_the_file_and_never_replaces_another) {
   std::ofstream(root / "spool1") << "first";
   std::ofstream(root / "spool2") << "second";
   ASSERT_FALSE(files->import(project, "uploads/a.txt", (root / "spool1").string(), std::nullopt));
@@ -144,18 +144,18 @@ TEST_F(workspace_test, import_takes_the_file_and_replaces_nothing) {
 }
 
 TEST_F(workspace_test, import_across_devices_copies) {
-  if (!fs::exists("/dev/shm")) GTEST_SKIP() << "no second file system here";
+  if (!fs::exists("/dev/shm")) GTEST_SKIP() << "there is no second file system";
   const std::string spool = "/dev/shm/ry-workspace-test-" + std::to_string(::getpid());
-  std::ofstream(spool) << "far";
-  ASSERT_FALSE(files->import(project, "far.txt", spool, std::nullopt));
+  std::ofstream(spool) << "other device";
+  ASSERT_FALSE(files->import(project, "imported.txt", spool, std::nullopt));
   EXPECT_FALSE(fs::exists(spool));
   std::ofstream(spool) << "again";
-  EXPECT_EQ(files->import(project, "far.txt", spool, std::nullopt).status, RY_ALREADY_EXISTS);
+  EXPECT_EQ(files->import(project, "imported.txt", spool, std::nullopt).status, RY_ALREADY_EXISTS);
   fs::remove(spool);
   EXPECT_EQ(std::distance(fs::directory_iterator(home), fs::directory_iterator()), 1);
 }
 
-TEST_F(workspace_test, lists_sorted_and_escaped) {
+TEST_F(workspace_test, lists_are_sorted_and_escaped) {
   ASSERT_FALSE(files->write(project, "b.txt", "12345", std::nullopt));
   ASSERT_FALSE(files->write(project, "a\"\n\xff.txt", "", std::nullopt));
   fs::create_directory(home / "c");
@@ -169,7 +169,7 @@ TEST_F(workspace_test, lists_sorted_and_escaped) {
   EXPECT_EQ(files->list(project, "b.txt", json).status, RY_FAILED_PRECONDITION);
 }
 
-TEST_F(workspace_test, only_uuids_name_workspaces) {
+TEST_F(workspace_test, only_uuids_are_valid_workspace_names) {
   for (std::string_view bad :
        {"", "..", "../all", "0192F0C1-2D3E-7F00-8A1B-0123456789AB", "0192f0c1-2d3e-7f00-8a1b-0123456789a/"}) {
     EXPECT_EQ(files->ensure(bad, std::nullopt).status, RY_INVALID_ARGUMENT) << bad;
@@ -177,7 +177,7 @@ TEST_F(workspace_test, only_uuids_name_workspaces) {
   }
 }
 
-TEST_F(workspace_test, special_files_are_refused_as_such) {
+TEST_F(workspace_test, special_files_are_rejected_with_a_specific_status) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string path = (home / "socket").string();
@@ -202,7 +202,7 @@ TEST_F(workspace_test, special_files_are_refused_as_such) {
   std::string json;
   ASSERT_FALSE(files->list(project, "", json));
   EXPECT_NE(json.find("{\"name\":\"socket\",\"kind\":\"other\""), std::string::npos) << json;
-  // They can be replaced like any other file.
+  // A write replaces a special file like any other file.
   ASSERT_FALSE(files->write(project, "socket", "text", std::nullopt));
   EXPECT_EQ(read_status("socket"), RY_OK);
 }

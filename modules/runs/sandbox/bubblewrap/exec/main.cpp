@@ -1,22 +1,23 @@
-// runyard-sandbox-exec: the steps before and inside of bubblewrap that bubblewrap does not take itself. Linked statically, because
-// it runs before each sandboxed program, and loading libraries would take longer than its work.
+// runyard-sandbox-exec: performs the steps before and inside bubblewrap that bubblewrap does not perform itself. Linked
+// statically, because it runs before each sandboxed program, and loading libraries would take longer than its work.
 //
 //   runyard-sandbox-exec filter [--group DIRECTORY] [--nice N] FILE COMMAND...
-//     On the host: enters the control group DIRECTORY, sets the nice value N and the lowest I/O priority, opens FILE, a list of
-//     system calls, as descriptor 9 for bwrap --seccomp 9, and executes COMMAND. If the machine runs out of memory, the kernel
-//     ends COMMAND before the server.
+//     On the host: joins the control group DIRECTORY, sets the nice value N and the lowest I/O priority, opens FILE, a
+//     system call filter, as descriptor 9 for bwrap --seccomp 9, and executes COMMAND. If the machine runs out of
+//     memory, the kernel kills COMMAND before the server.
 //
 //   runyard-sandbox-exec enter [--wait] [--uid N] [--LIMIT N]... -- COMMAND...
 //     Inside, as the sandbox's init (process 1): starts COMMAND in /workspace, as the unprivileged user N without any
-//     capability and under limits (core, as, data, nproc, fsize, nofile), reaps orphaned processes and ends with
-//     COMMAND, which ends all other processes of the sandbox. With --wait it first reads a start request (start_request.hpp)
-//     from standard input, which names user, environment and COMMAND.
+//     capability and under limits (core, as, data, nproc, fsize, nofile), reaps orphaned processes and exits with
+//     COMMAND, which terminates all other processes of the sandbox. With --wait it first reads a start request
+//     (start_request.hpp) with user, environment and COMMAND from standard input.
 //
-// The init has no capability, has the limits of COMMAND, and is not dumpable: COMMAND cannot use it by ptrace() or /proc/1/mem,
-// and would gain nothing. It keeps the user of bwrap, because bwrap must be able to kill it: without capabilities, bwrap can only
-// send signals to processes of its own user.
+// The init has no capability, has the limits of COMMAND, and is not dumpable: COMMAND cannot control it with ptrace()
+// or /proc/1/mem, and would gain nothing from it. The init keeps the user of bwrap, because bwrap must be able to kill
+// it: without capabilities, bwrap can only send signals to processes of its own user.
 //
-// Exit codes as in shells: 127: there is no such program; 126: it cannot be executed; 125: an earlier step failed.
+// Exit codes are those of shells: 127: there is no such program; 126: it cannot be executed; 125: an earlier step
+// failed.
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -46,12 +47,12 @@ constexpr int filter_descriptor = 9;
   std::fprintf(stderr, "runyard-sandbox-exec: %s: %s\n", step, std::strerror(errno));
   std::exit(125);
 }
-[[noreturn]] void refuse(const char* what) {
-  std::fprintf(stderr, "runyard-sandbox-exec: %s\n", what);
+[[noreturn]] void refuse(const char* message) {
+  std::fprintf(stderr, "runyard-sandbox-exec: %s\n", message);
   std::exit(125);
 }
 
-// The caller's program.
+// Executes the caller's program.
 [[noreturn]] void execute(char** argv) {
   ::execvp(argv[0], argv);
   const int error = errno;
@@ -67,7 +68,7 @@ std::uint64_t number(const char* text) {
   return n;
 }
 
-// Neither root nor 4294967295, with which setresuid() changes nothing.
+// Rejects root, and 4294967295, with which setresuid() changes nothing.
 std::uint32_t user_number(std::uint64_t n) {
   if (n == 0 || n >= UINT32_MAX) refuse("the user id is not one of an unprivileged user");
   return static_cast<std::uint32_t>(n);
@@ -83,7 +84,7 @@ constexpr limit_option limit_options[] = {
 };
 
 struct options {
-  char* wait = nullptr;  // the option, if it is there
+  char* wait = nullptr;  // the option --wait in argv, if given
   std::uint32_t uid = 0;  // 0: the user does not change
   bool limited[std::size(limit_options)] = {};
   rlim_t limits[std::size(limit_options)] = {};
@@ -122,8 +123,8 @@ void drop_capabilities() {
   if (::syscall(SYS_capset, &header, none) != 0) fail("capset");
 }
 
-// Ends at the first capability that this kernel does not know, for which the drop fails.
-void become(std::uint32_t uid) {
+void switch_to_user(std::uint32_t uid) {
+  // The loop ends at the first capability that this kernel does not support, because dropping it fails.
   for (unsigned long capability = 0; ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; ++capability) {
   }
   if (errno != EINVAL) fail("capabilities");
@@ -134,7 +135,7 @@ void become(std::uint32_t uid) {
   drop_capabilities();
 }
 
-void apply(const options& o) {
+void apply_limits(const options& o) {
   for (std::size_t i = 0; i < std::size(limit_options); ++i) {
     if (!o.limited[i]) continue;
     const auto resource = static_cast<__rlimit_resource_t>(limit_options[i].resource);
@@ -145,22 +146,22 @@ void apply(const options& o) {
   }
 }
 
-// False: the end of the input came before the first byte.
+// False: the input ended before the first byte.
 bool read_exactly(void* to, std::size_t n) {
-  std::size_t have = 0;
-  while (have < n) {
-    const ssize_t got = ::read(0, static_cast<char*>(to) + have, n - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("start request");
-    if (got == 0 && have == 0) return false;
-    if (got == 0) refuse("the start request is incomplete");
-    have += static_cast<std::size_t>(got);
+  std::size_t size = 0;
+  while (size < n) {
+    const ssize_t received = ::read(0, static_cast<char*>(to) + size, n - size);
+    if (received < 0 && errno == EINTR) continue;
+    if (received < 0) fail("start request");
+    if (received == 0 && size == 0) return false;
+    if (received == 0) refuse("the start request is incomplete");
+    size += static_cast<std::size_t>(received);
   }
   return true;
 }
 
 char text[bubblewrap::max_start_request_text];
-// Each word takes at least the byte of its NUL.
+// Each word occupies at least the byte of its NUL.
 char* words[bubblewrap::max_start_request_text + 2];
 
 void wait_for_request(options& o) {
@@ -180,34 +181,35 @@ void wait_for_request(options& o) {
     at += std::strlen(at) + 1;
   }
   *next = nullptr;
-  // Lets operators tell a waiting sandbox from a used one in lists of processes.
+  // Shows operators in process lists that this sandbox no longer waits.
   std::memcpy(o.wait, "--used", std::strlen("--used"));
   environ = words;
   o.command = words + header.n_env + 1;
-  // In a user namespace, it is an unprivileged user from the start.
+  // In a user namespace, this process already has an unprivileged user.
   if (::geteuid() != 0) return;
   o.uid = user_number(header.uid);
 }
 
-// Ends with the command, with the exit code of a shell.
+// Exits when the command exits, with the exit code that a shell would return.
 [[noreturn]] void serve_as_init(pid_t command) {
-  // The pipes must end as soon as the command and its children have closed them.
+  // Readers of the pipes must get their end as soon as the command and its children have closed them.
   for (const int fd : {0, 1, 2}) ::close(fd);
   for (;;) {
     int status = 0;
-    const pid_t gone = ::waitpid(-1, &status, 0);
-    if (gone < 0 && errno != EINTR) ::_exit(125);
-    if (gone != command) continue;
+    const pid_t exited = ::waitpid(-1, &status, 0);
+    if (exited < 0 && errno != EINTR) ::_exit(125);
+    if (exited != command) continue;
     ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
   }
 }
 
 [[noreturn]] void run_command(const options& o) {
-  if (o.uid != 0) become(o.uid);
-  if (::geteuid() == 0) refuse("no user is named, and root executes nothing");
+  if (o.uid != 0) switch_to_user(o.uid);
+  if (::geteuid() == 0) refuse("no user is given, and commands must not run as root");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
-  // After the change of the user: with earlier limits, execve() would fail if the user's other commands had too many processes.
-  apply(o);
+  // After the change of the user: with earlier limits, execve() would fail if the user's other commands had too many
+  // processes.
+  apply_limits(o);
   // After the change of the user, because only the project's user may enter its workspace.
   if (::chdir("/workspace") != 0) fail("/workspace");
   if (::setenv("PWD", "/workspace", 1) != 0 || ::unsetenv("OLDPWD") != 0) fail("environment");
@@ -220,7 +222,7 @@ void wait_for_request(options& o) {
   if (o.wait != nullptr) wait_for_request(o);
   if (o.command[0] == nullptr) refuse("no command");
   const bool protected_init = !ry_test::without_protection("init_limits");
-  // Before the command exists, which could use it.
+  // Before the command exists, because the command could access a dumpable process.
   if (protected_init && ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) fail("dumpable");
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) fail("parent death signal");
   const pid_t command = ::fork();
@@ -228,7 +230,7 @@ void wait_for_request(options& o) {
   if (command == 0) run_command(o);
   drop_capabilities();
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
-  if (protected_init) apply(o);
+  if (protected_init) apply_limits(o);
   serve_as_init(command);
 }
 
@@ -240,7 +242,7 @@ void join_group(const char* directory) {
   ::close(at);
 }
 
-// A process may raise its own value. Without /proc the limits of the command still hold.
+// A process may raise its own value. Without /proc, the limits of the command still apply.
 void prefer_for_oom_kill() {
   const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return;
@@ -249,10 +251,10 @@ void prefer_for_oom_kill() {
   ::close(fd);
 }
 
-// Gives the server priority over its commands, also without control groups.
+// Gives the server priority over its commands, even without control groups.
 void lower_priority(std::uint64_t nice) {
   constexpr int process = 1, best_effort = 2 << 13, lowest = 7;  // of ioprio_set(2)
-  // A nice value that the server has already been started with, and kernels without I/O priorities, are no failure.
+  // It is not an error if the server already has this nice value, or if the kernel has no I/O priorities.
   if (::getpriority(PRIO_PROCESS, 0) < static_cast<int>(nice))
     (void)::setpriority(PRIO_PROCESS, 0, static_cast<int>(nice));
   (void)::syscall(SYS_ioprio_set, process, 0, best_effort | lowest);
@@ -274,7 +276,7 @@ void lower_priority(std::uint64_t nice) {
   if (fd < 0) fail("the list of system calls");
   if (fd != filter_descriptor && ::dup2(fd, filter_descriptor) < 0) fail("the list of system calls");
   if (fd != filter_descriptor) ::close(fd);
-  // Not execute(), whose exit codes report a missing program of the command.
+  // Does not use execute(), because its exit codes mean that the command's program is missing.
   ::execvp(arguments[1], arguments + 1);
   fail("bubblewrap");
 }

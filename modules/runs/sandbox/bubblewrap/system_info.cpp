@@ -1,4 +1,4 @@
-#include "surroundings.hpp"
+#include "system_info.hpp"
 
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ std::optional<std::uint64_t> number(const char* path) {
   return n;
 }
 
-// The rest of the line of /proc/self/status that begins with `name`.
+// The text after `name` in the line of /proc/self/status that begins with it.
 std::string line_of(const std::string& status, std::string_view name) {
   std::istringstream lines(status);
   for (std::string line; std::getline(lines, line);)
@@ -38,7 +38,7 @@ bool exists(const char* path) {
   return ::access(path, F_OK) == 0;
 }
 
-container named(std::string_view text) {
+container container_named(std::string_view text) {
   if (text.find("podman") != std::string_view::npos) return container::podman;
   if (text.find("docker") != std::string_view::npos) return container::docker;
   return container::other;
@@ -48,17 +48,17 @@ container find_container() {
   if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr) return container::kubernetes;
   if (exists("/run/.containerenv")) return container::podman;
   if (exists("/.dockerenv")) return container::docker;
-  if (const std::string kind = contents("/run/systemd/container"); !kind.empty()) return named(kind);
-  if (const char* own = std::getenv("container"); own != nullptr) return named(own);
-  // Only root may read it.
+  if (const std::string kind = contents("/run/systemd/container"); !kind.empty()) return container_named(kind);
+  if (const char* name = std::getenv("container"); name != nullptr) return container_named(name);
+  // Only root may read this file.
   const std::string first = '\0' + contents("/proc/1/environ");
   constexpr std::string_view name("\0container=", 11);
   if (const auto at = first.find(name); at != std::string::npos)
-    return named(std::string_view(first.c_str() + at + name.size()));
+    return container_named(std::string_view(first.c_str() + at + name.size()));
   return container::none;
 }
 
-bool is_root_of_the_host() {
+bool is_host_root() {
   if (::geteuid() != 0) return false;
   std::uint32_t inside = 0, outside = 0;
   std::ifstream("/proc/self/uid_map") >> inside >> outside;
@@ -70,12 +70,12 @@ bool is_root_of_the_host() {
 std::vector<std::string> missing_capabilities(const std::string& status) {
   const std::string hex = line_of(status, "CapEff:");
   if (hex.empty()) return {};
-  const std::uint64_t have = std::strtoull(hex.c_str(), nullptr, 16);
+  const std::uint64_t effective = std::strtoull(hex.c_str(), nullptr, 16);
   std::vector<std::string> out;
   // Numbers of linux/capability.h.
   for (const auto& [bit, name] : {std::pair(21, "CAP_SYS_ADMIN"), std::pair(12, "CAP_NET_ADMIN"),
                                   std::pair(6, "CAP_SETGID"), std::pair(7, "CAP_SETUID"), std::pair(8, "CAP_SETPCAP")})
-    if ((have >> bit & 1) == 0) out.emplace_back(name);
+    if ((effective >> bit & 1) == 0) out.emplace_back(name);
   return out;
 }
 
@@ -85,18 +85,18 @@ bool is_filtered(const std::string& status) {
 
 std::optional<std::uint64_t> apparmor_restriction(const std::string& directory) {
   const std::string path = directory + "/apparmor_restrict_unprivileged_userns";
-  // Only Ubuntu's kernels have the setting. If /proc/sys itself is hidden, its absence proves nothing.
+  // Only Ubuntu's kernels have the setting. If /proc/sys itself is hidden, the absence of the file proves nothing.
   if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT && !contents((directory + "/osrelease").c_str()).empty())
     return 0;
   return number(path.c_str());
 }
 
-surroundings read_surroundings(const std::string& bwrap_path) {
-  surroundings out;
+system_info read_system_info(const std::string& bwrap_path) {
+  system_info out;
   out.bwrap_exists = exists(bwrap_path.c_str());
   out.bwrap_may_run = ::access(bwrap_path.c_str(), X_OK) == 0;
   const std::string status = contents("/proc/self/status");
-  out.is_root = is_root_of_the_host();
+  out.is_root = is_host_root();
   if (out.is_root) out.missing_capabilities = missing_capabilities(status);
   out.is_filtered = is_filtered(status);
   out.in = find_container();
@@ -106,13 +106,13 @@ surroundings read_surroundings(const std::string& bwrap_path) {
   return out;
 }
 
-const char* name_of(confinement way) {
-  return way == confinement::drop_root ? "drop_root" : "user_namespace";
+const char* name_of(confinement mode) {
+  return mode == confinement::drop_root ? "drop_root" : "user_namespace";
 }
 
-std::vector<confinement> possible_ways() {
+std::vector<confinement> possible_confinements() {
   if (::geteuid() != 0) return {confinement::user_namespace};
-  if (is_root_of_the_host()) return {confinement::drop_root};
+  if (is_host_root()) return {confinement::drop_root};
   return {confinement::drop_root, confinement::user_namespace};
 }
 

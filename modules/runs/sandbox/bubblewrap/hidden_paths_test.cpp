@@ -1,4 +1,4 @@
-#include "hidden_places.hpp"
+#include "hidden_paths.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ using namespace bubblewrap;
 
 namespace {
 
-struct hidden_places : ::testing::Test {
+struct hidden_paths : ::testing::Test {
   fs::path root = fs::canonical(fs::temp_directory_path()) / ("ry-hidden-" + std::to_string(::getpid()));
   void SetUp() override {
     fs::create_directories(root / "home/user/.ssh");
@@ -22,21 +22,21 @@ struct hidden_places : ::testing::Test {
   }
   void TearDown() override { fs::remove_all(root); }
   std::string at(const std::string& path) const { return (root / path).string(); }
-  std::vector<std::string> names(const std::vector<host_place>& places, const std::vector<std::string>& hidden) {
+  std::vector<std::string> names(const std::vector<host_path>& host_paths, const std::vector<std::string>& hidden) {
     std::vector<std::string> out;
-    for (const auto& each : hidden_in(places, hidden)) out.push_back(each.path);
+    for (const auto& each : hidden_paths_in(host_paths, hidden)) out.push_back(each.path);
     return out;
   }
 };
 
-TEST_F(hidden_places, existing_credentials_are_found) {
+TEST_F(hidden_paths, existing_credentials_are_found) {
   const auto found = credentials_in({at("home/user"), at("home/missing")});
   EXPECT_EQ(3u, found.size());
   for (const char* name : {"home/user/.ssh", "home/user/.netrc", "home/user/.config/gh"})
     EXPECT_NE(std::find(found.begin(), found.end(), at(name)), found.end()) << name;
 }
 
-TEST_F(hidden_places, hidden_paths_below_a_place) {
+TEST_F(hidden_paths, hidden_paths_below_a_host_path_are_found) {
   const std::string home = at("home"), project = at("home/user/project"), other = at("home/user/proj");
   const std::vector<std::string> hidden{at("home/user/project/.runyard"), at("home/user/.netrc"), at("missing")};
   EXPECT_EQ((std::vector<std::string>{at("home/user/.netrc"), at("home/user/project/.runyard")}),
@@ -44,22 +44,22 @@ TEST_F(hidden_places, hidden_paths_below_a_place) {
   EXPECT_EQ(std::vector<std::string>{at("home/user/project/.runyard")}, names({{project}}, hidden));
   EXPECT_TRUE(names({{other}}, hidden).empty());
   EXPECT_TRUE(names({{at("home/user/.ssh")}}, hidden).empty());
-  const auto kinds = hidden_in({{home}}, hidden);
+  const auto kinds = hidden_paths_in({{home}}, hidden);
   EXPECT_FALSE(kinds[0].directory);
   EXPECT_TRUE(kinds[1].directory);
 }
 
-TEST_F(hidden_places, links_lead_to_the_same) {
+TEST_F(hidden_paths, links_are_resolved) {
   fs::create_directory_symlink(root / "home/user", root / "link");
   fs::create_directory_symlink(root / "home/user/project/.runyard", root / "data");
   const std::string link = at("link");
   EXPECT_EQ(std::vector<std::string>{at("link/project/.runyard")}, names({{link}}, {at("data")}));
-  EXPECT_TRUE(lies_in(at("data"), {at("home/user/project/.runyard")}));
-  EXPECT_TRUE(lies_in(at("link/project/.runyard/modules"), {at("data")}));
-  EXPECT_FALSE(lies_in(at("link/project"), {at("data")}));
+  EXPECT_TRUE(is_inside(at("data"), {at("home/user/project/.runyard")}));
+  EXPECT_TRUE(is_inside(at("link/project/.runyard/modules"), {at("data")}));
+  EXPECT_FALSE(is_inside(at("link/project"), {at("data")}));
 }
 
-TEST_F(hidden_places, nested_paths_are_listed_once) {
+TEST_F(hidden_paths, nested_paths_are_listed_once) {
   const std::string home = at("home");
   EXPECT_EQ(std::vector<std::string>{at("home/user/project/.runyard")},
             names({{home}}, {at("home/user/project/.runyard/modules"), at("home/user/project/.runyard"),

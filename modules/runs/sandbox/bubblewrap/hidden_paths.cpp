@@ -1,4 +1,4 @@
-#include "hidden_places.hpp"
+#include "hidden_paths.hpp"
 
 #include <pwd.h>
 #include <unistd.h>
@@ -54,11 +54,11 @@ std::optional<fs::path> resolved(const fs::path& path) {
   return out;
 }
 
-// The rest of `path` below `base`; nullopt: `path` is not below it.
+// `path` relative to `base`; nullopt: `path` is not below `base`.
 std::optional<fs::path> path_below(const fs::path& base, const fs::path& path) {
   auto at = path.begin();
   for (const auto& part : base) {
-    if (part.empty()) continue;  // a slash at the end
+    if (part.empty()) continue;  // a trailing slash
     if (at == path.end() || *at != part) return std::nullopt;
     ++at;
   }
@@ -94,25 +94,26 @@ std::vector<std::string> credentials_in(const std::vector<std::string>& homes) {
   return out;
 }
 
-std::vector<hidden_place> hidden_in(const std::vector<host_place>& places, const std::vector<std::string>& hidden) {
-  std::vector<hidden_place> out;
+std::vector<hidden_path> hidden_paths_in(const std::vector<host_path>& host_paths,
+                                         const std::vector<std::string>& hidden) {
+  std::vector<hidden_path> out;
   if (ry_test::without_protection("hidden_places")) return out;
-  for (const auto& secret : hidden) {
-    const auto target = resolved(secret);
+  for (const auto& path_to_hide : hidden) {
+    const auto target = resolved(path_to_hide);
     if (!target) continue;
     std::error_code bad;
     const bool directory = fs::is_directory(*target, bad);
-    for (const auto& place : places) {
-      const auto shown = resolved(fs::path(place.path));
-      if (!shown) continue;
-      const auto rest = path_below(*shown, *target);
+    for (const auto& host_path : host_paths) {
+      const auto visible = resolved(fs::path(host_path.path));
+      if (!visible) continue;
+      const auto rest = path_below(*visible, *target);
       if (rest && !rest->empty())
-        out.push_back({(fs::path(place.path) / *rest).lexically_normal().string(), directory});
+        out.push_back({(fs::path(host_path.path) / *rest).lexically_normal().string(), directory});
     }
   }
-  // A path below a hidden directory is hidden with it, and bwrap could not mount anything over it any more.
+  // A path below a hidden directory is hidden with it, and bwrap could no longer mount over it.
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
-  std::vector<hidden_place> outermost;
+  std::vector<hidden_path> outermost;
   for (auto& each : out) {
     const bool covered = std::any_of(outermost.begin(), outermost.end(),
                                      [&](const auto& over) { return path_below(over.path, each.path).has_value(); });
@@ -121,11 +122,11 @@ std::vector<hidden_place> hidden_in(const std::vector<host_place>& places, const
   return outermost;
 }
 
-bool lies_in(std::string_view place, const std::vector<std::string>& hidden) {
-  const auto shown = resolved(fs::path(place));
-  if (!shown) return false;
-  for (const auto& secret : hidden)
-    if (const auto target = resolved(secret); target && path_below(*target, *shown)) return true;
+bool is_inside(std::string_view host_path, const std::vector<std::string>& hidden) {
+  const auto visible = resolved(fs::path(host_path));
+  if (!visible) return false;
+  for (const auto& path_to_hide : hidden)
+    if (const auto target = resolved(path_to_hide); target && path_below(*target, *visible)) return true;
   return false;
 }
 
