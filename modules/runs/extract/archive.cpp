@@ -9,8 +9,8 @@
 namespace extract {
 namespace {
 
-constexpr std::size_t max_of_one = 64u << 20;
-constexpr std::size_t max_of_all = 256u << 20;
+constexpr std::size_t max_member_bytes = 64u << 20;
+constexpr std::size_t max_total_bytes = 256u << 20;
 constexpr int max_members = 20000;
 
 }  // namespace
@@ -50,12 +50,13 @@ members read_zip(const std::string& path, const std::function<bool(std::string_v
       const la_ssize_t n = archive_read_data(in.get(), buffer.data(), buffer.size());
       if (n == 0) break;
       if (n < 0) {
-        // A wrong size or checksum of one part: the others, and what was read of this one, may be good.
+        // One part has a wrong size or checksum: the other parts, and the data already read from this one, may be
+        // intact.
         out.problem = n == ARCHIVE_WARN ? "a part of it is damaged" : "it is damaged";
         break;
       }
       total += static_cast<std::size_t>(n);
-      if (content.size() + static_cast<std::size_t>(n) > max_of_one || total > max_of_all) {
+      if (content.size() + static_cast<std::size_t>(n) > max_member_bytes || total > max_total_bytes) {
         out.content.erase(name);
         out.problem = "it grows too large when it is unpacked";
         return out;

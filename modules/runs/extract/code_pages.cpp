@@ -34,7 +34,7 @@ bool is_ascii(std::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// Piece by piece, where the whole has characters that the encoding does not have.
+// Converts character by character, for text that contains bytes that the encoding does not define.
 std::string repaired(std::string_view bytes, const std::string& encoding) {
   std::string out;
   while (!bytes.empty()) {

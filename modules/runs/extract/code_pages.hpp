@@ -1,20 +1,21 @@
-// Texts in the code pages of Windows and Mac OS, as Rich Text and the binary formats of Office number them. Pure.
+// Converts text in the code pages of Windows and Mac OS, numbered as in Rich Text and the binary Office formats. Pure.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace extract {
 
-// UTF-8. A byte that the code page does not have becomes U+FFFD, and an unknown code page is read as Windows-1252.
+// Returns UTF-8. A byte that the code page does not define becomes U+FFFD; an unknown code page is treated as
+// Windows-1252.
 std::string from_code_page(std::string_view bytes, unsigned code_page);
 
-// The code page of a language of Windows (LCID).
+// The code page of a Windows language identifier (LCID).
 unsigned code_page_of_language(unsigned language);
 
-// UTF-8 of UTF-16LE; lone surrogates become U+FFFD.
+// Converts UTF-16LE to UTF-8; unpaired surrogates become U+FFFD.
 std::string from_utf16(std::string_view bytes);
 
-// Leaves out the control characters that texts do not have.
+// Removes the control characters that do not occur in text.
 void remove_controls(std::string& text);
 
 }  // namespace extract

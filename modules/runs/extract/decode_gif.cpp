@@ -22,11 +22,11 @@ int read(GifFileType* gif, GifByteType* to, int count) {
   return static_cast<int>(n);
 }
 
-struct closer {
+struct gif_closer {
   void operator()(GifFileType* gif) const { DGifCloseFile(gif, nullptr); }
 };
 
-// The colour of a frame that is not painted; none: -1.
+// Reads the color index that is transparent; -1: none.
 void read_extension(GifFileType* gif, int& transparent) {
   int code = 0;
   GifByteType* block = nullptr;
@@ -37,7 +37,7 @@ void read_extension(GifFileType* gif, int& transparent) {
   }
 }
 
-// The lines of the frame, in the order of the picture.
+// Reads the lines of the frame into their order from top to bottom.
 bool read_lines(GifFileType* gif, std::vector<GifPixelType>& indices) {
   const auto width = static_cast<std::size_t>(gif->Image.Width), height = static_cast<std::size_t>(gif->Image.Height);
   indices.resize(width * height);
@@ -95,7 +95,7 @@ decoded decode_gif(std::string_view file, std::uint32_t side) {
   out.lossless = true;
   out.problem = "is damaged";
   source from{file};
-  const std::unique_ptr<GifFileType, closer> gif(DGifOpen(&from, &read, nullptr));
+  const std::unique_ptr<GifFileType, gif_closer> gif(DGifOpen(&from, &read, nullptr));
   if (!gif) return out;
   int transparent = -1;
   GifRecordType kind = UNDEFINED_RECORD_TYPE;

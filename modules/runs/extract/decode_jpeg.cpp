@@ -5,19 +5,19 @@
 
 #include "decode.hpp"
 
-// It needs what <cstdio> declares.
+// Must follow <cstdio>, whose declarations it needs.
 #include <jpeglib.h>
 
 namespace extract {
 namespace {
 
 constexpr int exif_marker = JPEG_APP0 + 1;
-constexpr int max_scans = 200;  // of a progressive file; each is a pass over all of it
+constexpr int max_scans = 200;  // of a progressive file; each scan is a pass over the whole picture
 
-// Everything that has a destructor lives here: libjpeg leaves its functions by longjmp.
+// Contains every object with a destructor, because libjpeg exits functions by longjmp.
 struct jpeg_decoding {
   jpeg_error_mgr errors{};
-  jmp_buf away{};
+  jmp_buf on_error{};
   jpeg_progress_mgr progress{};
   jpeg_decompress_struct jpeg{};
   std::vector<std::uint8_t> line, rgba;
@@ -31,7 +31,7 @@ jpeg_decoding& job_of(j_common_ptr c) {
 }
 
 void fail(j_common_ptr c) {
-  std::longjmp(job_of(c).away, 1);
+  std::longjmp(job_of(c).on_error, 1);
 }
 void ignore(j_common_ptr, int) {}
 void ignore_message(j_common_ptr) {}
@@ -40,7 +40,7 @@ void watch_scans(j_common_ptr c) {
   if (c->is_decompressor && reinterpret_cast<j_decompress_ptr>(c)->input_scan_number > max_scans) fail(c);
 }
 
-// The largest reduction that the decoder can do by itself and that leaves enough pixels.
+// Selects the strongest reduction by the decoder itself that leaves enough pixels.
 void reduce(jpeg_decompress_struct& jpeg, std::uint32_t side) {
   const std::uint32_t longest = std::max(jpeg.image_width, jpeg.image_height);
   jpeg.scale_denom = 8;
@@ -53,13 +53,13 @@ void reduce(jpeg_decompress_struct& jpeg, std::uint32_t side) {
 }
 
 void to_rgba(const jpeg_decoding& job, const std::uint8_t* from, std::uint8_t* to) {
-  const bool four = job.jpeg.out_color_space == JCS_CMYK;
-  // Adobe's programs write the inverse.
-  const bool inverse = job.jpeg.saw_Adobe_marker != 0;
+  const bool cmyk = job.jpeg.out_color_space == JCS_CMYK;
+  // Adobe's programs write inverted values.
+  const bool inverted = job.jpeg.saw_Adobe_marker != 0;
   for (JDIMENSION x = 0; x < job.jpeg.output_width; ++x, to += 4) {
-    if (four) {
-      const unsigned k = inverse ? from[3] : 255u - from[3];
-      for (int c = 0; c < 3; ++c) to[c] = static_cast<std::uint8_t>((inverse ? from[c] : 255u - from[c]) * k / 255);
+    if (cmyk) {
+      const unsigned k = inverted ? from[3] : 255u - from[3];
+      for (int c = 0; c < 3; ++c) to[c] = static_cast<std::uint8_t>((inverted ? from[c] : 255u - from[c]) * k / 255);
       from += 4;
     } else {
       std::copy_n(from, 3, to);
@@ -76,18 +76,18 @@ void prepare(jpeg_decoding& job, std::uint32_t side) {
   job.rgba.resize(std::size_t{job.jpeg.output_width} * 4);
 }
 
-// False: the file could not be read.
+// False: decoding failed.
 bool run(jpeg_decoding& job, std::string_view file, std::uint32_t side) {
   jpeg_decompress_struct& jpeg = job.jpeg;
-  if (setjmp(job.away) != 0) return false;
+  if (setjmp(job.on_error) != 0) return false;
   jpeg_create_decompress(&jpeg);
   jpeg.client_data = &job;
   jpeg.progress = &job.progress;
   jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(file.data()), static_cast<unsigned long>(file.size()));
   jpeg_save_markers(&jpeg, exif_marker, 0xffff);
   if (jpeg_read_header(&jpeg, TRUE) != JPEG_HEADER_OK) return false;
-  const bool four = jpeg.jpeg_color_space == JCS_CMYK || jpeg.jpeg_color_space == JCS_YCCK;
-  jpeg.out_color_space = four ? JCS_CMYK : JCS_RGB;
+  const bool cmyk = jpeg.jpeg_color_space == JCS_CMYK || jpeg.jpeg_color_space == JCS_YCCK;
+  jpeg.out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
   reduce(jpeg, side);
   jpeg_start_decompress(&jpeg);
   prepare(job, side);
@@ -100,7 +100,7 @@ bool run(jpeg_decoding& job, std::string_view file, std::uint32_t side) {
   return true;
 }
 
-// Big or little endian, as the block says.
+// Reads numbers in the byte order that the block declares.
 class tiff {
  public:
   explicit tiff(std::string_view bytes) : bytes_(bytes), big_(bytes.starts_with("MM")) {}

@@ -13,7 +13,7 @@ namespace {
 constexpr png_uint_32 max_side = 1u << 20;
 constexpr png_alloc_size_t max_chunk_bytes = 8u << 20;
 
-// Everything that has a destructor lives here: libpng leaves its functions by longjmp.
+// Contains every object with a destructor, because libpng exits functions by longjmp.
 struct png_job {
   std::string_view file;
   std::size_t at = 0;
@@ -41,7 +41,7 @@ void fail(png_structp png, png_const_charp) {
 }
 void ignore(png_structp, png_const_charp) {}
 
-// Asks for eight bits of RGBA, whatever the file has.
+// Requests RGBA with eight bits per channel, regardless of the format of the file.
 void transform(png_structp png, png_infop info) {
   png_set_expand(png);
   png_set_scale_16(png);
@@ -56,7 +56,7 @@ void prepare(png_job& job) {
   job.row.resize(std::size_t{job.width} * 4);
 }
 
-// Whether there is room; an interlaced picture comes in seven passes over all of it.
+// Allocates the whole picture, because an interlaced picture is decoded in seven passes. False: it is too large.
 bool prepare_interlaced(png_job& job) {
   if (std::uint64_t{job.width} * job.height > max_pixels_in_memory) return false;
   job.all.resize(std::size_t{job.width} * job.height * 4);
@@ -64,7 +64,7 @@ bool prepare_interlaced(png_job& job) {
   return true;
 }
 
-// False: the file could not be read.
+// False: decoding failed.
 bool run(png_job& job) {
   if (setjmp(png_jmpbuf(job.png)) != 0) return false;
   png_set_read_fn(job.png, &job, &read);

@@ -12,7 +12,7 @@ const std::uint8_t* bytes_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t*>(text.data());
 }
 
-struct demuxer_end {
+struct demuxer_deleter {
   void operator()(WebPDemuxer* d) const { WebPDemuxDelete(d); }
 };
 
@@ -55,7 +55,7 @@ decoded decode_webp(std::string_view file, std::uint32_t side) {
     return decode_frame(file, side);
   decoded out;
   const WebPData data{bytes_of(file), file.size()};
-  const std::unique_ptr<WebPDemuxer, demuxer_end> demuxer(WebPDemux(&data));
+  const std::unique_ptr<WebPDemuxer, demuxer_deleter> demuxer(WebPDemux(&data));
   WebPIterator frame;
   if (!demuxer || WebPDemuxGetFrame(demuxer.get(), 1, &frame) == 0) {
     out.problem = "is damaged";

@@ -32,7 +32,8 @@ bool has_byte_in(std::string_view bytes, unsigned char from, unsigned char to) {
   });
 }
 
-// The name that iconv knows, of the encoding that texts with this label have in practice (WHATWG's table): the superset of the vendor.
+// The iconv name of the encoding that text with this label has in practice (WHATWG's table): usually the vendor's
+// superset.
 std::string practical_name(const std::string& label) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 29> names{{
       {"SHIFT_JIS", "CP932"},     {"SHIFT-JIS", "CP932"},   {"SJIS", "CP932"},         {"X-SJIS", "CP932"},
@@ -50,7 +51,7 @@ std::string practical_name(const std::string& label) {
   return label;
 }
 
-// ISO 8859 has control characters where the Windows code pages have letters and quotation marks.
+// The Windows code page that has letters and quotation marks at the positions of ISO 8859's control characters.
 std::string with_windows_letters(const std::string& name) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> siblings{{
       {"ISO-8859-2", "CP1250"},
@@ -74,8 +75,8 @@ bool is_latin_guess(std::string_view name) {
          name == "ISO-8859-9" || name == "WINDOWS-1254" || name == "WINDOWS-1258";
 }
 
-// A few letters say little to a statistical detector. As Windows-1252 they are those of western European languages: no symbol
-// stands within a word.
+// A statistical detector needs more than a few letters. Accepts text whose few non-ASCII bytes are, in Windows-1252,
+// letters of western European languages or common symbols.
 bool is_western(std::string_view bytes) {
   constexpr std::string_view symbols =
       "\x80\x82\x84\x85\x8B\x91\x92\x93\x94\x95\x96\x97\x99\x9B\xA0\xA3\xA7\xA9\xAB\xAE\xB0\xB1\xB2\xB3\xB4\xB5\xB7\xBB\xD7";
@@ -91,8 +92,8 @@ bool is_western(std::string_view bytes) {
   return seen <= 4;
 }
 
-// ISO 8859-15 has the euro sign and letters where ISO 8859-1 has a currency sign that texts do not use, and symbols that do not
-// stand before a letter.
+// ISO 8859-15 has the euro sign in place of the rarely used currency sign of ISO 8859-1, and letters in place of
+// symbols that do not precede a letter.
 bool has_latin9_letters(std::string_view bytes) {
   if (has_byte_in(bytes, 0x80, 0x9F)) return false;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -109,7 +110,7 @@ bool is_ascii_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Windows-1250 has symbols where ISO 8859-2 has these letters, and symbols do not stand in words.
+// Windows-1250 has symbols in place of these letters of ISO 8859-2, and symbols do not occur in words.
 bool has_latin2_letters(std::string_view bytes) {
   if (has_byte_in(bytes, 0x80, 0x9F)) return false;
   for (std::size_t i = 0; i + 1 < bytes.size(); ++i)
@@ -127,13 +128,13 @@ std::string detected_label(std::string_view bytes) {
   return upper(uchardet_get_charset(detector.get()));
 }
 
-// How much of a text is of the kind that nearly every text has; decides the byte order.
+// The number of characters that occur in nearly every text; decides the byte order.
 std::size_t common_characters(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n' || c == '\r' || (c >= '0' && c <= 'z'); }));
 }
 
-// Of the characters of a text at most half are beyond the basic plane.
+// Whether all characters are assigned and at most half of them are outside the Basic Multilingual Plane.
 bool is_assigned_text(std::string_view text) {
   std::size_t all = 0, rare = 0;
   const bool assigned = all_characters(text, [&](char32_t c) {
@@ -160,13 +161,13 @@ std::string declared_encoding(std::string_view bytes) {
 }
 
 std::string detect_encoding(std::string_view bytes) {
-  const bool escapes = bytes.find('\x1B') != bytes.npos;  // of ISO 2022, which the detector knows by them
+  const bool escapes = bytes.find('\x1B') != bytes.npos;  // the detector recognizes ISO 2022 by its escapes
   if (!escapes && is_short_text(bytes)) return encoding_of_short_text(bytes);
   std::string name = detected_label(bytes);
   if ((name.empty() || is_latin_guess(name)) && is_western(bytes)) name = "WINDOWS-1252";
-  // uchardet has no model of KOI8-U, which has Ukrainian letters in the place of box drawings of KOI8-R.
+  // uchardet has no model of KOI8-U, which has Ukrainian letters in place of some box-drawing characters of KOI8-R.
   if (name == "KOI8-R" && bytes.find_first_of("\xA4\xA6\xA7\xAD\xB4\xB6\xB7\xBD") != bytes.npos) name = "KOI8-U";
-  // A confusion of Mac OS Roman with this is more probable than the encoding itself.
+  // Text in Mac OS Roman that uchardet mistakes for this encoding is more probable than the encoding itself.
   if (name == "MAC-CENTRALEUROPE") return {};
   if ((name == "ISO-8859-1" || name == "WINDOWS-1252") && has_latin9_letters(bytes)) name = "ISO-8859-15";
   if (name == "WINDOWS-1250" && has_latin2_letters(bytes)) name = "ISO-8859-2";
@@ -177,16 +178,16 @@ std::string detect_encoding(std::string_view bytes) {
 std::optional<wide_text> read_wide(std::string_view bytes, bool cut) {
   if (bytes.size() < 2 || bytes.find('\0') == bytes.npos) return std::nullopt;
   std::optional<wide_text> best;
-  std::size_t most = 0;
+  std::size_t best_common = 0;
   for (const auto& [name, unit] : {std::pair{"UTF-32LE", 4u}, {"UTF-32BE", 4u}, {"UTF-16LE", 2u}, {"UTF-16BE", 2u}}) {
     const std::size_t odd = bytes.size() % unit;
     if (odd != 0 && !cut) continue;
     std::optional<std::string> text = to_utf8(bytes.substr(0, bytes.size() - odd), name, cut);
     if (!text || !is_assigned_text(*text)) continue;
-    // A zero byte in UTF-16 is usually half of a blank, a line end, a digit or a Latin letter.
+    // A zero byte in UTF-16 is usually half of a space, a line end, a digit or a Latin letter.
     const std::size_t common = common_characters(*text);
-    if ((common == 0 && unit == 2) || (best && common <= most)) continue;
-    most = common;
+    if ((common == 0 && unit == 2) || (best && common <= best_common)) continue;
+    best_common = common;
     best = wide_text{name, std::move(*text)};
   }
   return best;

@@ -1,4 +1,5 @@
-// Encodings of text files: the one that the bytes declare or have. uchardet (Mozilla's detector) detects them. Pure.
+// Determines the encoding of text files from declarations in the text or by detection with uchardet (Mozilla's
+// detector). Pure.
 #pragma once
 #include <optional>
 #include <string>
@@ -6,13 +7,13 @@
 
 namespace extract {
 
-// What an XML declaration, an HTML <meta>, a CSS @charset or an editor's "coding:" line names; empty: nothing.
+// The encoding named in an XML declaration, an HTML <meta>, a CSS @charset or an editor's "coding:" line; empty: none.
 std::string declared_encoding(std::string_view bytes);
 
-// The probable encoding of bytes that are not UTF-8, as iconv names it; empty: unknown.
+// The iconv name of the most probable encoding of bytes that are not UTF-8; empty: unknown.
 std::string detect_encoding(std::string_view bytes);
 
-// UTF-16 and UTF-32 without a byte order mark; nullopt: it is neither.
+// Reads UTF-16 and UTF-32 without a byte order mark; nullopt: the bytes are neither. `cut`: as in to_utf8.
 struct wide_text {
   std::string encoding, text;
 };

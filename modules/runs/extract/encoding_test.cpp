@@ -39,7 +39,7 @@ constexpr const char* thai = "วันนี้อากาศดีมาก �
 constexpr const char* ukrainian =
     "Сьогодні дуже гарна погода, і ми всі разом пішли до парку. Її ґанок стоїть під дахом.\n";
 
-TEST(encoding_test, texts_are_read_in_the_encoding_that_they_have) {
+TEST(encoding_test, texts_in_each_encoding_are_detected_and_converted) {
   for (const sample& s : {sample{"CP932", japanese},   {"EUC-JP", japanese},    {"ISO-2022-JP", japanese},
                           {"GBK", simplified},         {"GB18030", simplified}, {"BIG5", traditional},
                           {"BIG5-HKSCS", traditional}, {"EUC-KR", korean},      {"UHC", korean},
@@ -73,7 +73,7 @@ TEST(encoding_test, a_few_accented_letters_are_read_as_western_european) {
     EXPECT_EQ(read_text(bytes, part::whole).text, text);
 }
 
-TEST(encoding_test, declarations_count) {
+TEST(encoding_test, declarations_determine_the_encoding) {
   EXPECT_EQ(declared_encoding("<?xml version=\"1.0\" encoding='Shift_JIS'?><a/>"), "CP932");
   EXPECT_EQ(declared_encoding("<html><META http-equiv=Content-Type content=\"text/html; charset=iso-8859-1\">"),
             "CP1252");
@@ -87,22 +87,22 @@ TEST(encoding_test, declarations_count) {
   EXPECT_EQ(read_text(encoded("<meta charset=Shift_JIS>議事録", "CP932"), part::whole).text,
             "<meta charset=Shift_JIS>議事録");
   EXPECT_EQ(read_text("<meta charset=iso-8859-1>gr\xC3\xBC\xC3\x9F", part::whole).text, "<meta charset=iso-8859-1>grüß")
-      << "valid UTF-8 is UTF-8";
+      << "valid UTF-8 overrides a declaration";
   EXPECT_EQ(read_text("<meta charset=x-unheard-of>caf\xE9", part::whole).text, "<meta charset=x-unheard-of>café");
 }
 
-TEST(encoding_test, a_marked_file_with_cells_is_read) {
+TEST(encoding_test, a_csv_file_with_a_byte_order_mark_is_read) {
   const plain_text csv = read_text("\xEF\xBB\xBFname;city\nM\xC3\xBCller;K\xC3\xB6ln\n", part::whole);
   EXPECT_EQ(csv.text, "name;city\nMüller;Köln\n");
   EXPECT_EQ(csv.encoding, "");
 }
 
 TEST(encoding_test, conversion_is_strict) {
-  EXPECT_FALSE(to_utf8("\xFC", "CP932", false)) << "half a character";
-  EXPECT_EQ(to_utf8("a\xFC", "CP932", true), "a") << "at a cut";
-  EXPECT_FALSE(to_utf8("\x81", "CP1252", false)) << "not assigned";
+  EXPECT_FALSE(to_utf8("\xFC", "CP932", false)) << "incomplete character";
+  EXPECT_EQ(to_utf8("a\xFC", "CP932", true), "a") << "an incomplete last character of a cut text is dropped";
+  EXPECT_FALSE(to_utf8("\x81", "CP1252", false)) << "unassigned byte";
   EXPECT_FALSE(to_utf8("a", "NO-SUCH-ENCODING", false));
-  EXPECT_FALSE(to_utf8("a\x90", "ISO-8859-2", false)) << "a control character";
+  EXPECT_FALSE(to_utf8("a\x90", "ISO-8859-2", false)) << "control character";
 }
 
 }  // namespace

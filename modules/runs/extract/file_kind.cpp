@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::size_t max_junk = 1024;  // before a PDF, as Acrobat accepts it
+constexpr std::size_t max_junk = 1024;  // Acrobat accepts as many bytes before a PDF
 constexpr std::size_t directory_entry = 128;
 constexpr std::string_view blanks = " \t\r\n\f\0"sv;
 
@@ -29,7 +29,7 @@ std::size_t find_pdf_header(std::string_view head) {
   return head.npos;
 }
 
-// A text has none of these.
+// Plain ASCII text contains none of these.
 bool has_binary_bytes(std::string_view bytes) {
   return std::any_of(bytes.begin(), bytes.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x09 || static_cast<unsigned char>(c) >= 0x80;
@@ -44,13 +44,14 @@ bool ends_as_pdf(std::string_view tail) {
 bool is_pdf(std::string_view head, std::string_view tail) {
   const std::size_t at = find_pdf_header(head);
   if (at == head.npos) return false;
-  // Before it only a byte order mark or blanks: it is meant as a PDF, whatever follows.
+  // Only a byte order mark or whitespace precedes the header: the file is treated as a PDF regardless of the rest.
   std::string_view before = head.substr(0, at);
   if (before.starts_with("\xEF\xBB\xBF")) before.remove_prefix(3);
   if (before.find_first_not_of(blanks) == before.npos) return true;
   if (before.starts_with("#!") || before.starts_with("PK\x03\x04") || before.starts_with("\xD0\xCF\x11\xE0"))
     return false;
-  // Something else before it (a header of HTTP or of a mail gateway): then a PDF has to follow to the end, not a text about one.
+  // Other bytes precede the header (such as HTTP or mail gateway headers): the rest must look like a PDF, not like a
+  // text about PDF files.
   return ends_as_pdf(tail) || has_binary_bytes(head.substr(at));
 }
 
@@ -83,7 +84,7 @@ file_kind kind_of(std::string_view head, std::string_view tail) {
 bool has_pdf_objects(std::string_view head) {
   constexpr std::string_view mark = " obj";
   for (std::size_t at = head.find(mark); at != head.npos; at = head.find(mark, at + 1))
-    // The number of the object, a blank, its generation of one digit.
+    // The object number, a space, and a generation number of one digit.
     if (at > 2 && is_digit(head[at - 1]) && head[at - 2] == ' ' && is_digit(head[at - 3])) return true;
   return false;
 }

@@ -5,7 +5,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Big or little endian numbers; 0 beyond the end, which no image's size may be.
+// Reads big-endian and little-endian numbers; returns 0, which is not a valid size, past the end.
 class reader {
  public:
   explicit reader(std::string_view bytes) : bytes_(bytes) {}
@@ -21,8 +21,8 @@ class reader {
 };
 
 std::optional<image> checked(std::string_view format, std::uint32_t width, std::uint32_t height) {
-  constexpr std::uint32_t most = 1u << 20;
-  if (width == 0 || height == 0 || width > most || height > most) return std::nullopt;
+  constexpr std::uint32_t max_side = 1u << 20;
+  if (width == 0 || height == 0 || width > max_side || height > max_side) return std::nullopt;
   return image{format, width, height};
 }
 
@@ -30,7 +30,7 @@ std::optional<image> jpeg(const reader& r) {
   for (std::size_t at = 2; at + 9 < r.size();) {
     if (r.byte(at) != 0xFF) return std::nullopt;
     const std::uint32_t marker = r.byte(at + 1);
-    if (marker == 0xFF) {  // filling
+    if (marker == 0xFF) {  // fill byte
       ++at;
       continue;
     }
@@ -38,7 +38,7 @@ std::optional<image> jpeg(const reader& r) {
       at += 2;
       continue;
     }
-    if (marker == 0xD9 || marker == 0xDA) return std::nullopt;  // no frame before the data
+    if (marker == 0xD9 || marker == 0xDA) return std::nullopt;  // no frame header before the image data
     const bool frame = marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
     if (frame) return checked("jpeg", r.big16(at + 7), r.big16(at + 5));
     const std::uint32_t length = r.big16(at + 2);

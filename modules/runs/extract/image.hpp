@@ -1,4 +1,4 @@
-// Format and dimensions of an image from its first bytes; nothing is decoded. Pure.
+// Reads the format and dimensions of an image from its header without decoding it. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@ struct image {
   std::uint32_t width = 0, height = 0;
 };
 
-// nullopt: none of the four, or its header is cut or says nothing sensible.
+// nullopt: the bytes are none of the four formats, or the header is truncated or invalid.
 std::optional<image> read_image(std::string_view bytes);
 
 }  // namespace extract

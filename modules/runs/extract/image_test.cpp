@@ -16,7 +16,7 @@ const std::string vp8x = "RIFF\x1A\0\0\0WEBPVP8X\x0A\0\0\0\0\0\0\0\x7F\2\0\xDF\1
 const std::string vp8l = "RIFF\x1A\0\0\0WEBPVP8L\x0A\0\0\0\x2F\x7F\xC2\x77\0\0\0\0\0\0"s;
 const std::string vp8 = "RIFF\x1A\0\0\0WEBPVP8 \x0A\0\0\0\0\0\0\x9D\1\x2A\x80\2\xE0\1"s;
 
-TEST(image_test, each_format) {
+TEST(image_test, headers_of_each_format_are_read) {
   const auto is = [](const std::string& bytes, std::string_view format, unsigned width, unsigned height) {
     const auto i = read_image(bytes);
     ASSERT_TRUE(i) << format;
@@ -32,7 +32,7 @@ TEST(image_test, each_format) {
   is(vp8, "webp", 640, 480);
 }
 
-TEST(image_test, cut_and_changed_headers_do_no_harm) {
+TEST(image_test, truncated_and_corrupted_headers_are_handled) {
   for (const std::string* whole : {&png, &gif, &jpeg, &vp8x, &vp8l, &vp8}) {
     for (std::size_t n = 0; n < whole->size(); ++n) (void)read_image(whole->substr(0, n));
     for (std::size_t n = 0; n < whole->size(); ++n)

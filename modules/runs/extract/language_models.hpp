@@ -1,12 +1,12 @@
-// Letters and characters of languages by their frequency, for the detection of encodings. Pure.
+// Frequent letters and characters of languages, for the detection of encodings. Pure.
 #pragma once
 #include <span>
 #include <string_view>
 
 namespace extract {
 
-// An alphabet in an encoding. `letters`: those outside ASCII in lower case, the most frequent ones first. `prior`: how rare texts of
-// this language and encoding are, in bits.
+// An alphabet in an encoding. `letters`: the lower-case letters outside ASCII, the most frequent ones first. `prior`:
+// the cost of texts in this language and encoding in bits (the rarer, the higher).
 struct alphabet_model {
   const char* encoding;
   double prior;
@@ -15,7 +15,7 @@ struct alphabet_model {
 };
 std::span<const alphabet_model> alphabet_models();
 
-// An encoding with characters of two bytes. `common`: frequent ideographs or syllables.
+// An encoding with two-byte characters. `common`: frequent ideographs or syllables.
 enum class cjk_layout { gb, big5, shift_jis, euc_jp, korean };
 struct cjk_model {
   const char* encoding;

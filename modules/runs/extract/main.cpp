@@ -1,11 +1,12 @@
-// runyard-extract MAX_BYTES FILE: tells what a file is, in one line, and writes its text after that:
-//   text <kind> [cut] [note] kind: plain, pdf, docx, xlsx, pptx, opendocument, doc, xls, ppt, rtf; note: about the text; the text follows
+// runyard-extract MAX_BYTES FILE: prints one line about the type of a file, followed by its text:
+//   text <kind> [cut] [note]    kind: plain, pdf, docx, xlsx, pptx, opendocument, doc, xls, ppt, rtf; note: about the text
 //   image <format> <width> <height>
-//   none <why>
-// runyard-extract --scale SIDE BYTES FILE: makes an image smaller; FILE "-" is the standard input. The image follows the line:
-//   image <png|jpeg> <width> <height> [frame]    frame: the first one of an animation
-//   none <why>                                   "is damaged", for a sentence about the image
-// Meant to be run where it can do no harm and for a limited time; it starts nothing but pdftotext.
+//   none <reason>
+// runyard-extract --scale SIDE BYTES FILE: scales an image down; FILE "-": standard input. Prints one line, followed by
+// the image:
+//   image <png|jpeg> <width> <height> [frame]    frame: the image is the first frame of an animation
+//   none <reason>                                a predicate of a sentence about the image: "is damaged"
+// Run it in a sandbox with a time limit. The only program that it starts is pdftotext.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,47 +33,49 @@ namespace {
 
 constexpr std::size_t head_bytes = 512 * 1024;
 constexpr std::size_t tail_bytes = 4096;
-constexpr std::size_t max_document_bytes = 64u << 20;  // pictures may be several times as large as the text
+constexpr std::size_t max_document_bytes = 64u << 20;  // embedded pictures may be several times as large as the text
 
-void say(const std::string& line, std::string_view text = {}) {
+void print_result(const std::string& line, std::string_view text = {}) {
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fputc('\n', stdout);
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-int none(const std::string& why) {
-  say("none " + why);
+int print_none(const std::string& reason) {
+  print_result("none " + reason);
   return 0;
 }
 
-int text(const std::string& kind, std::string content, std::size_t most, bool cut, const std::string& note = {}) {
-  if (content.find_first_not_of(" \t\r\n\f") == std::string::npos) return none("it has no text");
-  if (extract::cut_text(content, most)) cut = true;
-  say("text " + kind + (cut ? " cut" : "") + (note.empty() ? "" : " " + note), content);
+int print_text(const std::string& kind, std::string content, std::size_t max_bytes, bool cut,
+               const std::string& note = {}) {
+  if (content.find_first_not_of(" \t\r\n\f") == std::string::npos) return print_none("it has no text");
+  if (extract::cut_text(content, max_bytes)) cut = true;
+  print_result("text " + kind + (cut ? " cut" : "") + (note.empty() ? "" : " " + note), content);
   return 0;
 }
 
-bool read_up_to(int fd, std::string& out, std::size_t most) {
-  out.resize(most);
-  std::size_t have = 0;
-  while (have < most) {
-    const ssize_t n = ::read(fd, out.data() + have, most - have);
+bool read_up_to(int fd, std::string& out, std::size_t max_bytes) {
+  out.resize(max_bytes);
+  std::size_t size = 0;
+  while (size < max_bytes) {
+    const ssize_t n = ::read(fd, out.data() + size, max_bytes - size);
     if (n < 0) return false;
     if (n == 0) break;
-    have += static_cast<std::size_t>(n);
+    size += static_cast<std::size_t>(n);
   }
-  out.resize(have);
+  out.resize(size);
   return true;
 }
 
-int office(const char* path, std::size_t most) {
-  extract::office_text office = extract::read_office(path, most);
-  if (office.kind.empty()) return none(office.problem.empty() ? "it is an archive, not a document" : office.problem);
-  if (office.text.empty() && !office.problem.empty()) return none(office.problem);
-  return text(office.kind, std::move(office.text), most, !office.problem.empty());
+int print_office(const char* path, std::size_t max_bytes) {
+  extract::office_text office = extract::read_office(path, max_bytes);
+  if (office.kind.empty())
+    return print_none(office.problem.empty() ? "it is an archive, not a document" : office.problem);
+  if (office.text.empty() && !office.problem.empty()) return print_none(office.problem);
+  return print_text(office.kind, std::move(office.text), max_bytes, !office.problem.empty());
 }
 
-// The directory may stand anywhere in the file. The pieces begin at multiples of the size of the head.
+// The directory may be anywhere in the file. Each piece begins at a multiple of the size of the head.
 bool names_encrypted_package(int fd, std::string_view head) {
   bool found = extract::names_encrypted_package(head);
   std::string piece(head);
@@ -84,12 +87,13 @@ bool names_encrypted_package(int fd, std::string_view head) {
   return found;
 }
 
-int legacy_office(const char* path, int fd, std::string_view head, std::size_t most) {
-  extract::office_text document = extract::read_legacy_office(path, most);
-  // A damaged container may still show that it was encrypted.
-  if (document.kind.empty() && names_encrypted_package(fd, head)) return none("it is encrypted and needs a password");
-  if (document.text.empty() && !document.problem.empty()) return none(document.problem);
-  return text(document.kind, std::move(document.text), most, !document.problem.empty());
+int print_legacy_office(const char* path, int fd, std::string_view head, std::size_t max_bytes) {
+  extract::office_text document = extract::read_legacy_office(path, max_bytes);
+  // The directory of a damaged container may still show that it is encrypted.
+  if (document.kind.empty() && names_encrypted_package(fd, head))
+    return print_none("it is encrypted and needs a password");
+  if (document.text.empty() && !document.problem.empty()) return print_none(document.problem);
+  return print_text(document.kind, std::move(document.text), max_bytes, !document.problem.empty());
 }
 
 bool read_rest(int fd, std::string& head) {
@@ -99,37 +103,38 @@ bool read_rest(int fd, std::string& head) {
   return true;
 }
 
-int workbook_stream(int fd, std::string stream, std::size_t most) {
-  if (!read_rest(fd, stream)) return none("it could not be read");
+int print_workbook_stream(int fd, std::string stream, std::size_t max_bytes) {
+  if (!read_rest(fd, stream)) return print_none("it could not be read");
   extract::office_text document;
-  extract::read_workbook_binary(stream, most, document);
-  return text(document.kind, std::move(document.text), most, false);
+  extract::read_workbook_binary(stream, max_bytes, document);
+  return print_text(document.kind, std::move(document.text), max_bytes, false);
 }
 
-int rich_text(int fd, std::string head, std::size_t most) {
-  if (!read_rest(fd, head)) return none("it could not be read");
-  extract::rich_text document = extract::read_rich_text(head, most);
-  return text("rtf", std::move(document.text), most, !document.complete);
+int print_rich_text(int fd, std::string head, std::size_t max_bytes) {
+  if (!read_rest(fd, head)) return print_none("it could not be read");
+  extract::rich_text document = extract::read_rich_text(head, max_bytes);
+  return print_text("rtf", std::move(document.text), max_bytes, !document.complete);
 }
 
-int plain(int fd, std::string head, std::size_t most) {
+int print_plain_text(int fd, std::string head, std::size_t max_bytes) {
   std::string rest;
-  // Twice as much, as UTF-16 shrinks; what is more would be cut anyway.
-  const std::size_t room = 2 * most + 4 > head.size() ? 2 * most + 4 - head.size() : 0;
-  if (head.size() == head_bytes && !read_up_to(fd, rest, room)) return none("it could not be read");
+  // Reads twice the maximum, because UTF-16 may shrink to half its size; anything beyond would be cut.
+  const std::size_t room = 2 * max_bytes + 4 > head.size() ? 2 * max_bytes + 4 - head.size() : 0;
+  if (head.size() == head_bytes && !read_up_to(fd, rest, room)) return print_none("it could not be read");
   head += rest;
-  const bool whole = head.size() < 2 * most + 4;
+  const bool whole = head.size() < 2 * max_bytes + 4;
   extract::plain_text content = extract::read_text(head, whole ? extract::part::whole : extract::part::beginning);
   if (content.is == extract::plain_text::outcome::unknown_encoding)
-    return none("it is a text in an unknown encoding; save it as UTF-8");
-  if (content.is == extract::plain_text::outcome::binary) return none("files of this kind cannot be read as text");
+    return print_none("it is a text in an unknown encoding; save it as UTF-8");
+  if (content.is == extract::plain_text::outcome::binary)
+    return print_none("files of this kind cannot be read as text");
   std::string note;
   if (!content.encoding.empty()) note = "converted from " + content.encoding;
   if (content.damaged) note += std::string(note.empty() ? "" : ", ") + "invalid characters are replaced";
-  return text("plain", std::move(content.text), most, !whole, note);
+  return print_text("plain", std::move(content.text), max_bytes, !whole, note);
 }
 
-// A text may begin with the header of a PDF.
+// Whether the file is plain text that begins with the header of a PDF.
 bool is_text_about_pdf(std::string_view head) {
   if (extract::has_pdf_objects(head)) return false;
   const extract::plain_text text =
@@ -137,11 +142,12 @@ bool is_text_about_pdf(std::string_view head) {
   return text.is == extract::plain_text::outcome::read && text.encoding.empty() && !text.damaged;
 }
 
-int pdf(const char* path, int fd, std::string head, std::size_t most) {
-  extract::pdf_text pdf = extract::read_pdf(path, most);
-  if (pdf.damaged && is_text_about_pdf(head)) return plain(fd, std::move(head), most);
-  if (!pdf.problem.empty()) return none(pdf.problem);
-  return text("pdf", std::move(pdf.text), most, false, pdf.missing.empty() ? "" : "incomplete: " + pdf.missing);
+int print_pdf(const char* path, int fd, std::string head, std::size_t max_bytes) {
+  extract::pdf_text pdf = extract::read_pdf(path, max_bytes);
+  if (pdf.damaged && is_text_about_pdf(head)) return print_plain_text(fd, std::move(head), max_bytes);
+  if (!pdf.problem.empty()) return print_none(pdf.problem);
+  return print_text("pdf", std::move(pdf.text), max_bytes, false,
+                    pdf.missing.empty() ? "" : "incomplete: " + pdf.missing);
 }
 
 constexpr std::size_t max_image_bytes = 64u << 20;
@@ -151,7 +157,7 @@ bool read_number(const char* text, Number& out) {
   return std::from_chars(text, text + std::strlen(text), out).ec == std::errc();
 }
 
-// The file's last bytes; the position stays.
+// Reads the last bytes of a file without changing the file position.
 std::string tail_of(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return {};
@@ -162,58 +168,59 @@ std::string tail_of(int fd) {
   return out;
 }
 
-int scale(std::uint32_t side, std::size_t most, const char* path) {
+int print_scaled(std::uint32_t side, std::size_t max_bytes, const char* path) {
   const int fd = std::strcmp(path, "-") == 0 ? 0 : ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   try {
     std::string file;
-    if (fd < 0 || !read_up_to(fd, file, max_image_bytes + 1)) return none("could not be read");
-    if (file.size() > max_image_bytes) return none("has more than 64 MiB");
-    const extract::scaled_image image = extract::scale_image(file, side, most);
-    if (!image.problem.empty()) return none(image.problem);
-    say("image " + std::string(image.format) + " " + std::to_string(image.width) + " " + std::to_string(image.height) +
-            (image.first_frame ? " frame" : ""),
-        image.bytes);
+    if (fd < 0 || !read_up_to(fd, file, max_image_bytes + 1)) return print_none("could not be read");
+    if (file.size() > max_image_bytes) return print_none("has more than 64 MiB");
+    const extract::scaled_image image = extract::scale_image(file, side, max_bytes);
+    if (!image.problem.empty()) return print_none(image.problem);
+    print_result("image " + std::string(image.format) + " " + std::to_string(image.width) + " " +
+                     std::to_string(image.height) + (image.first_frame ? " frame" : ""),
+                 image.bytes);
   } catch (const std::bad_alloc&) {
-    return none("needs too much memory");
+    return print_none("needs too much memory");
   }
   return 0;
 }
 
-int read_file(const char* path, std::size_t most) {
+int print_file(const char* path, std::size_t max_bytes) {
   const int fd = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   std::string head;
-  if (fd < 0 || !read_up_to(fd, head, head_bytes)) return none("it could not be read");
-  if (head.empty()) return none("it is empty");
+  if (fd < 0 || !read_up_to(fd, head, head_bytes)) return print_none("it could not be read");
+  if (head.empty()) return print_none("it is empty");
   if (const auto image = extract::read_image(head)) {
-    say("image " + std::string(image->format) + " " + std::to_string(image->width) + " " +
-        std::to_string(image->height));
+    print_result("image " + std::string(image->format) + " " + std::to_string(image->width) + " " +
+                 std::to_string(image->height));
     return 0;
   }
   switch (extract::kind_of(head, tail_of(fd))) {
     case extract::file_kind::pdf:
-      return pdf(path, fd, std::move(head), most);
+      return print_pdf(path, fd, std::move(head), max_bytes);
     case extract::file_kind::zip:
-      return office(path, most);
+      return print_office(path, max_bytes);
     case extract::file_kind::compound_file:
-      return legacy_office(path, fd, head, most);
+      return print_legacy_office(path, fd, head, max_bytes);
     case extract::file_kind::workbook_stream:
-      return workbook_stream(fd, std::move(head), most);
+      return print_workbook_stream(fd, std::move(head), max_bytes);
     case extract::file_kind::rich_text:
-      return rich_text(fd, std::move(head), most);
+      return print_rich_text(fd, std::move(head), max_bytes);
     case extract::file_kind::other:
       break;
   }
-  return plain(fd, std::move(head), most);
+  return print_plain_text(fd, std::move(head), max_bytes);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::size_t most = 0;
+  std::size_t max_bytes = 0;
   std::uint32_t side = 0;
-  if (argc == 5 && std::strcmp(argv[1], "--scale") == 0 && read_number(argv[2], side) && read_number(argv[3], most))
-    return scale(side, most, argv[4]);
-  if (argc != 3 || !read_number(argv[1], most)) {
+  if (argc == 5 && std::strcmp(argv[1], "--scale") == 0 && read_number(argv[2], side) &&
+      read_number(argv[3], max_bytes))
+    return print_scaled(side, max_bytes, argv[4]);
+  if (argc != 3 || !read_number(argv[1], max_bytes)) {
     std::fputs(
         "usage: runyard-extract MAX_BYTES FILE\n"
         "       runyard-extract --scale SIDE BYTES FILE\n",
@@ -221,8 +228,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return read_file(argv[2], most);
+    return print_file(argv[2], max_bytes);
   } catch (const std::bad_alloc&) {
-    return none("reading it needs too much memory");
+    return print_none("reading it needs too much memory");
   }
 }

@@ -1,4 +1,4 @@
-// The program as a process, as the server runs it.
+// Tests the program as a process, as the server runs it.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -19,7 +19,7 @@ class main_test : public ::testing::Test {
   }
   ~main_test() override { std::filesystem::remove_all(folder_); }
 
-  // What it says about a file with this content.
+  // The output of the program for a file with this content.
   std::string output(const std::string& content, rlim_t max_memory = RLIM_INFINITY) const {
     const std::filesystem::path file = folder_ / "file";
     std::ofstream(file, std::ios::binary) << content;
@@ -48,17 +48,17 @@ class main_test : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(main_test, a_text_that_begins_as_a_pdf_is_a_text) {
+TEST_F(main_test, a_text_with_a_pdf_header_is_read_as_text) {
   EXPECT_EQ(output("%PDF-1.7 is how PDF files begin.\n"), "text plain\n%PDF-1.7 is how PDF files begin.\n");
   EXPECT_EQ(output("%PDF-1.7\n1 0 obj\n<</Type /Catalog>>\nendobj\n"), "none it is damaged\n");
   EXPECT_EQ(output("%PDF-1.7\n%\xE2\xE3\xCF\xD3\n"), "none it is damaged\n");
 }
 
-TEST_F(main_test, too_little_memory_is_named) {
+TEST_F(main_test, insufficient_memory_is_reported) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers reserve more address space than the limit";
 #endif
-  // The whole file is read into 64 MiB, which are not available.
+  // Reading requires a buffer of 64 MiB, which is not available.
   EXPECT_EQ(output("{\\rtf1 " + std::string(1u << 20, 'x') + "}", 64u << 20),
             "none reading it needs too much memory\n");
 }

@@ -24,7 +24,7 @@ class root_element final : public xml_handler {
   bool full() const override { return !name.empty(); }
 };
 
-// The main part by its content type, of packages without a relationship to it.
+// Finds the main part by its content type, for packages without a relationship to it.
 class content_types final : public xml_handler {
  public:
   std::string main;
@@ -39,7 +39,7 @@ class content_types final : public xml_handler {
 
 constexpr std::array<std::string_view, 3> usual_parts{"word/document.xml", "xl/workbook.xml", "ppt/presentation.xml"};
 
-// Empty: none is named and there.
+// Empty: no main part exists.
 std::string main_part(const package& in) {
   for (const relationship& r : in.relationships_of(""))
     if (r.type == "officedocument" && in.has(r.part)) return r.part;
@@ -56,7 +56,7 @@ bool has_slides(const package& in) {
   return first != in.names().end() && first->starts_with("ppt/slides/");
 }
 
-void read_ooxml(package& in, std::size_t most, office_text& out) {
+void read_ooxml(package& in, std::size_t max_bytes, office_text& out) {
   const std::string main = main_part(in);
   if (main.ends_with(".bin")) {
     out.problem = "it is a binary workbook (xlsb), which cannot be read";
@@ -65,20 +65,20 @@ void read_ooxml(package& in, std::size_t most, office_text& out) {
   if (!main.empty()) in.load({main});
   root_element root;
   if (const std::string* xml = in.part(main)) parse_xml(*xml, root);
-  // A part that does not begin as any of them is known by its place: it may be damaged.
+  // A main part with another root element may be damaged; its kind is determined by its folder.
   const bool known = root.name == "document" || root.name == "workbook" || root.name == "presentation";
   const auto is = [&](std::string_view element, std::string_view folder) {
     return known ? root.name == element : main.starts_with(folder);
   };
   if (is("document", "word/")) {
     out.kind = "docx";
-    read_word(in, main, most, out);
+    read_word(in, main, max_bytes, out);
   } else if (is("workbook", "xl/")) {
     out.kind = "xlsx";
-    read_workbook(in, main, most, out);
+    read_workbook(in, main, max_bytes, out);
   } else if (is("presentation", "ppt/") || (main.empty() && has_slides(in))) {
     out.kind = "pptx";
-    read_presentation(in, main, most, out);
+    read_presentation(in, main, max_bytes, out);
   }
 }
 

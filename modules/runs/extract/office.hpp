@@ -1,4 +1,5 @@
-// The text of documents that are zip archives of XML: docx, xlsx, pptx, and OpenDocument text, spreadsheets and presentations.
+// Extracts the text of documents that are zip archives of XML: docx, xlsx, pptx, and OpenDocument texts, spreadsheets
+// and presentations.
 #pragma once
 #include <cstddef>
 #include <string>

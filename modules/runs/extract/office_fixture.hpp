@@ -1,4 +1,4 @@
-// Archives for tests, made by libarchive as an office program would.
+// Creates office documents as archives for tests.
 #pragma once
 #include <archive.h>
 #include <archive_entry.h>
@@ -42,12 +42,12 @@ class office_fixture : public ::testing::Test {
       archive_write_data(out.get(), content.data(), content.size());
     }
   }
-  office_text read(std::size_t most = 100000) { return read_office(path, most); }
+  office_text read(std::size_t max_bytes = 100000) { return read_office(path, max_bytes); }
 
   std::string path;
 };
 
-// "_rels/.rels" or the relationships of a part: id, type, target.
+// An entry of "_rels/.rels" or of the relationships of a part.
 struct named_relationship {
   std::string id, type, target;
 };

@@ -35,7 +35,7 @@ TEST_F(office_test, xlsx) {
   EXPECT_EQ(t.text, "--- Sheet: Sales ---\nname\t\trich text\n1.5\tTRUE\tin line\n7\t8\n");
 }
 
-TEST_F(office_test, pptx_in_the_order_of_the_slides) {
+TEST_F(office_test, pptx_slides_are_ordered_by_number) {
   const auto slide = [](const std::string& text) {
     return "<p:sld xmlns:p=\"p\" xmlns:a=\"a\"><a:p><a:r><a:t>" + text + "</a:t></a:r></a:p></p:sld>";
   };
@@ -60,7 +60,7 @@ TEST_F(office_test, open_document) {
   EXPECT_EQ(t.text, "Title\na   b\tc\n--- Table: T ---\n1\t\t\t2\n");
 }
 
-TEST_F(office_test, hostile_documents_end) {
+TEST_F(office_test, hostile_documents_are_bounded) {
   pack({{"word/document.xml",
          "<!DOCTYPE x [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;\">]><w:p><w:t>&b;</w:t></w:p>"}});
   EXPECT_EQ(read().text, "");
@@ -69,7 +69,7 @@ TEST_F(office_test, hostile_documents_end) {
   for (int i = 0; i < 100000; ++i) deep += "<a>";
   pack({{"word/document.xml", deep}});
   EXPECT_EQ(read().problem, "a part of it is damaged");
-  // 70 MiB of blanks are some kilobytes as an archive.
+  // 70 MiB of spaces compress to a few kilobytes.
   pack({{"word/document.xml", "<w:p><w:t>" + std::string(70u << 20, ' ') + "</w:t></w:p>"}});
   EXPECT_LT(std::filesystem::file_size(path), 1u << 20);
   EXPECT_EQ(read().problem, "it grows too large when it is unpacked");
@@ -80,7 +80,7 @@ TEST_F(office_test, hostile_documents_end) {
   EXPECT_EQ(read().kind, "");
 }
 
-TEST_F(office_test, slides_of_the_same_number_come_by_name) {
+TEST_F(office_test, slides_without_numbers_are_ordered_by_name) {
   parts slides;
   for (const char* name : {"b", "d", "a", "c", "f", "e"})
     slides.emplace_back("ppt/slides/slide" + std::string(name) + ".xml",
@@ -92,7 +92,7 @@ TEST_F(office_test, slides_of_the_same_number_come_by_name) {
   EXPECT_EQ(read().text, expected);
 }
 
-TEST_F(office_test, nothing_follows_a_text_that_is_long_enough) {
+TEST_F(office_test, reading_stops_at_the_maximum_length) {
   std::string sheets = "<w>";
   for (int i = 0; i < 1000; ++i) sheets += R"(<sheet name="S" id="1"/>)";
   pack({{"xl/workbook.xml", sheets + "</w>"},
@@ -106,7 +106,7 @@ TEST_F(office_test, nothing_follows_a_text_that_is_long_enough) {
   EXPECT_LE(read(100).text.size(), 140u);
 }
 
-TEST_F(office_test, cut_and_changed_archives_do_no_harm) {
+TEST_F(office_test, truncated_and_corrupted_archives_are_handled) {
   pack({{"word/document.xml", "<w:document><w:p><w:t>some text</w:t></w:p></w:document>"}});
   std::string whole;
   {

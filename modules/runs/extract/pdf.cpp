@@ -32,12 +32,12 @@ struct pipe_ends {
   }
 };
 
-// False: the end.
-bool take(int fd, std::string& to, std::size_t most) {
+// False: end of file or error.
+bool read_some(int fd, std::string& to, std::size_t max_bytes) {
   std::array<char, 65536> piece;
   const ssize_t n = ::read(fd, piece.data(), piece.size());
   if (n < 0) return errno == EINTR;
-  to.append(piece.data(), std::min(static_cast<std::size_t>(n), most - std::min(most, to.size())));
+  to.append(piece.data(), std::min(static_cast<std::size_t>(n), max_bytes - std::min(max_bytes, to.size())));
   return n > 0;
 }
 
@@ -52,18 +52,18 @@ bool take(int fd, std::string& to, std::size_t most) {
 
 pdf_text judge_pdf(int status, std::string text, std::string_view messages) {
   pdf_text out;
-  const auto says = [&](std::string_view words) { return messages.find(words) != messages.npos; };
+  const auto reports = [&](std::string_view words) { return messages.find(words) != messages.npos; };
   const bool blank = text.find_first_not_of(" \t\r\n\f") == text.npos;
   if (status == not_installed) {
     out.problem = "pdftotext is not installed";
-  } else if (says("Incorrect password")) {
+  } else if (reports("Incorrect password")) {
     out.problem = "it is encrypted and needs a password";
   } else if (status == copying_not_allowed) {
     out.problem = "it is protected against the extraction of its text";
-  } else if (says("Unsupported security handler") || says("Unsupported version/revision")) {
+  } else if (reports("Unsupported security handler") || reports("Unsupported version/revision")) {
     out.problem = "it is encrypted in a way that cannot be read";
-  } else if (says("Missing language pack")) {
-    // Character maps of Chinese, Japanese and Korean fonts.
+  } else if (reports("Missing language pack")) {
+    // The package contains the character maps of Chinese, Japanese and Korean fonts.
     out.missing = "the package poppler-data is not installed on this server";
     if (blank) out.problem = "its characters cannot be read, because " + out.missing;
   } else if (blank && status == 0) {
@@ -90,10 +90,10 @@ pdf_text read_pdf(const char* path, std::size_t max_bytes) {
   std::array<pollfd, 2> waiting{{{out.read, POLLIN, 0}, {err.read, POLLIN, 0}}};
   while ((waiting[0].fd >= 0 || waiting[1].fd >= 0) && text.size() <= max_bytes) {
     if (::poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) break;
-    if (waiting[0].revents != 0 && !take(out.read, text, max_bytes + 1)) waiting[0].fd = -1;
-    if (waiting[1].revents != 0 && !take(err.read, messages, max_message_bytes)) waiting[1].fd = -1;
+    if (waiting[0].revents != 0 && !read_some(out.read, text, max_bytes + 1)) waiting[0].fd = -1;
+    if (waiting[1].revents != 0 && !read_some(err.read, messages, max_message_bytes)) waiting[1].fd = -1;
   }
-  ::close(std::exchange(out.read, -1));  // SIGPIPE ends it if there is more
+  ::close(std::exchange(out.read, -1));  // SIGPIPE terminates pdftotext if it has more output
   ::close(std::exchange(err.read, -1));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -1,4 +1,4 @@
-// The text of PDF files, by pdftotext in a process of its own.
+// Extracts the text of PDF files by running pdftotext.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,12 +8,12 @@ namespace extract {
 
 struct pdf_text {
   std::string text;  // UTF-8
-  std::string problem;  // why there is no text; a sentence without a full stop
-  bool damaged = false;  // no PDF reader could read it; perhaps it is no PDF
-  std::string missing;  // why the text is incomplete; the same
+  std::string problem;  // why there is no text: a sentence without a period
+  bool damaged = false;  // no PDF reader could read the file; it may not be a PDF
+  std::string missing;  // why the text is incomplete, in the same form
 };
 
-// The outcome of a run of pdftotext: its exit status (-1: it did not end by itself), output and error messages. Pure.
+// Interprets the result of pdftotext: its exit status (-1: terminated by a signal), output and error messages. Pure.
 pdf_text judge_pdf(int status, std::string text, std::string_view messages);
 
 pdf_text read_pdf(const char* path, std::size_t max_bytes);

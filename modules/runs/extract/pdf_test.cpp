@@ -6,7 +6,7 @@ using namespace extract;
 
 namespace {
 
-TEST(pdf_test, without_text_the_reason_is_reported) {
+TEST(pdf_test, a_missing_text_has_a_reason) {
   EXPECT_EQ(judge_pdf(0, "words\n", "").problem, "");
   EXPECT_EQ(judge_pdf(0, "words\n", "").text, "words\n");
   EXPECT_EQ(judge_pdf(0, "\f\f", "").problem, "it has no text layer: it is probably a scan or has images only");
@@ -18,11 +18,11 @@ TEST(pdf_test, without_text_the_reason_is_reported) {
   EXPECT_TRUE(judge_pdf(1, "", "Syntax Error: Couldn't find trailer dictionary\n").damaged);
   EXPECT_FALSE(judge_pdf(1, "", "Command Line Error: Incorrect password\n").damaged);
   EXPECT_EQ(judge_pdf(127, "", "").problem, "pdftotext is not installed");
-  EXPECT_EQ(judge_pdf(-1, "", "").problem, "it is damaged") << "ended by a signal";
-  EXPECT_EQ(judge_pdf(-1, "words", "").text, "words") << "ended because there was more than wanted";
+  EXPECT_EQ(judge_pdf(-1, "", "").problem, "it is damaged") << "terminated by a signal";
+  EXPECT_EQ(judge_pdf(-1, "words", "").text, "words") << "terminated because the text exceeds the maximum";
 }
 
-TEST(pdf_test, a_missing_character_map_is_named) {
+TEST(pdf_test, a_missing_character_map_is_reported) {
   const char* says = "Syntax Error: Missing language pack for 'Adobe-Japan1' mapping\n";
   const pdf_text nothing = judge_pdf(0, "\f", says);
   EXPECT_NE(nothing.problem.find("poppler-data"), nothing.problem.npos);

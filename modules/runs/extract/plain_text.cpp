@@ -14,12 +14,12 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// How many characters of several bytes are valid, and how many bytes are not; an incomplete last character is neither.
+// The numbers of valid multi-byte characters and of invalid bytes; an incomplete last character is neither.
 struct utf8_count {
   std::size_t valid = 0, invalid = 0;
 };
 
-// Copies UTF-8; a byte that is not valid becomes U+FFFD.
+// Copies UTF-8; an invalid byte becomes U+FFFD.
 std::string utf8(std::string_view bytes, part of, utf8_count& count) {
   if (of == part::beginning) bytes = bytes.substr(0, ry::whole_characters(bytes));
   std::string out;
@@ -38,7 +38,7 @@ std::string utf8(std::string_view bytes, part of, utf8_count& count) {
   return out;
 }
 
-// What texts do not have: NUL and most control characters.
+// Whether the bytes contain NUL or more than 1 % of control characters that do not occur in text.
 bool looks_binary(std::string_view bytes) {
   std::size_t odd = 0;
   for (char raw : bytes) {
@@ -52,9 +52,9 @@ bool looks_binary(std::string_view bytes) {
 
 }  // namespace
 
-bool cut_text(std::string& text, std::size_t most) {
-  if (text.size() <= most) return false;
-  text.resize(ry::whole_characters(std::string_view(text).substr(0, most)));
+bool cut_text(std::string& text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return false;
+  text.resize(ry::whole_characters(std::string_view(text).substr(0, max_bytes)));
   return true;
 }
 
@@ -64,7 +64,7 @@ plain_text converted(std::string text, std::string encoding) {
   return {plain_text::outcome::read, std::move(text), std::move(encoding), false};
 }
 
-// A file that begins with a byte order mark; what follows may be damaged.
+// Converts a file that begins with a byte order mark; the rest may be damaged.
 std::optional<plain_text> marked(std::string_view bytes, part of) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> marks{
       {{"\xFF\xFE\0\0"sv, "UTF-32LE"},
@@ -86,7 +86,7 @@ std::optional<plain_text> marked(std::string_view bytes, part of) {
   return std::nullopt;
 }
 
-// One damaged character does not make a file in UTF-8 a file in another encoding.
+// A file with this many valid characters for each invalid byte is damaged UTF-8, not text in another encoding.
 constexpr std::size_t valid_per_invalid = 8;
 
 }  // namespace
@@ -102,7 +102,7 @@ plain_text read_text(std::string_view bytes, part of) {
   }
   utf8_count count;
   plain_text out = converted(utf8(bytes, of, count), {});
-  // ISO-2022 is 7-bit; its designations of two-byte sets are no terminal's escapes.
+  // ISO 2022 is a 7-bit encoding; its escapes, which designate two-byte character sets, differ from those of terminals.
   const bool shifts = bytes.find("\x1B$"sv) != bytes.npos;
   if (count.invalid == 0 && !shifts) return out;
   for (const std::string& name : {declared_encoding(bytes), detect_encoding(bytes)})

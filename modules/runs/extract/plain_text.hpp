@@ -1,4 +1,4 @@
-// Text files as UTF-8: byte order marks, declarations and detected encodings. Pure.
+// Converts text files to UTF-8, using byte order marks, declarations and detected encodings. Pure.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,14 +9,14 @@ namespace extract {
 struct plain_text {
   enum class outcome { read, unknown_encoding, binary } is = outcome::binary;
   std::string text;  // UTF-8
-  std::string encoding;  // what it was converted from; empty: it is UTF-8
-  bool damaged = false;  // bytes that are not valid became U+FFFD
+  std::string encoding;  // the source encoding; empty: UTF-8
+  bool damaged = false;  // invalid bytes were replaced by U+FFFD
 };
-// `whole`: false for the beginning of a longer file.
+// Whether the bytes are a whole file or the beginning of a longer one, which may end within a character.
 enum class part { whole, beginning };
 plain_text read_text(std::string_view bytes, part of);
 
-// Cuts UTF-8 to at most `most` bytes and leaves no half character at the end. False: it fits.
-bool cut_text(std::string& text, std::size_t most);
+// Truncates UTF-8 to at most `max_bytes` bytes without splitting a character. False: the text already fits.
+bool cut_text(std::string& text, std::size_t max_bytes);
 
 }  // namespace extract

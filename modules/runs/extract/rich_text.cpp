@@ -17,10 +17,10 @@
 namespace extract {
 namespace {
 
-constexpr std::size_t max_groups = 10000;  // inside each other
+constexpr std::size_t max_groups = 10000;  // nested
 constexpr std::size_t max_fonts = 65536;
 
-// Groups whose content is no text of the document.
+// Groups whose content is not text of the document.
 const std::set<std::string_view>& hidden_destinations() {
   static const std::set<std::string_view> names{
       "colortbl",   "stylesheet", "info",         "pict",    "sp",        "ftnsep",    "ftnsepc",
@@ -30,7 +30,7 @@ const std::set<std::string_view>& hidden_destinations() {
   return names;
 }
 
-// Groups marked as optional ("\*") that contain text of the document.
+// Optional groups (marked "\*") that contain text of the document.
 bool has_text(std::string_view destination) {
   return destination == "annotation" || destination == "shpinst" || destination == "do" || destination == "ud" ||
          destination == "footnote";
@@ -79,28 +79,28 @@ unsigned code_page_of_charset(int charset, unsigned document) {
                                                                    {255, 850}}};
   for (const auto& [number, page] : pages)
     if (number == charset) return page;
-  return document;  // of charset 0 (Western), which programs also write for the language of the document
+  return document;  // charset 0 (Western), which programs also write for the document's language
 }
 
 class rtf_reader {
  public:
-  rtf_reader(std::string_view rtf, std::size_t most) : rtf_(rtf), most_(most) {}
+  rtf_reader(std::string_view rtf, std::size_t max_bytes) : rtf_(rtf), max_bytes_(max_bytes) {}
   rich_text read();
 
  private:
   struct group {
     bool hidden = false, deleted = false, in_table = false;
-    bool font_table = false, alternatives = false;  // alternatives: of "\upr"
-    bool begins = true, optional = false;  // before its first word; behind "\*"
-    int fallback_characters = 1;  // behind each "\u"
+    bool font_table = false, alternatives = false;  // alternatives: within "\upr"
+    bool at_start = true, optional = false;  // at_start: no word was read yet; optional: after "\*"
+    int fallback_characters = 1;  // after each "\u"
     int font = -1;
-    std::optional<std::size_t> aside_begin;  // of a group that is an aside
+    std::optional<std::size_t> aside_begin;  // set for an aside
   };
   struct word {
     std::string_view name;
     std::optional<int> number;
   };
-  bool shown() const { return !now_.hidden && !now_.deleted && !now_.font_table; }
+  bool visible() const { return !group_.hidden && !group_.deleted && !group_.font_table; }
   word take_word();
   void open_group();
   void close_group();
@@ -118,23 +118,23 @@ class rtf_reader {
   void flush();
 
   const std::string_view rtf_;
-  const std::size_t most_;
+  const std::size_t max_bytes_;
   std::size_t at_ = 0;
-  group now_;
+  group group_;
   std::vector<group> outer_;
   unsigned code_page_ = 1252;
   int default_font_ = -1, defined_font_ = -1;
   std::map<int, unsigned> page_of_font_;
-  std::string out_, bytes_;  // bytes_: of the current code page
-  std::string after_line_;  // asides of the current line
-  int asides_ = 0;  // open ones
-  int skip_ = 0;  // characters of a fallback
+  std::string out_, bytes_;  // bytes_: in the current code page
+  std::string after_line_;  // asides that follow the current line
+  int asides_ = 0;  // currently open
+  int fallback_to_skip_ = 0;  // characters
   char32_t high_surrogate_ = 0;
 };
 
 void rtf_reader::flush() {
   if (bytes_.empty()) return;
-  const auto page = page_of_font_.find(now_.font);
+  const auto page = page_of_font_.find(group_.font);
   std::string text = from_code_page(bytes_, page == page_of_font_.end() ? code_page_ : page->second);
   remove_controls(text);
   out_ += text;
@@ -143,15 +143,15 @@ void rtf_reader::flush() {
 
 void rtf_reader::add(char32_t c) {
   flush();
-  if (shown()) ry::append_utf8(out_, c);
+  if (visible()) ry::append_utf8(out_, c);
 }
 
 void rtf_reader::end_line() {
-  add(now_.in_table ? ' ' : '\n');
-  if (asides_ == 0 && !now_.in_table && shown()) out_ += std::exchange(after_line_, {});
+  add(group_.in_table ? ' ' : '\n');
+  if (asides_ == 0 && !group_.in_table && visible()) out_ += std::exchange(after_line_, {});
 }
 
-// Notes, comments and text boxes stand inside a paragraph but are no part of its sentence; their text follows the line.
+// Notes, comments and text boxes are inside a paragraph but not part of its sentences; their text follows the line.
 void rtf_reader::end_aside(std::size_t begin) {
   --asides_;
   std::string text = out_.substr(std::min(begin, out_.size()));
@@ -162,35 +162,35 @@ void rtf_reader::end_aside(std::size_t begin) {
 
 void rtf_reader::open_group() {
   flush();
-  skip_ = 0;
+  fallback_to_skip_ = 0;
   ++at_;
   if (outer_.size() >= max_groups) return;
-  outer_.push_back(now_);
-  // Of the two forms of "\upr" the second one is in Unicode.
-  if (now_.alternatives) now_.hidden = true;
-  now_.alternatives = false;
-  now_.begins = true;
-  now_.optional = false;
-  now_.aside_begin.reset();
+  outer_.push_back(group_);
+  // "\upr" contains the text twice; the second form is in Unicode.
+  if (group_.alternatives) group_.hidden = true;
+  group_.alternatives = false;
+  group_.at_start = true;
+  group_.optional = false;
+  group_.aside_begin.reset();
 }
 
 void rtf_reader::close_group() {
   flush();
-  skip_ = 0;
+  fallback_to_skip_ = 0;
   ++at_;
   if (outer_.empty()) return;
-  if (now_.aside_begin) end_aside(*now_.aside_begin);
-  now_ = outer_.back();
+  if (group_.aside_begin) end_aside(*group_.aside_begin);
+  group_ = outer_.back();
   outer_.pop_back();
 }
 
 void rtf_reader::take_byte(char c) {
-  now_.begins = false;
-  if (skip_ > 0) {
-    --skip_;
+  group_.at_start = false;
+  if (fallback_to_skip_ > 0) {
+    --fallback_to_skip_;
     return;
   }
-  if (shown()) bytes_ += c;
+  if (visible()) bytes_ += c;
 }
 
 rtf_reader::word rtf_reader::take_word() {
@@ -215,16 +215,16 @@ void rtf_reader::take_hex() {
   take_byte(static_cast<char>(high * 16 + low));
 }
 
-// Behind a backslash that no word follows.
+// Called after a backslash that is not followed by a word.
 void rtf_reader::take_symbol() {
   const char c = rtf_[at_++];
   if (c == '\'') return take_hex();
   if (c == '*') {
-    now_.optional = now_.begins;
+    group_.optional = group_.at_start;
     return;
   }
-  if (skip_ > 0) {
-    --skip_;
+  if (fallback_to_skip_ > 0) {
+    --fallback_to_skip_;
     return;
   }
   if (c == '{' || c == '}' || c == '\\') take_byte(c);
@@ -234,23 +234,23 @@ void rtf_reader::take_symbol() {
 }
 
 bool rtf_reader::apply_destination(const word& w) {
-  const bool begins = std::exchange(now_.begins, false);
+  const bool at_start = std::exchange(group_.at_start, false);
   if (w.name == "fonttbl") {
-    now_.font_table = true;
+    group_.font_table = true;
   } else if (w.name == "upr") {
-    now_.alternatives = true;
-  } else if (now_.optional && w.name == "ud") {
-    now_.hidden = outer_.size() > 1 ? outer_[outer_.size() - 1].hidden : false;
-  } else if ((now_.optional && !has_text(w.name)) || (begins && hidden_destinations().contains(w.name))) {
-    now_.hidden = true;
+    group_.alternatives = true;
+  } else if (group_.optional && w.name == "ud") {
+    group_.hidden = outer_.size() > 1 ? outer_[outer_.size() - 1].hidden : false;
+  } else if ((group_.optional && !has_text(w.name)) || (at_start && hidden_destinations().contains(w.name))) {
+    group_.hidden = true;
   } else {
-    now_.optional = false;
-    if (!begins || !is_aside(w.name)) return false;
-    now_.aside_begin = out_.size();
+    group_.optional = false;
+    if (!at_start || !is_aside(w.name)) return false;
+    group_.aside_begin = out_.size();
     ++asides_;
     return true;
   }
-  now_.optional = false;
+  group_.optional = false;
   return true;
 }
 
@@ -258,12 +258,12 @@ bool rtf_reader::apply_break(const word& w) {
   if (w.name == "par" || w.name == "softline")
     end_line();
   else if (w.name == "line" || w.name == "sect" || w.name == "page" || w.name == "column")
-    add(now_.in_table ? ' ' : '\n');
+    add(group_.in_table ? ' ' : '\n');
   else if (w.name == "cell" || w.name == "nestcell")
     add('\t');
   else if (w.name == "row" || w.name == "nestrow") {
     flush();
-    if (shown() && out_.ends_with('\t')) out_.pop_back();
+    if (visible() && out_.ends_with('\t')) out_.pop_back();
     add('\n');
   } else {
     return false;
@@ -274,25 +274,25 @@ bool rtf_reader::apply_break(const word& w) {
 void rtf_reader::apply_font(const word& w) {
   const int n = w.number.value_or(0);
   if (w.name == "deff") default_font_ = n;
-  if (w.name == "plain") now_.font = default_font_;
-  if (w.name == "f") (now_.font_table ? defined_font_ : now_.font) = n;
-  if (!now_.font_table || page_of_font_.size() >= max_fonts) return;
+  if (w.name == "plain") group_.font = default_font_;
+  if (w.name == "f") (group_.font_table ? defined_font_ : group_.font) = n;
+  if (!group_.font_table || page_of_font_.size() >= max_fonts) return;
   if (w.name == "fcharset") page_of_font_[defined_font_] = code_page_of_charset(n, code_page_);
   if (w.name == "cpg" && n > 0) page_of_font_[defined_font_] = static_cast<unsigned>(n);
 }
 
-// "\u": a unit of UTF-16, which old programs write as a negative number from 0x8000 on.
+// "\u": a UTF-16 code unit, which old programs write as a negative number if it is 0x8000 or more.
 void rtf_reader::apply_unit(int unit) {
   const auto c = static_cast<char32_t>(static_cast<char16_t>(unit));
   const char32_t high = std::exchange(high_surrogate_, 0);
-  skip_ = 0;
+  fallback_to_skip_ = 0;
   if (c >= 0xD800 && c < 0xDC00)
     high_surrogate_ = c;
   else if (c >= 0xDC00 && c < 0xE000)
     add(high != 0 ? 0x10000 + ((high - 0xD800) << 10) + (c - 0xDC00) : 0xFFFD);
   else if (c >= 0x20)
     add(c);
-  skip_ = now_.fallback_characters;
+  fallback_to_skip_ = group_.fallback_characters;
 }
 
 void rtf_reader::apply(const word& w) {
@@ -300,22 +300,22 @@ void rtf_reader::apply(const word& w) {
     at_ += std::min(rtf_.size() - at_, static_cast<std::size_t>(std::max(w.number.value_or(0), 0)));
     return;
   }
-  if (skip_ > 0 && w.name != "u") {
-    --skip_;
+  if (fallback_to_skip_ > 0 && w.name != "u") {
+    --fallback_to_skip_;
     return;
   }
   if (w.name == "u") {
-    now_.begins = false;
+    group_.at_start = false;
     return apply_unit(w.number.value_or(0));
   }
   flush();
   if (apply_destination(w) || apply_break(w)) return;
   if (const char32_t c = symbol(w.name)) return add(c);
   const bool on = w.number.value_or(1) != 0;
-  if (w.name == "uc") now_.fallback_characters = std::clamp(w.number.value_or(1), 0, 100);
-  if (w.name == "deleted") now_.deleted = on;
-  if (w.name == "intbl") now_.in_table = true;
-  if (w.name == "pard") now_.in_table = false;
+  if (w.name == "uc") group_.fallback_characters = std::clamp(w.number.value_or(1), 0, 100);
+  if (w.name == "deleted") group_.deleted = on;
+  if (w.name == "intbl") group_.in_table = true;
+  if (w.name == "pard") group_.in_table = false;
   if (w.name == "ansicpg" && on) code_page_ = static_cast<unsigned>(std::max(w.number.value_or(1252), 0));
   if (w.name == "mac") code_page_ = 10000;
   if (w.name == "pc") code_page_ = 437;
@@ -324,7 +324,7 @@ void rtf_reader::apply(const word& w) {
 }
 
 rich_text rtf_reader::read() {
-  while (at_ < rtf_.size() && out_.size() + after_line_.size() + bytes_.size() < most_) {
+  while (at_ < rtf_.size() && out_.size() + after_line_.size() + bytes_.size() < max_bytes_) {
     const char c = rtf_[at_];
     if (c == '{') {
       open_group();
@@ -350,8 +350,8 @@ rich_text rtf_reader::read() {
 
 }  // namespace
 
-rich_text read_rich_text(std::string_view rtf, std::size_t most) {
-  return rtf_reader(rtf, most).read();
+rich_text read_rich_text(std::string_view rtf, std::size_t max_bytes) {
+  return rtf_reader(rtf, max_bytes).read();
 }
 
 }  // namespace extract

@@ -8,8 +8,8 @@ using namespace extract;
 
 namespace {
 
-std::string text(const std::string& body, std::size_t most = 100000) {
-  return read_rich_text("{\\rtf1\\ansi\\ansicpg1252" + body + "}", most).text;
+std::string text(const std::string& body, std::size_t max_bytes = 100000) {
+  return read_rich_text("{\\rtf1\\ansi\\ansicpg1252" + body + "}", max_bytes).text;
 }
 
 TEST(rich_text_test, paragraphs_and_characters) {
@@ -27,7 +27,7 @@ TEST(rich_text_test, bytes_are_in_the_code_page_of_the_font) {
   EXPECT_EQ(
       read_rich_text("{\\rtf1\\ansi\\ansicpg1251\\deff0{\\fonttbl{\\f0\\fcharset0 Times;}}\\f0\\'c4\\'e0}", 100).text,
       "Да")
-      << "of the document, where a font has the charset of the West";
+      << "a font with the Western charset uses the code page of the document";
   EXPECT_EQ(read_rich_text("{\\rtf1\\mac\\'8e}", 100).text, "é");
   EXPECT_EQ(read_rich_text("{\\rtf1\\pc\\'82}", 100).text, "é");
   EXPECT_EQ(read_rich_text("{\\rtf1\\ansicpg99999\\'e9}", 100).text, "é")
@@ -37,13 +37,13 @@ TEST(rich_text_test, bytes_are_in_the_code_page_of_the_font) {
 TEST(rich_text_test, unicode_replaces_its_fallback) {
   EXPECT_EQ(text("\\u24180?\\u-26624\\'3fx"), "年\u9800x");
   EXPECT_EQ(text("\\uc2\\u24180\\'94\\'4eabc{\\uc0\\u24565 d}"), "年abc念d")
-      << "the number of its characters belongs to the group";
+      << "the number of fallback characters applies to the group";
   EXPECT_EQ(text("\\u-10179?\\u-8704?!"), "😀!");
   EXPECT_EQ(text("\\u-8704?"), "\uFFFD");
   EXPECT_EQ(text("{\\upr{ab}{\\*\\ud{\\u24180 ?}}}"), "年");
 }
 
-TEST(rich_text_test, controls_and_pictures_are_left_out) {
+TEST(rich_text_test, control_words_and_pictures_are_removed) {
   EXPECT_EQ(
       text(
           "{\\fonttbl{\\f0 Arial;}}{\\colortbl;\\red0;}{\\stylesheet{\\s1 Normal;}}{\\info{\\title T}}{\\*\\generator G;}{\\pict\\pngblip 89504e}{\\object{\\*\\objdata 01}{\\result shown}}"),
@@ -52,7 +52,7 @@ TEST(rich_text_test, controls_and_pictures_are_left_out) {
       text("{\\field{\\*\\fldinst HYPERLINK x}{\\fldrslt here}}{\\xe{\\v entry}}{\\deleted gone}{\\*\\unknown{\\b x}}"),
       "here");
   EXPECT_EQ(text("a\\bin4 {}\\bc"), "ac") << "four binary bytes are skipped";
-  EXPECT_EQ(text("{\\loch\\f2\\*\\cs7 The fox}"), "The fox") << "a mark of optional groups within a group";
+  EXPECT_EQ(text("{\\loch\\f2\\*\\cs7 The fox}"), "The fox") << "\\* that is not at the start of a group";
 }
 
 TEST(rich_text_test, tables_have_tabs_between_cells) {
@@ -60,7 +60,7 @@ TEST(rich_text_test, tables_have_tabs_between_cells) {
             "a b\t\tc\n\td\nafter");
 }
 
-TEST(rich_text_test, notes_comments_and_boxes_follow_their_line) {
+TEST(rich_text_test, notes_comments_and_text_boxes_follow_their_line) {
   EXPECT_EQ(
       text("supercali{\\*\\atnid A}{\\*\\annotation {\\chatn}a comment\\par}fragilistic{\\footnote a note}\\par next"),
       "supercalifragilistic\na comment\na note\nnext");
@@ -70,7 +70,7 @@ TEST(rich_text_test, notes_comments_and_boxes_follow_their_line) {
       "boxes\ninside\n");
 }
 
-TEST(rich_text_test, html_of_mails_is_read_as_rich_text) {
+TEST(rich_text_test, rich_text_that_encapsulates_html_is_read) {
   EXPECT_EQ(text("\\fromhtml1{\\*\\htmltag64 <p>}Hello\\htmlrtf\\line\\htmlrtf0{\\*\\htmltag72 </p>}world"),
             "Hello\nworld");
 }
@@ -87,13 +87,13 @@ TEST(rich_text_test, damaged_files_end_early) {
   EXPECT_LT(text(std::string(100000, 'x'), 50).size(), 100u);
 }
 
-TEST(code_pages_test, characters_that_are_none_are_replaced_one_by_one) {
+TEST(code_pages_test, invalid_characters_are_replaced_individually) {
   EXPECT_EQ(from_code_page("a\x81z", 1252), "a\uFFFDz");
   EXPECT_EQ(from_code_page("\x8B\x63\xFF\x8E\x96", 932), "議\uFFFD事");
-  EXPECT_EQ(from_code_page("\x94", 10007), "Ф") << "Cyrillic of Mac OS";
+  EXPECT_EQ(from_code_page("\x94", 10007), "Ф") << "Mac OS Cyrillic";
 }
 
-TEST(code_pages_test, languages_have_the_code_page_of_windows) {
+TEST(code_pages_test, languages_map_to_windows_code_pages) {
   EXPECT_EQ(code_page_of_language(0x0419), 1251u);
   EXPECT_EQ(code_page_of_language(0x0411), 932u);
   EXPECT_EQ(code_page_of_language(0x0804), 936u);

@@ -11,14 +11,14 @@
 #include "decode.hpp"
 #include "image.hpp"
 
-// It needs what <cstdio> declares.
+// Must follow <cstdio>, whose declarations it needs.
 #include <jpeglib.h>
 
 namespace extract {
 namespace {
 
 constexpr int qualities[] = {88, 78, 65};
-constexpr std::uint32_t least_side = 64;
+constexpr std::uint32_t min_side = 64;
 
 decoded decode(std::string_view file, std::uint32_t side) {
   const auto is = read_image(file);
@@ -29,7 +29,7 @@ decoded decode(std::string_view file, std::uint32_t side) {
   return decode_webp(file, side);
 }
 
-// Empty when it cannot be written.
+// Empty: the picture cannot be encoded.
 std::string as_png(const pixels& from) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
@@ -62,10 +62,10 @@ std::vector<std::uint8_t> on_white(const pixels& from) {
   return out;
 }
 
-// Everything that has a destructor lives here: libjpeg leaves its functions by longjmp.
+// Contains every object with a destructor, because libjpeg exits functions by longjmp.
 struct jpeg_encoding {
   jpeg_error_mgr errors{};
-  jmp_buf away{};
+  jmp_buf on_error{};
   jpeg_compress_struct jpeg{};
   unsigned char* bytes = nullptr;
   unsigned long size = 0;
@@ -78,7 +78,7 @@ struct jpeg_encoding {
 
 bool compress(jpeg_encoding& job, const std::vector<std::uint8_t>& rgb, extent size, int quality) {
   jpeg_compress_struct& jpeg = job.jpeg;
-  if (setjmp(job.away) != 0) return false;
+  if (setjmp(job.on_error) != 0) return false;
   jpeg_create_compress(&jpeg);
   jpeg.client_data = &job;
   jpeg_mem_dest(&jpeg, &job.bytes, &job.size);
@@ -91,7 +91,7 @@ bool compress(jpeg_encoding& job, const std::vector<std::uint8_t>& rgb, extent s
   jpeg.optimize_coding = TRUE;
   jpeg_start_compress(&jpeg, TRUE);
   while (jpeg.next_scanline < jpeg.image_height) {
-    // The interface is older than const.
+    // libjpeg's interface takes no pointer to const.
     auto* line = const_cast<JSAMPROW>(rgb.data() + std::size_t{jpeg.next_scanline} * size.width * 3);
     jpeg_write_scanlines(&jpeg, &line, 1);
   }
@@ -102,15 +102,17 @@ bool compress(jpeg_encoding& job, const std::vector<std::uint8_t>& rgb, extent s
 std::string as_jpeg(const std::vector<std::uint8_t>& rgb, extent size, int quality) {
   jpeg_encoding job;
   job.jpeg.err = jpeg_std_error(&job.errors);
-  job.errors.error_exit = [](j_common_ptr c) { std::longjmp(static_cast<jpeg_encoding*>(c->client_data)->away, 1); };
+  job.errors.error_exit = [](j_common_ptr c) {
+    std::longjmp(static_cast<jpeg_encoding*>(c->client_data)->on_error, 1);
+  };
   job.jpeg.client_data = &job;
   if (!compress(job, rgb, size, quality)) return {};
   return {reinterpret_cast<const char*>(job.bytes), job.size};
 }
 
-bool encode(const pixels& from, bool lossless, std::size_t most, scaled_image& out) {
+bool encode(const pixels& from, bool lossless, std::size_t max_bytes, scaled_image& out) {
   const auto fits = [&](std::string bytes, std::string_view format) {
-    if (bytes.empty() || bytes.size() > most) return false;
+    if (bytes.empty() || bytes.size() > max_bytes) return false;
     out.bytes = std::move(bytes);
     out.format = format;
     out.width = from.width;
@@ -135,7 +137,7 @@ scaled_image scale_image(std::string_view file, std::uint32_t side, std::size_t 
   for (;;) {
     if (encode(from.picture, from.lossless, max_bytes, out)) return out;
     const std::uint32_t longest = std::max(from.picture.width, from.picture.height);
-    if (longest <= least_side) break;
+    if (longest <= min_side) break;
     from.picture = shrink(from.picture, fit_within({from.picture.width, from.picture.height}, longest * 7 / 10));
   }
   out.problem = "does not become small enough";

@@ -19,7 +19,7 @@ bool close_to(std::uint32_t a, std::uint32_t b, int tolerance = 24) {
   return true;
 }
 
-// The colours in the middle of the four quarters, in the order of reading.
+// Compares the colors at the centers of the four quarters: top left, top right, bottom left, bottom right.
 void expect_quarters(const pixels& p, std::vector<std::uint32_t> wanted) {
   ASSERT_GE(p.width, 4u);
   ASSERT_GE(p.height, 4u);
@@ -37,7 +37,7 @@ pixels read_back(const scaled_image& image) {
 }
 
 std::string jpeg_of(const pixels& from) {
-  // One lossless file would stay PNG: there is no room for it.
+  // A lossy source becomes JPEG; a lossless one would become PNG.
   const std::string webp = webp_of(from, compression::lossy);
   const scaled_image out = scale_image(webp, 1u << 16, plenty);
   EXPECT_EQ(out.format, "jpeg");
@@ -46,7 +46,7 @@ std::string jpeg_of(const pixels& from) {
 
 }  // namespace
 
-TEST(scale_test, a_size_fits_and_keeps_its_shape) {
+TEST(scale_test, sizes_fit_and_keep_their_aspect_ratio) {
   const auto fit = [](std::uint32_t w, std::uint32_t h, std::uint32_t side) {
     const extent e = fit_within({w, h}, side);
     return std::pair(e.width, e.height);
@@ -66,12 +66,12 @@ TEST(scale_test, a_pixel_is_the_mean_of_its_area) {
   EXPECT_EQ(color_at(thirds, 0, 0), 0x550000ffu) << "one third of the pixel";
   EXPECT_EQ(color_at(thirds, 1, 0), 0x550000ffu);
   const pixels clear = shrink(paint(2, 1, [](auto x, auto) { return x ? 0xff0000ffu : 0x00ff0000u; }), {1, 1});
-  EXPECT_EQ(color_at(clear, 0, 0), 0xff000080u) << "what cannot be seen has no colour";
+  EXPECT_EQ(color_at(clear, 0, 0), 0xff000080u) << "transparent pixels contribute no color";
   const pixels same = paint(5, 3, noise());
   EXPECT_EQ(shrink(same, {5, 3}).rgba, same.rgba);
 }
 
-TEST(scale_test, pictures_are_turned_upright) {
+TEST(scale_test, pictures_are_rotated_by_their_orientation) {
   const pixels p = paint(8, 12, quarters(8, 12));
   const auto r = 0xff0000ffu, g = 0x00ff00ffu, b = 0x0000ffffu, w = 0xffffffffu;
   const std::vector<std::vector<std::uint32_t>> wanted = {{r, g, b, w}, {g, r, w, b}, {w, b, g, r}, {b, w, r, g},
@@ -85,7 +85,7 @@ TEST(scale_test, pictures_are_turned_upright) {
   EXPECT_EQ(turned(p, 9).rgba, p.rgba);
 }
 
-TEST(scale_test, a_png_stays_png_where_it_is_small_enough) {
+TEST(scale_test, a_png_that_is_small_enough_remains_a_png) {
   const scaled_image out = scale_image(png_of(paint(900, 600, quarters(900, 600))), 300, plenty);
   EXPECT_EQ(out.problem, "");
   EXPECT_EQ(out.format, "png");
@@ -104,12 +104,12 @@ TEST(scale_test, an_image_too_large_as_png_becomes_jpeg) {
   EXPECT_LE(jpeg.bytes.size(), 400'000u);
   const scaled_image less = scale_image(file, 600, 20'000);
   EXPECT_EQ(less.problem, "");
-  EXPECT_LT(less.width, 600u) << "fewer pixels when the quality does not suffice";
+  EXPECT_LT(less.width, 600u) << "fewer pixels if reduced quality is not enough";
   EXPECT_LE(less.bytes.size(), 20'000u);
   EXPECT_EQ(scale_image(file, 600, 100).problem, "does not become small enough");
 }
 
-TEST(scale_test, transparency_is_kept_or_lies_on_white) {
+TEST(scale_test, transparency_is_kept_or_replaced_by_white) {
   const pixels p =
       paint(400, 400, [n = noise()](auto x, auto y) mutable { return x < 200 ? 0u : (n(x, y) & ~0xffu) | 0x80u; });
   const scaled_image png = scale_image(png_of(p), 200, plenty);
@@ -120,7 +120,7 @@ TEST(scale_test, transparency_is_kept_or_lies_on_white) {
   EXPECT_TRUE(close_to(color_at(read_back(jpeg), 50, 100), 0xffffffff));
 }
 
-TEST(scale_test, a_jpeg_is_turned_as_its_exif_says) {
+TEST(scale_test, a_jpeg_is_rotated_by_its_exif_orientation) {
   const std::string file = jpeg_of(paint(1600, 800, quarters(1600, 800)));
   const scaled_image plain = scale_image(file, 200, plenty);
   EXPECT_EQ(std::pair(plain.width, plain.height), std::pair(200u, 100u));
@@ -130,7 +130,7 @@ TEST(scale_test, a_jpeg_is_turned_as_its_exif_says) {
   expect_quarters(read_back(turned), {0x0000ffff, 0xff0000ff, 0xffffffff, 0x00ff00ff});
 }
 
-TEST(scale_test, hostile_exif_says_nothing) {
+TEST(scale_test, invalid_exif_is_ignored) {
   using namespace std::string_view_literals;
   for (const auto exif : {""sv, "Exif"sv, "Exif\0\0MM\0*"sv, "Exif\0\0MM\0*\xff\xff\xff\xff"sv,
                           "Exif\0\0II*\0\x08\0\0\0\xff\xff\x12\x01"sv,
@@ -151,7 +151,7 @@ TEST(scale_test, webp_lossy_and_lossless) {
   EXPECT_FALSE(lossless.first_frame);
 }
 
-TEST(scale_test, of_an_animation_the_first_frame_is_shown) {
+TEST(scale_test, the_first_frame_of_an_animation_is_used) {
   const scaled_image gif = scale_image(gif_of(300, 200, 3), 150, plenty);
   EXPECT_EQ(gif.problem, "");
   EXPECT_EQ(gif.format, "png");
@@ -160,7 +160,7 @@ TEST(scale_test, of_an_animation_the_first_frame_is_shown) {
   EXPECT_EQ(color_at(read_back(gif), 75, 50), 0xff0000ffu);
   const scaled_image still = scale_image(gif_of(300, 200, 1, 100), 300, plenty);
   EXPECT_FALSE(still.first_frame);
-  EXPECT_EQ(color_at(read_back(still), 50, 50) & 0xff, 0u) << "outside of the frame";
+  EXPECT_EQ(color_at(read_back(still), 50, 50) & 0xff, 0u) << "outside the frame";
   EXPECT_EQ(color_at(read_back(still), 150, 150), 0xff0000ffu);
 
   const std::string one = webp_of(paint(64, 64, [](auto, auto) { return 0xff0000ffu; }), compression::lossless);
@@ -186,7 +186,7 @@ TEST(scale_test, damaged_files_are_reported) {
   std::string noise_in = jpeg_of(p);
   noise_in.resize(200);
   EXPECT_NE(scale_image(noise_in, 32, plenty).problem, "");
-  // Whatever the bytes are, there is an answer.
+  // Corrupted files yield either an image or a problem.
   for (std::string file : {files[0], files[1], files[2], jpeg_of(p)})
     for (std::size_t i = 20; i < file.size(); i += file.size() / 40 + 1) {
       std::string changed = file;
@@ -196,8 +196,8 @@ TEST(scale_test, damaged_files_are_reported) {
     }
 }
 
-TEST(scale_test, huge_dimensions_take_little_memory_or_are_refused) {
-  // 1 : 1000 by compression; 30 000 x 300 pixels, row by row.
+TEST(scale_test, huge_images_use_little_memory_or_are_rejected) {
+  // Compressed by a factor of more than 15; decoded row by row.
   const std::string wide = png_of(paint(30'000, 300, [](auto, auto) { return 0x336699ffu; }));
   EXPECT_LT(wide.size(), 2u << 20);
   const scaled_image out = scale_image(wide, 2000, plenty);
@@ -208,6 +208,7 @@ TEST(scale_test, huge_dimensions_take_little_memory_or_are_refused) {
   for (const std::size_t at : {6, 7, 8, 9}) gif[at] = '\xff';
   EXPECT_EQ(scale_image(gif, 32, plenty).problem, "has too many pixels");
   std::string png = png_of(paint(4, 4, noise()));
-  for (const std::size_t at : {16, 20}) png[at] = '\x7f';  // 2^31 pixels a side, by a header with a wrong checksum
+  for (const std::size_t at : {16, 20})
+    png[at] = '\x7f';  // about 2^31 pixels per side, in a header with a wrong checksum
   EXPECT_NE(scale_image(png, 32, plenty).problem, "");
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t max_high_bytes = 48;
 
-// Costs are numbers of bits: minus the logarithm of the probability.
+// Costs are in bits: the negative binary logarithm of a probability.
 constexpr double ascii_cost = 4, symbol_cost = 6, rare_cost = 14, margin = 6, max_cost_per_byte = 8.5;
 
 unsigned char byte_of(char c) {
@@ -41,13 +41,13 @@ bool contains(std::u32string_view set, char32_t c) {
 std::u32string characters_of(std::string_view text) {
   std::u32string out;
   const auto* at = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  for (auto left = static_cast<utf8proc_ssize_t>(text.size()); left > 0;) {
+  for (auto remaining = static_cast<utf8proc_ssize_t>(text.size()); remaining > 0;) {
     utf8proc_int32_t c = 0;
-    const utf8proc_ssize_t n = utf8proc_iterate(at, left, &c);
+    const utf8proc_ssize_t n = utf8proc_iterate(at, remaining, &c);
     if (n <= 0) break;
     out += static_cast<char32_t>(c);
     at += n;
-    left -= n;
+    remaining -= n;
   }
   return out;
 }
@@ -63,14 +63,14 @@ bool is_letter(char32_t c) {
   return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) || category == UTF8PROC_CATEGORY_MN;
 }
 
-// A text in one alphabet.
+// The cost of a text in one alphabet.
 class alphabet_cost {
  public:
   alphabet_cost(const alphabet_model& model, std::u32string_view text) : model_(model), text_(text) {}
   double total() const {
     double out = model_.prior;
     for (std::size_t i = 0; i < text_.size(); ++i)
-      out += is_ascii(text_[i]) ? ascii_cost : is_letter(text_[i]) ? letter(i) : symbol(i);
+      out += is_ascii(text_[i]) ? ascii_cost : is_letter(text_[i]) ? letter_cost(i) : symbol_cost_at(i);
     return out;
   }
 
@@ -81,17 +81,17 @@ class alphabet_cost {
     return contains(model_.vowels, lower(c)) || (model_.latin && contains(U"AEIOUYaeiouy", c));
   }
 
-  double letter(std::size_t i) const {
+  double letter_cost(std::size_t i) const {
     const char32_t c = text_[i];
     std::size_t rank = model_.letters.find(c);
     if (rank == model_.letters.npos) rank = model_.letters.find(lower(c));
     if (rank == model_.letters.npos) return rare_cost;
-    return 3 + static_cast<double>(rank) * (model_.latin ? 0.35 : 0.2) + form(i) +
-           (model_.vowels.empty() ? 0 : sound(i));
+    return 3 + static_cast<double>(rank) * (model_.latin ? 0.35 : 0.2) + shape_cost(i) +
+           (model_.vowels.empty() ? 0 : sound_cost(i));
   }
 
-  // Capitals begin words or fill them; a word has one script and more than one letter.
-  double form(std::size_t i) const {
+  // Capitals are at the beginning of a word or throughout it; a word has one script and more than one letter.
+  double shape_cost(std::size_t i) const {
     const char32_t c = text_[i], previous = before(i), next = at(i + 1);
     double out = 0;
     if (is_letter(previous) && is_upper(c) && !is_upper(previous)) out += 8;
@@ -106,7 +106,7 @@ class alphabet_cost {
   }
 
   // Consonants and vowels alternate.
-  double sound(std::size_t i) const {
+  double sound_cost(std::size_t i) const {
     const char32_t previous = before(i), next = at(i + 1);
     const bool vowel = is_vowel(text_[i]);
     std::size_t run = 1;
@@ -115,12 +115,12 @@ class alphabet_cost {
     if (model_.latin && !vowel && is_letter(previous) && is_letter(next) && !is_vowel(previous) && !is_vowel(next))
       out += 4;
     const char32_t c = lower(text_[i]);
-    // Spanish has this letter only before a vowel, Polish never.
+    // Spanish has "ñ" only before vowels, Polish has "ń" only elsewhere.
     if (c == U'ñ' && !is_vowel(next)) out += 8;
     if (c == U'ń' && is_vowel(next)) out += 8;
-    // French has this letter before a consonant, Italian at the end.
+    // French has this letter before consonants, Italian at the end of words.
     if (c == U'è' && is_letter(next) && is_vowel(next)) out += 6;
-    // Rare, and not at the beginning of a word.
+    // Rare letters, and letters that do not occur in these positions of a word.
     if (c == U'ď') out += 4;
     if (c == U'ý' && !is_letter(previous)) out += 6;
     if (c == U'ς' && is_letter(next)) out += 8;
@@ -129,7 +129,7 @@ class alphabet_cost {
     return out;
   }
 
-  double symbol(std::size_t i) const {
+  double symbol_cost_at(std::size_t i) const {
     constexpr std::u32string_view common = U"€£§©®°·«»“”„‘’–—…²³½±×\u00A0№";
     const char32_t c = text_[i], previous = before(i);
     if (c == U'¤') return 20;
@@ -149,7 +149,8 @@ class alphabet_cost {
   const std::u32string_view text_;
 };
 
-// A character in an encoding of two bytes: whether it is one of the level that has the common ones.
+// A character in a two-byte encoding. `common_level`: it belongs to the level of the standard that has the common
+// characters.
 struct unit {
   std::size_t bytes = 1;
   bool common_level = false;
@@ -191,14 +192,15 @@ bool is_full_width(char32_t c) {
   return c >= 0xFF01 && c <= 0xFF5E;
 }
 
-// A text in an encoding with characters of two bytes.
+// The cost of a text in an encoding with two-byte characters.
 class cjk_cost {
  public:
   cjk_cost(const cjk_model& model, std::u32string_view text, const std::vector<unit>& units)
       : model_(model), text_(text), units_(units) {}
   double total() const {
     double out = model_.prior;
-    for (std::size_t i = 0; i < text_.size(); ++i) out += is_ascii(text_[i]) ? ascii_cost : character(i) + company(i);
+    for (std::size_t i = 0; i < text_.size(); ++i)
+      out += is_ascii(text_[i]) ? ascii_cost : character_cost(i) + neighbor_cost(i);
     return out;
   }
 
@@ -206,21 +208,21 @@ class cjk_cost {
   char32_t at(std::size_t i) const { return i < text_.size() ? text_[i] : U' '; }
   char32_t before(std::size_t i) const { return i > 0 ? text_[i - 1] : U' '; }
 
-  double character(std::size_t i) const {
+  double character_cost(std::size_t i) const {
     constexpr std::u32string_view marks = U"、。，；：？！（）「」『』《》【】“”‘’…—・～％￥　ー";
     const char32_t c = text_[i];
     const bool japanese = model_.layout == cjk_layout::shift_jis || model_.layout == cjk_layout::euc_jp;
     if (contains(marks, c)) return 8;
     if (is_kana(c)) return japanese ? (c < 0x30A1 ? 6.5 : 7) : 16;
-    if (is_half_width_kana(c)) return japanese ? half_width_kana(i) : rare_cost;
+    if (is_half_width_kana(c)) return japanese ? half_width_kana_cost(i) : rare_cost;
     if (is_full_width(c)) return 10;
     const bool written = model_.layout == cjk_layout::korean ? is_hangul(c) : is_ideograph(c);
     if (!written) return rare_cost + 4;
     return contains(model_.common, c) ? 9 : units_[i].common_level ? 13 : 19;
   }
 
-  // Small letters and voicing marks follow others.
-  double half_width_kana(std::size_t i) const {
+  // Small letters and voicing marks follow other kana.
+  double half_width_kana_cost(std::size_t i) const {
     const char32_t c = text_[i], previous = before(i);
     const bool small = c >= 0xFF67 && c <= 0xFF70, mark = c >= 0xFF9E;
     const bool voiceable =
@@ -231,8 +233,8 @@ class cjk_cost {
     return 6;
   }
 
-  // A word does not have one such character among Latin letters.
-  double company(std::size_t i) const {
+  // A single such character among Latin letters or other ASCII characters is improbable.
+  double neighbor_cost(std::size_t i) const {
     const char32_t previous = before(i), next = at(i + 1);
     double out = 0;
     if (is_ascii_letter(previous)) out += 3;
@@ -246,18 +248,18 @@ class cjk_cost {
   const std::vector<unit>& units_;
 };
 
-struct reading {
+struct interpretation {
   std::string encoding;
   double cost = 0;
 };
-using readings = std::map<std::string, reading>;  // by the text in UTF-8
+using interpretations = std::map<std::string, interpretation>;  // key: the text in UTF-8
 
-void add(readings& all, const std::string& text, const char* encoding, double cost) {
-  const auto [at, is_new] = all.try_emplace(text, reading{encoding, cost});
+void add(interpretations& all, const std::string& text, const char* encoding, double cost) {
+  const auto [at, is_new] = all.try_emplace(text, interpretation{encoding, cost});
   if (!is_new && cost < at->second.cost) at->second = {encoding, cost};
 }
 
-void add_cjk(std::string_view bytes, const cjk_model& model, readings& all) {
+void add_cjk(std::string_view bytes, const cjk_model& model, interpretations& all) {
   const std::optional<std::string> text = to_utf8(bytes, model.encoding, false);
   if (!text) return;
   std::vector<unit> units;
@@ -273,12 +275,12 @@ bool is_short_text(std::string_view bytes) {
 }
 
 std::string encoding_of_short_text(std::string_view bytes) {
-  readings all;
+  interpretations all;
   for (const alphabet_model& model : alphabet_models())
     if (const std::optional<std::string> text = to_utf8(bytes, model.encoding, false))
       add(all, *text, model.encoding, alphabet_cost(model, characters_of(*text)).total());
   for (const cjk_model& model : cjk_models()) add_cjk(bytes, model, all);
-  const reading *best = nullptr, *second = nullptr;
+  const interpretation *best = nullptr, *second = nullptr;
   for (const auto& [text, candidate] : all) {
     if (best == nullptr || candidate.cost < best->cost)
       second = std::exchange(best, &candidate);

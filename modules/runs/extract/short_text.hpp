@@ -1,14 +1,15 @@
-// The encoding of a text with few characters outside ASCII, where a statistical detector only guesses. Pure.
+// Determines the encoding of text with few characters outside ASCII, for which a statistical detector only guesses.
+// Pure.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace extract {
 
-// Whether a text has so few bytes outside ASCII that `encoding_of_short_text` decides.
+// Whether a text has few enough bytes outside ASCII for `encoding_of_short_text`.
 bool is_short_text(std::string_view bytes);
 
-// The encoding in which a text is clearly more plausible than in each other one, as iconv names it; empty: none is.
+// The iconv name of the encoding in which the text is clearly more plausible than in any other; empty: there is none.
 std::string encoding_of_short_text(std::string_view bytes);
 
 }  // namespace extract

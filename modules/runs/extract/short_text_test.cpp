@@ -256,7 +256,7 @@ constexpr sample samples[] = {
     {"EUC-KR", "남\n", expected::unknown},
 };
 
-TEST(short_text_test, no_text_is_read_in_a_wrong_encoding) {
+TEST(short_text_test, texts_are_read_correctly_or_reported_as_unknown) {
   for (const sample& s : samples) {
     const plain_text t = read_text(encoded(s.text, s.encoding), part::whole);
     if (s.is == expected::unknown)

@@ -27,8 +27,8 @@ shrinker::shrinker(extent from, extent to)
   out_.rgba.resize(std::size_t{to.width} * to.height * 4);
 }
 
-// A row of the picture is to_.height units high, a row of the result from_.height; the same across. So every sum is
-// exact: at most 255 * 255 * 2^20 * 2^20.
+// A source row is to_.height units high and a result row from_.height units; the same applies horizontally. So every
+// sum is exact: at most 255 * 255 * 2^20 * 2^20.
 void shrinker::add_row(const std::uint8_t* rgba) {
   if (out_y_ >= to_.height) return;
   std::fill(row_.begin(), row_.end(), 0);
@@ -37,25 +37,25 @@ void shrinker::add_row(const std::uint8_t* rgba) {
   for (std::uint32_t i = 0; i < from_.width; ++i, rgba += 4) {
     const std::uint64_t alpha = rgba[3];
     const std::uint64_t channels[] = {rgba[0] * alpha, rgba[1] * alpha, rgba[2] * alpha, alpha * 255};
-    std::uint64_t left = to_.width;
-    while (left > 0) {
-      const std::uint64_t part = std::min(left, end_of_target - at);
+    std::uint64_t remaining = to_.width;
+    while (remaining > 0) {
+      const std::uint64_t part = std::min(remaining, end_of_target - at);
       for (std::size_t c = 0; c < 4; ++c) row_[x * 4 + c] += channels[c] * part;
       at += part;
-      left -= part;
+      remaining -= part;
       if (at == end_of_target && x + 1 < to_.width) {
         ++x;
         end_of_target += from_.width;
       }
     }
   }
-  std::uint64_t left = to_.height;
-  while (left > 0 && out_y_ < to_.height) {
+  std::uint64_t remaining = to_.height;
+  while (remaining > 0 && out_y_ < to_.height) {
     const std::uint64_t end = std::uint64_t{out_y_ + 1} * from_.height;
-    const std::uint64_t part = std::min(left, end - y_);
+    const std::uint64_t part = std::min(remaining, end - y_);
     for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += row_[i] * part;
     y_ += part;
-    left -= part;
+    remaining -= part;
     if (y_ == end) finish_row();
   }
 }
@@ -64,7 +64,7 @@ void shrinker::finish_row() {
   const std::uint64_t area = std::uint64_t{from_.width} * from_.height;
   std::uint8_t* out = out_.rgba.data() + std::size_t{out_y_} * to_.width * 4;
   for (std::size_t i = 0; i < sum_.size(); i += 4, out += 4) {
-    const std::uint64_t alpha = sum_[i + 3] / 255;  // of the whole area, times 255
+    const std::uint64_t alpha = sum_[i + 3] / 255;  // sum over the area, times 255
     if (alpha > 0)
       for (std::size_t c = 0; c < 3; ++c)
         out[c] = static_cast<std::uint8_t>(std::min<std::uint64_t>((sum_[i + c] + alpha / 2) / alpha, 255));

@@ -1,4 +1,4 @@
-// Images for tests, written by the libraries of their formats.
+// Creates images for tests with the libraries of their formats.
 #pragma once
 #include <gif_lib.h>
 #include <png.h>
@@ -25,7 +25,7 @@ inline pixels paint(std::uint32_t width, std::uint32_t height, const painter& co
   return out;
 }
 
-// Red, green, blue and white quarters: left top, right top, left bottom, right bottom.
+// Red, green, blue and white quarters: top left, top right, bottom left, bottom right.
 inline painter quarters(std::uint32_t width, std::uint32_t height) {
   return [=](std::uint32_t x, std::uint32_t y) {
     const bool right = x >= width / 2, bottom = y >= height / 2;
@@ -33,7 +33,7 @@ inline painter quarters(std::uint32_t width, std::uint32_t height) {
   };
 }
 
-// Does not compress.
+// Incompressible.
 inline painter noise() {
   return [state = 1u](std::uint32_t, std::uint32_t) mutable {
     state = state * 1664525u + 1013904223u;
@@ -77,7 +77,7 @@ inline std::string little(std::size_t value, int bytes) {
   return out;
 }
 
-// An animation of the pictures of lossless files of the same size.
+// An animation whose frames are lossless files of the same size.
 inline std::string animated_webp(std::uint32_t width, std::uint32_t height, const std::vector<std::string>& files) {
   const auto chunk = [](std::string_view name, const std::string& content) {
     return std::string(name) + little(content.size(), 4) + content + (content.size() % 2 ? std::string(1, '\0') : "");
@@ -89,7 +89,7 @@ inline std::string animated_webp(std::uint32_t width, std::uint32_t height, cons
   return "RIFF" + little(body.size() + 4, 4) + "WEBP" + body;
 }
 
-// A GIF of two colours, red and green; each frame is of one. The first is painted at `offset` of the canvas.
+// A GIF whose frames are alternately red and green. Each frame begins at `offset` in both directions.
 inline std::string gif_of(int width, int height, int frames, int offset = 0) {
   std::string out;
   int error = 0;
@@ -115,7 +115,7 @@ inline std::string gif_of(int width, int height, int frames, int offset = 0) {
   return out;
 }
 
-// The JPEG with an Exif block of this orientation.
+// The JPEG with an Exif block that specifies this orientation.
 inline std::string with_orientation(const std::string& jpeg, int orientation) {
   std::string exif("Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0", 25);
   exif += static_cast<char>(orientation);

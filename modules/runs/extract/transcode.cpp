@@ -18,22 +18,22 @@ class converter {
   ~converter() {
     if (known()) ::iconv_close(handle_);
   }
-  // Appends what `bytes` are in UTF-8 and leaves in `bytes` what could not be converted. 0, EILSEQ (also for an unknown encoding),
-  // or EINVAL: the last character is incomplete.
+  // Appends the converted text to `out` and leaves the bytes that could not be converted in `bytes`. Returns 0, EILSEQ
+  // (also for an unknown encoding), or EINVAL: the last character is incomplete.
   int convert(std::string_view& bytes, std::string& out) {
     if (!known()) return EILSEQ;
     char* in = const_cast<char*>(bytes.data());  // iconv does not write to it
-    std::size_t left = bytes.size();
+    std::size_t remaining = bytes.size();
     for (bool flushed = false; !flushed;) {
       char* to = piece_.data();
       std::size_t room = piece_.size();
-      flushed = left == 0;
+      flushed = remaining == 0;
       const std::size_t done =
-          flushed ? ::iconv(handle_, nullptr, nullptr, &to, &room) : ::iconv(handle_, &in, &left, &to, &room);
-      const int why = errno;
+          flushed ? ::iconv(handle_, nullptr, nullptr, &to, &room) : ::iconv(handle_, &in, &remaining, &to, &room);
+      const int error = errno;
       out.append(piece_.data(), piece_.size() - room);
-      bytes.remove_prefix(bytes.size() - left);
-      if (done == static_cast<std::size_t>(-1) && why != E2BIG) return why;
+      bytes.remove_prefix(bytes.size() - remaining);
+      if (done == static_cast<std::size_t>(-1) && error != E2BIG) return error;
     }
     return 0;
   }
@@ -49,14 +49,14 @@ class converter {
 std::optional<std::string> to_utf8(std::string_view bytes, const std::string& encoding, bool cut) {
   converter from(encoding);
   std::string out;
-  std::string_view left = bytes;
-  const int why = from.convert(left, out);
-  if (why != 0 && !(why == EINVAL && cut)) {
-    // Microsoft's Big5 has characters twice that the standard of Hong Kong has once.
+  std::string_view remaining = bytes;
+  const int error = from.convert(remaining, out);
+  if (error != 0 && !(error == EINVAL && cut)) {
+    // Microsoft's Big5 encodes some characters twice that the Hong Kong standard encodes once.
     return encoding == "BIG5-HKSCS" ? to_utf8(bytes, "CP950", cut) : std::nullopt;
   }
-  const bool good = all_characters(out, [](char32_t c) { return !is_text_control(c); });
-  return good ? std::optional(std::move(out)) : std::nullopt;
+  const bool is_text = all_characters(out, [](char32_t c) { return !is_text_control(c); });
+  return is_text ? std::optional(std::move(out)) : std::nullopt;
 }
 
 std::string repaired_utf8(std::string_view bytes, const std::string& encoding) {

@@ -11,7 +11,7 @@
 namespace extract {
 namespace {
 
-constexpr std::size_t deepest = 1000;
+constexpr std::size_t max_depth = 1000;
 
 std::string_view local(const char* name) {
   const std::string_view whole(name);
@@ -20,11 +20,11 @@ std::string_view local(const char* name) {
 }
 
 void add_attribute(xml_handler::attributes& to, const char* name, const char* value) {
-  const std::string_view plain = local(name);
-  const auto [at, fresh] = to.emplace(plain, value);
-  if (fresh) return;
-  const bool prefixed = plain.data() != name;
-  std::string& other = to[":" + std::string(plain)];
+  const std::string_view local_name = local(name);
+  const auto [at, inserted] = to.emplace(local_name, value);
+  if (inserted) return;
+  const bool prefixed = local_name.data() != name;
+  std::string& other = to[":" + std::string(local_name)];
   other = prefixed ? value : std::exchange(at->second, value);
 }
 
@@ -32,25 +32,25 @@ struct parse_state {
   xml_handler& to;
   XML_Parser parser;
   std::size_t depth = 0;
-  bool enough = false;
+  bool stopped_by_handler = false;
   void stop() { XML_StopParser(parser, XML_FALSE); }
 };
 
 void XMLCALL on_begin(void* p, const char* name, const char** with) {
-  auto& r = *static_cast<parse_state*>(p);
-  if (++r.depth > deepest) return r.stop();
+  auto& state = *static_cast<parse_state*>(p);
+  if (++state.depth > max_depth) return state.stop();
   xml_handler::attributes attributes;
   for (; *with != nullptr; with += 2) add_attribute(attributes, with[0], with[1]);
-  r.to.begin(local(name), attributes);
-  if (r.to.full()) {
-    r.enough = true;
-    r.stop();
+  state.to.begin(local(name), attributes);
+  if (state.to.full()) {
+    state.stopped_by_handler = true;
+    state.stop();
   }
 }
 void XMLCALL on_end(void* p, const char* name) {
-  auto& r = *static_cast<parse_state*>(p);
-  --r.depth;
-  r.to.end(local(name));
+  auto& state = *static_cast<parse_state*>(p);
+  --state.depth;
+  state.to.end(local(name));
 }
 void XMLCALL on_text(void* p, const char* text, int n) {
   static_cast<parse_state*>(p)->to.text({text, static_cast<std::size_t>(n)});
@@ -61,12 +61,12 @@ void XMLCALL on_doctype(void* p, const char*, const char*, const char*, int has_
 
 using parser_handle = std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)>;
 
-// `encoding`: nullptr for that of the document.
+// `encoding`: nullptr: the encoding of the document.
 XML_Error parse(std::string_view document, xml_handler& to, const char* encoding) {
   const parser_handle parser(XML_ParserCreate(encoding), &XML_ParserFree);
   if (!parser) return XML_ERROR_NO_MEMORY;
-  parse_state r{to, parser.get()};
-  XML_SetUserData(parser.get(), &r);
+  parse_state state{to, parser.get()};
+  XML_SetUserData(parser.get(), &state);
   XML_SetElementHandler(parser.get(), &on_begin, &on_end);
   XML_SetCharacterDataHandler(parser.get(), &on_text);
   XML_SetStartDoctypeDeclHandler(parser.get(), &on_doctype);
@@ -75,7 +75,7 @@ XML_Error parse(std::string_view document, xml_handler& to, const char* encoding
     const std::string_view piece = document.substr(0, step);
     document.remove_prefix(piece.size());
     if (XML_Parse(parser.get(), piece.data(), static_cast<int>(piece.size()), document.empty()) != XML_STATUS_OK)
-      return r.enough ? XML_ERROR_NONE : XML_GetErrorCode(parser.get());
+      return state.stopped_by_handler ? XML_ERROR_NONE : XML_GetErrorCode(parser.get());
   } while (!document.empty());
   return XML_ERROR_NONE;
 }
@@ -89,7 +89,7 @@ std::string attribute(const xml_handler::attributes& with, std::string_view name
 
 bool parse_xml(std::string_view document, xml_handler& to) {
   XML_Error error = parse(document, to, nullptr);
-  // Reported at the declaration, before the first element.
+  // The error is reported at the declaration, before the first element.
   if (error == XML_ERROR_UNKNOWN_ENCODING)
     if (const auto text = to_utf8(document, declared_encoding(document), false)) error = parse(*text, to, "UTF-8");
   return error == XML_ERROR_NONE;

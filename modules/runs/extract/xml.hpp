@@ -1,5 +1,5 @@
-// XML as events, by expat. A document type with declarations is refused: no format read here has one, and entities grow there. External
-// ones are not read.
+// Parses XML into events using expat. A document type with declarations is rejected: none of the supported formats has
+// one, and entities can expand without limit. External document types are not read.
 #pragma once
 #include <map>
 #include <string>
@@ -10,21 +10,22 @@ namespace extract {
 class xml_handler {
  public:
   using attributes = std::map<std::string, std::string, std::less<>>;
-  // Names without their prefix: "p" for "w:p". Of two attributes "id" and "r:id" the second is ":id".
+  // Names have no prefix: "p" for "w:p". If an element has both "id" and "r:id", the latter is named ":id".
   virtual void begin(std::string_view name, const attributes& with) = 0;
   virtual void text(std::string_view text) = 0;
   virtual void end(std::string_view name) = 0;
-  // True: enough was read.
+  // True: stop parsing.
   virtual bool full() const { return false; }
 
  protected:
   ~xml_handler() = default;
 };
 
-// Empty: the element does not have it.
+// Empty: the element does not have the attribute.
 std::string attribute(const xml_handler::attributes& with, std::string_view name);
 
-// False: not well-formed; the handler got what came before. Encodings that expat does not know are converted first.
+// False: the document is not well-formed; the handler received the part before the error. Encodings that expat does not
+// support are converted first.
 bool parse_xml(std::string_view document, xml_handler& to);
 
 }  // namespace extract

@@ -58,7 +58,7 @@ std::string biff_reader::characters(std::size_t n, bool wide) {
   while (n > 0 && part_ < parts_.size()) {
     if (at_ >= parts_[part_].size()) {
       if (at_end()) break;
-      // The rest of a string in a continuation begins with its width.
+      // In a continuation, the rest of a string begins with the width of its characters.
       wide = (u8() & 1) != 0;
       continue;
     }

@@ -1,4 +1,4 @@
-// Records of Excel's binary formats, and the strings in them. Pure.
+// Reads the records of Excel's binary formats and the strings in them. Pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace extract {
 
-// A record with its continuations, which are read as one.
+// A record with its continuations, which are read as one record.
 struct biff_record {
   unsigned type = 0;
   std::vector<std::string_view> parts;  // at least one
@@ -21,7 +21,7 @@ struct biff_record {
 class biff_stream {
  public:
   explicit biff_stream(std::string_view stream, std::size_t from = 0) : stream_(stream), at_(from) {}
-  // False: the end.
+  // False: end of the stream.
   bool next(biff_record& out);
   std::size_t position() const { return at_; }
 
@@ -30,7 +30,7 @@ class biff_stream {
   std::size_t at_;
 };
 
-// Reads numbers and strings through the parts of a record.
+// Reads numbers and strings that may extend over several parts of a record.
 class biff_reader {
  public:
   biff_reader(const biff_record& record, unsigned code_page, bool unicode, std::size_t part = 0, std::size_t at = 0)
@@ -40,7 +40,8 @@ class biff_reader {
   std::uint16_t u16();
   std::uint32_t u32();
   void skip(std::size_t n);
-  // A string of `n` characters as UTF-8. With Unicode, options precede it: the width of the characters, formatting runs, phonetics.
+  // Reads a string of `n` characters as UTF-8. In Unicode, options precede the string: the width of the characters,
+  // formatting runs, phonetics.
   std::string string(std::size_t n);
 
  private:

@@ -1,4 +1,4 @@
-// Bytes of binary formats and compound files for tests; the container is made by libgsf, as Gnumeric would.
+// Creates binary records and compound files for tests; libgsf writes the compound files, as it does for Gnumeric.
 #pragma once
 #include <gsf/gsf-outfile-msole.h>
 #include <gsf/gsf-outfile.h>
@@ -39,7 +39,7 @@ inline void put(std::string& into, std::size_t at, std::string_view bytes) {
   into.replace(at, bytes.size(), bytes);
 }
 
-using streams = std::vector<std::pair<std::string, std::string>>;  // "folder/name" in a folder
+using streams = std::vector<std::pair<std::string, std::string>>;  // name: "folder/name" for a stream in a folder
 inline void write_compound(const std::string& path, const streams& all) {
   gsf_init();
   GsfOutput* file = gsf_output_stdio_new(path.c_str(), nullptr);

@@ -31,7 +31,7 @@ void compound_file::unref::operator()(_GsfInfile* file) const {
 
 compound_file::compound_file(const std::string& path) {
   gsf_init();
-  // It warns about damaged files.
+  // Suppresses libgsf's warnings about damaged files.
   g_log_set_default_handler([](const char*, GLogLevelFlags, const char*, void*) {}, nullptr);
   const std::unique_ptr<GsfInput, unref_object> input(gsf_input_stdio_new(path.c_str(), nullptr));
   if (input) root_.reset(gsf_infile_msole_new(input.get(), nullptr));

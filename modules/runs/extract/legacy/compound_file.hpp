@@ -1,4 +1,4 @@
-// The streams of a compound file (OLE, [MS-CFB]), by libgsf.
+// Reads the streams of a compound file (OLE, [MS-CFB]) using libgsf.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -14,11 +14,11 @@ class compound_file {
  public:
   explicit compound_file(const std::string& path);
   bool readable() const { return root_ != nullptr; }
-  // Names are compared without regard to case.
+  // Names are case-insensitive.
   bool has(std::string_view name) const { return find(name).has_value(); }
-  // Empty: there is none, or it has more than 64 MiB.
+  // Empty: the stream is missing or larger than 64 MiB.
   std::string stream(std::string_view name) const;
-  // The storage (folder) in this one; not readable: there is none.
+  // The storage (folder) with this name; not readable if it is missing.
   compound_file storage(std::string_view name) const;
 
  private:

@@ -8,15 +8,16 @@
 namespace extract {
 namespace {
 
-void read_presentation(const compound_file& root, std::size_t most, office_text& out) {
-  // PowerPoint 97 can save a document for PowerPoint 95 as well; its own form is then in a folder.
+void read_presentation(const compound_file& root, std::size_t max_bytes, office_text& out) {
+  // PowerPoint 97 can save a document for both PowerPoint 95 and 97; the version for PowerPoint 97 is then in this
+  // storage.
   const compound_file dual = root.storage("PP97_DUALSTORAGE");
   const compound_file& file = dual.readable() ? dual : root;
   if (file.has("EncryptedSummary")) {
     out.problem = "it is encrypted and needs a password";
     return;
   }
-  read_presentation_binary(file.stream("PowerPoint Document"), file.stream("Current User"), most, out);
+  read_presentation_binary(file.stream("PowerPoint Document"), file.stream("Current User"), max_bytes, out);
 }
 
 }  // namespace

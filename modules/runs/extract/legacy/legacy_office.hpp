@@ -1,4 +1,4 @@
-// The text of documents in the binary formats of Office: doc, xls and ppt.
+// Extracts the text of documents in the binary Office formats: doc, xls and ppt.
 #pragma once
 #include <cstddef>
 #include <string>

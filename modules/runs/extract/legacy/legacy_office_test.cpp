@@ -1,4 +1,4 @@
-// Which document a compound file contains.
+// Tests which document a compound file contains.
 #include "legacy_office.hpp"
 
 #include "binary_fixture.hpp"
@@ -38,19 +38,20 @@ std::string presentation(const std::string& text) {
 
 TEST_F(legacy_office_test, the_streams_identify_the_program) {
   EXPECT_EQ(read_streams({{"WordDocument", old_document()}}), "doc:plan");
-  EXPECT_EQ(read_streams({{"WORDDOCUMENT", old_document()}}), "doc:plan") << "as other programs write the name";
+  EXPECT_EQ(read_streams({{"WORDDOCUMENT", old_document()}}), "doc:plan")
+      << "some programs write the name in upper case";
   EXPECT_EQ(read_streams({{"Book", sheet("total")}}), "xls:--- Sheet: Sheet1 ---\ntotal\n");
   EXPECT_EQ(read_streams({{"Workbook", sheet("97")}, {"Book", sheet("95")}}), "xls:--- Sheet: Sheet1 ---\n97\n");
   EXPECT_EQ(read_streams({{"PowerPoint Document", presentation("slide")}, {"Current User", "x"}}), "ppt:slide\n");
 }
 
-TEST_F(legacy_office_test, a_presentation_for_two_versions_is_read_in_its_own_form) {
+TEST_F(legacy_office_test, a_presentation_for_two_versions_is_read_in_the_newer_format) {
   EXPECT_EQ(read_streams({{"PowerPoint Document", "of PowerPoint 95"},
                           {"PP97_DUALSTORAGE/PowerPoint Document", presentation("slide")}}),
             "ppt:slide\n");
 }
 
-TEST_F(legacy_office_test, unreadable_documents_are_named) {
+TEST_F(legacy_office_test, unreadable_documents_have_a_reason) {
   EXPECT_EQ(read_streams({{"EncryptedPackage", "x"}, {"EncryptionInfo", "x"}}),
             "(it is encrypted and needs a password):");
   EXPECT_EQ(read_streams({{"EncryptedSummary", "x"}, {"PowerPoint Document", "x"}}),
@@ -63,7 +64,7 @@ TEST_F(legacy_office_test, unreadable_documents_are_named) {
             "(it is a compound file (OLE) that contains no document of Word, Excel or PowerPoint):");
 }
 
-TEST_F(legacy_office_test, damaged_files_are_named) {
+TEST_F(legacy_office_test, damaged_files_are_reported) {
   std::ofstream(path) << "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1" << std::string(2000, '\0');
   EXPECT_EQ(read_legacy_office(path, 100).problem,
             "it is in the binary format of old office programs (doc, xls, ppt) and damaged");

@@ -1,5 +1,5 @@
-// Numbers in the binary formats of Office, which are all little-endian. Reading past the end gives zeros and empty views, so damaged
-// offsets need no separate check. Pure.
+// Reads numbers in the binary Office formats, which are little-endian. Reading past the end yields zeros and empty
+// views, so damaged offsets need no separate check. Pure.
 #pragma once
 #include <algorithm>
 #include <bit>

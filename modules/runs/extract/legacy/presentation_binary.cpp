@@ -69,7 +69,7 @@ std::string lines_of(std::string text) {
   return text;
 }
 
-// A character of one byte has the number that it has in Unicode.
+// Each byte is a Unicode code point.
 std::string from_low_bytes(std::string_view bytes) {
   std::string wide;
   for (const char c : bytes) {
@@ -89,7 +89,7 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \n\t") == text.npos;
 }
 
-// A slide or a page of notes as the document lists it: the texts of its placeholders.
+// An entry of the document's list of slides or notes, with the texts of the placeholders.
 struct listed_page {
   std::uint32_t persist_id = 0, slide_id = 0;
   std::vector<std::string> texts;
@@ -97,7 +97,7 @@ struct listed_page {
 
 class presentation {
  public:
-  presentation(std::string_view stream, std::size_t most) : stream_(stream), most_(most) {}
+  presentation(std::string_view stream, std::size_t max_bytes) : stream_(stream), max_bytes_(max_bytes) {}
   void read(std::uint32_t last_edit, std::string& out);
 
  private:
@@ -118,33 +118,33 @@ class presentation {
   void add_everything(std::string_view content, std::string& out, int depth) const;
 
   const std::string_view stream_;
-  const std::size_t most_;
-  std::map<std::uint32_t, std::uint32_t> places_;  // of persistent objects
+  const std::size_t max_bytes_;
+  std::map<std::uint32_t, std::uint32_t> offsets_;  // of persistent objects, by id
   std::uint32_t document_ = 0;
   std::vector<listed_page> slides_;
-  std::string footers_;  // of all slides and of all notes
+  std::string footers_;  // that apply to all slides or all notes
   std::map<std::uint32_t, listed_page> notes_of_slide_;
   std::set<std::uint32_t> slides_read_, notes_read_;  // persist ids
-  std::size_t visited_ = 0;  // bytes of directories, slides and notes
+  std::size_t visited_ = 0;  // total bytes of visited directories, slides and notes
 };
 
-// References may lead to one object any number of times, so the work is bounded by the size of the stream: a presentation needs each
-// directory and slide once and each page of notes twice.
+// Any number of references may refer to the same object, so the work is limited by the size of the stream: an intact
+// presentation requires each directory and slide once and each notes page twice.
 std::optional<record> presentation::visit(std::optional<record> r) {
   if (!r || visited_ > 2 * stream_.size()) return std::nullopt;
   visited_ += r->content.size();
   return r;
 }
 
-// The directory of an edit: runs of ids with the places of their objects.
+// The directory of an edit contains runs of ids with the offsets of their objects.
 void presentation::read_directory(std::string_view content) {
   const little_endian bytes(content);
   for (std::size_t at = 0; at + 4 <= content.size();) {
     const std::uint32_t head = bytes.u32(at), first = head & 0xFFFFF, n = head >> 20;
     at += 4;
-    // A later edit was read before.
+    // Later edits are read first and take precedence.
     for (std::uint32_t i = 0; i < n && at + 4 <= content.size(); ++i, at += 4)
-      places_.emplace(first + i, bytes.u32(at));
+      offsets_.emplace(first + i, bytes.u32(at));
   }
 }
 
@@ -155,8 +155,8 @@ void presentation::read_edits(std::uint32_t at) {
     if (!edit || edit->type != user_edit) return;
     const little_endian content(edit->content);
     if (document_ == 0) document_ = content.u32(16);
-    if (const std::uint32_t place = content.u32(12); directories.insert(place).second) {
-      const std::optional<record> directory = visit(record_at(stream_, place));
+    if (const std::uint32_t offset = content.u32(12); directories.insert(offset).second) {
+      const std::optional<record> directory = visit(record_at(stream_, offset));
       if (directory && directory->type == persist_directory) read_directory(directory->content);
     }
     at = content.u32(8);
@@ -164,8 +164,8 @@ void presentation::read_edits(std::uint32_t at) {
 }
 
 std::optional<record> presentation::persistent(std::uint32_t id) const {
-  const auto at = places_.find(id);
-  return at == places_.end() ? std::nullopt : record_at(stream_, at->second);
+  const auto at = offsets_.find(id);
+  return at == offsets_.end() ? std::nullopt : record_at(stream_, at->second);
 }
 
 std::vector<listed_page> presentation::read_list(std::string_view content) {
@@ -178,7 +178,7 @@ std::vector<listed_page> presentation::read_list(std::string_view content) {
       has_text = true;
     }
     if (out.empty()) return true;
-    // A placeholder without a text has only the header.
+    // A placeholder without text has only a header.
     if (r.type == text_header) {
       if (!has_text) out.back().texts.emplace_back();
       has_text = false;
@@ -192,7 +192,7 @@ std::vector<listed_page> presentation::read_list(std::string_view content) {
   return out;
 }
 
-// Notes name the slide that they belong to.
+// Notes contain the id of their slide.
 void presentation::read_notes(std::vector<listed_page> notes) {
   for (listed_page& page : notes) {
     if (!notes_read_.insert(page.persist_id).second) continue;
@@ -215,7 +215,7 @@ void presentation::read_lists(const record& document) {
   });
 }
 
-// Headers and footers that are not text boxes.
+// Adds headers and footers that are not text boxes.
 void presentation::add_strings(std::string_view content, std::string& out) {
   for_each_record(content, [&](const record& r) {
     if (r.type != text_string) return true;
@@ -228,7 +228,7 @@ void presentation::add_strings(std::string_view content, std::string& out) {
 void presentation::add_texts(std::string_view content, const listed_page& page, std::set<std::size_t>& used,
                              std::string& out, int depth) const {
   for_each_record(content, [&](const record& r) {
-    if (out.size() >= most_) return false;
+    if (out.size() >= max_bytes_) return false;
     if (r.type == outline_reference) {
       const std::size_t n = little_endian(r.content).u32(0);
       if (n < page.texts.size() && used.insert(n).second) out += page.texts[n] + "\n";
@@ -242,15 +242,15 @@ void presentation::add_texts(std::string_view content, const listed_page& page, 
   });
 }
 
-// What its shapes contain, then the placeholders of the list that no shape refers to.
+// Adds the text of the shapes, then the listed placeholders that no shape refers to.
 void presentation::add_page(const record& container, const listed_page& page, std::string& out) const {
   std::set<std::size_t> used;
   add_texts(container.content, page, used, out, 0);
   for (std::size_t i = 0; i < page.texts.size(); ++i)
-    if (!used.contains(i) && !is_blank(page.texts[i]) && out.size() < most_) out += page.texts[i] + "\n";
+    if (!used.contains(i) && !is_blank(page.texts[i]) && out.size() < max_bytes_) out += page.texts[i] + "\n";
 }
 
-// Comments are in an extension of PowerPoint 2002, whose data is not marked as a container.
+// Comments are in an extension of PowerPoint 2002, the data of which is not marked as a container.
 void presentation::add_comments(std::string_view content, std::string& out, int depth) const {
   for_each_record(content, [&](const record& r) {
     if (r.type == comment) {
@@ -260,7 +260,7 @@ void presentation::add_comments(std::string_view content, std::string& out, int 
         if (part.type == text_string && part.instance == 1) text = lines_of(from_utf16(part.content));
         return true;
       });
-      if (!is_blank(text) && out.size() < most_) out += (author.empty() ? "" : author + ": ") + text + "\n";
+      if (!is_blank(text) && out.size() < max_bytes_) out += (author.empty() ? "" : author + ": ") + text + "\n";
     } else if ((r.container || r.type == binary_tag_data) && depth < max_depth) {
       add_comments(r.content, out, depth + 1);
     }
@@ -268,7 +268,7 @@ void presentation::add_comments(std::string_view content, std::string& out, int 
   });
 }
 
-// Notes belong to one slide, so they are written once.
+// Notes belong to one slide, so they are removed when they are written.
 void presentation::read_notes_of(const listed_page& page, std::string& out) {
   const auto notes = notes_of_slide_.extract(page.slide_id);
   if (notes.empty()) return;
@@ -279,7 +279,7 @@ void presentation::read_notes_of(const listed_page& page, std::string& out) {
 }
 
 void presentation::read_slide(const listed_page& page, std::size_t number, std::string& out) {
-  // A list that names a slide again has only its placeholders again.
+  // If the list repeats a slide, only the placeholders are repeated.
   const std::optional<record> slide =
       slides_read_.insert(page.persist_id).second ? visit(persistent(page.persist_id)) : std::nullopt;
   bool hidden = false;
@@ -297,12 +297,12 @@ void presentation::read_slide(const listed_page& page, std::size_t number, std::
   read_notes_of(page, out);
 }
 
-// Of a damaged file: each text in the order of the stream.
+// For a damaged file: adds all texts in stream order.
 void presentation::add_everything(std::string_view content, std::string& out, int depth) const {
   for_each_record(content, [&](const record& r) {
     if (const std::optional<std::string> text = text_of_atom(r); text && !is_blank(*text)) out += *text + "\n";
     if (r.container && depth < max_depth) add_everything(r.content, out, depth + 1);
-    return out.size() < most_;
+    return out.size() < max_bytes_;
   });
 }
 
@@ -312,7 +312,7 @@ void presentation::read(std::uint32_t last_edit, std::string& out) {
     read_lists(*document);
   std::size_t number = 0;
   for (const listed_page& page : slides_) {
-    if (out.size() >= most_) return;
+    if (out.size() >= max_bytes_) return;
     read_slide(page, ++number, out);
   }
   out += footers_;
@@ -321,7 +321,7 @@ void presentation::read(std::uint32_t last_edit, std::string& out) {
 
 }  // namespace
 
-void read_presentation_binary(std::string_view stream, std::string_view current_user, std::size_t most,
+void read_presentation_binary(std::string_view stream, std::string_view current_user, std::size_t max_bytes,
                               office_text& out) {
   const little_endian user(current_user);
   if (user.u32(12) == encrypted_token) {
@@ -329,7 +329,7 @@ void read_presentation_binary(std::string_view stream, std::string_view current_
     return;
   }
   out.kind = "ppt";
-  presentation(stream, most).read(user.u32(16), out.text);
+  presentation(stream, max_bytes).read(user.u32(16), out.text);
 }
 
 }  // namespace extract

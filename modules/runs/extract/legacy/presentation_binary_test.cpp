@@ -25,7 +25,7 @@ std::string bytes(const std::string& text) {
 std::string string(std::u16string_view text, unsigned instance) {
   return atom(0x0FBA, utf16(text), instance);
 }
-// A shape with a text.
+// A shape with text.
 std::string shape(const std::string& text) {
   return container(0x040C, container(0xF002, container(0xF00D, text)));
 }
@@ -39,7 +39,7 @@ std::string outline(std::uint32_t n) {
   return shape(atom(0x0F9E, u32(n)));
 }
 
-// A stream that is saved once or more often: persistent objects, whose ids begin with 1 for the document.
+// A stream with one or more edits of persistent objects; the document has id 1.
 class stream {
  public:
   void save(const std::vector<std::pair<std::uint32_t, std::string>>& objects) {
@@ -57,22 +57,22 @@ class stream {
     bytes_ += atom(0x0FF5, u32(0) + u32(0) + u32(edit_) + u32(directory) + u32(1) + u32(9) + u32(0));
     edit_ = static_cast<std::uint32_t>(edit);
   }
-  std::string text(std::size_t most = 100000, std::uint32_t token = 0xE391C05F) const {
+  std::string text(std::size_t max_bytes = 100000, std::uint32_t token = 0xE391C05F) const {
     office_text out;
-    read_presentation_binary(bytes_, atom(0x0FF6, u32(20) + u32(token) + u32(edit_)), most, out);
+    read_presentation_binary(bytes_, atom(0x0FF6, u32(20) + u32(token) + u32(edit_)), max_bytes, out);
     return out.problem.empty() ? out.text : "(" + out.problem + ")";
   }
   std::string bytes_;
 
  private:
-  std::uint32_t edit_ = 0xFFFFFF;  // no earlier one
+  std::uint32_t edit_ = 0xFFFFFF;  // no earlier edit
 };
 
 std::string document(const std::string& slides, const std::string& notes = {}, const std::string& more = {}) {
   return container(0x03E8, more + container(0x0FF0, slides, 0) + container(0x0FF0, notes, 2));
 }
 
-TEST(presentation_binary_test, slides_stand_in_their_order_with_their_placeholders) {
+TEST(presentation_binary_test, slides_are_in_order_with_their_placeholders) {
   stream s;
   s.save({{1, document(listed(3, 256,
                               placeholder(characters(u"Plan\r\u8A08\u753B")) + placeholder("") +
@@ -83,14 +83,14 @@ TEST(presentation_binary_test, slides_stand_in_their_order_with_their_placeholde
   EXPECT_EQ(s.text(), "--- Slide 1 ---\nCafé\na box\nwith two lines\nPlan\n計画\n--- Slide 2 ---\nsecond\n");
 }
 
-TEST(presentation_binary_test, the_last_edit_counts) {
+TEST(presentation_binary_test, the_last_edit_takes_precedence) {
   stream s;
   s.save({{1, document(listed(2, 256))}, {2, container(0x03EE, shape(bytes("draft")))}});
   s.save({{2, container(0x03EE, shape(bytes("final")))}});
   EXPECT_EQ(s.text(), "--- Slide 1 ---\nfinal\n");
 }
 
-TEST(presentation_binary_test, notes_comments_footers_and_hidden_slides) {
+TEST(presentation_binary_test, notes_comments_footers_and_hidden_slides_are_read) {
   const std::string remark = container(0x2EE0, string(u"Ann", 0) + string(u"too long", 1) + string(u"A", 2));
   const std::string tags = container(0x1388, container(0x138A, string(u"___PPT10", 0) + atom(0x138B, remark)));
   const std::string hidden = atom(0x03F9, std::string(10, '\0') + u16(0x4) + u32(0));
@@ -106,7 +106,7 @@ TEST(presentation_binary_test, notes_comments_footers_and_hidden_slides) {
       "--- Slide 1 ---\nfirst\ninternal\nComments:\nAnn: too long\n--- Slide 2 (hidden) ---\nsecond\nNotes:\nsay this\neverywhere\n");
 }
 
-TEST(presentation_binary_test, a_password_is_named) {
+TEST(presentation_binary_test, encryption_is_reported) {
   stream s;
   s.save({{1, document({})}});
   EXPECT_EQ(s.text(100, 0xF3D1C4DF), "(it is encrypted and needs a password)");
@@ -117,13 +117,13 @@ TEST(presentation_binary_test, damaged_presentations_yield_their_readable_slides
   s.save({{1, document(listed(2, 256))}, {2, container(0x03EE, shape(bytes("some text")))}});
   stream lost = s;
   lost.bytes_.resize(lost.bytes_.size() - 20);
-  EXPECT_EQ(lost.text(), "some text\n") << "without the last edit, the texts in the order of the file";
+  EXPECT_EQ(lost.text(), "some text\n") << "without the last edit, all texts in stream order";
   for (std::size_t n = 0; n < s.bytes_.size(); ++n) {
     stream cut = s;
     cut.bytes_.resize(n);
     EXPECT_LE(cut.text().size(), 100u);
   }
-  // An edit that follows itself, and a list that names one slide often.
+  // A list that repeats one slide many times.
   stream loop;
   std::string slides;
   for (int i = 0; i < 10000; ++i) slides += listed(2, 256);
@@ -131,7 +131,7 @@ TEST(presentation_binary_test, damaged_presentations_yield_their_readable_slides
   EXPECT_LT(loop.text(10000).size(), 12000u);
 }
 
-// References may lead to one object any number of times.
+// Any number of references may refer to the same object.
 TEST(presentation_binary_test, work_does_not_grow_with_the_number_of_references) {
   constexpr std::size_t many = 20000, large = 1u << 20;
   const auto begin = std::chrono::steady_clock::now();

@@ -24,12 +24,12 @@ constexpr std::size_t page_bytes = 512;
 
 enum story { main_text, footnotes, headers, macros, comments, endnotes, text_boxes, header_text_boxes, n_stories };
 
-// Characters with a meaning of their own (2.4.1).
+// Characters with a special meaning (2.4.1).
 constexpr char16_t cell_end = 0x07, tab = 0x09, line_break = 0x0B, page_break = 0x0C, paragraph_end = 0x0D,
                    column_break = 0x0E, field_begin = 0x13, field_separator = 0x14, field_end = 0x15,
                    hard_hyphen = 0x1E;
 
-// The operands of a list of property changes, by operation.
+// Calls `each` with each operation in a list of property changes and the first byte of its operand.
 template <class Each>
 void for_each_property(little_endian changes, Each each) {
   constexpr std::array<std::size_t, 8> sizes{1, 1, 2, 4, 2, 2, 0, 3};
@@ -56,11 +56,11 @@ struct byte_range {
 class word_document {
  public:
   word_document(std::string_view document, std::string_view table)
-      : document_(document), table_(table), old_(document_.u16(at_version) < first_version_of_word_97) {
-    if (!old_) read_formats();
+      : document_(document), table_(table), before_word_97_(document_.u16(at_version) < first_version_of_word_97) {
+    if (!before_word_97_) read_formats();
   }
-  void read(std::size_t most);
-  std::string composed() const;
+  void read(std::size_t max_characters);
+  std::string combined_text() const;
 
  private:
   struct piece {
@@ -71,7 +71,7 @@ class word_document {
   void read_formats();
   template <class Each>
   void for_each_run(std::size_t index, std::size_t description_bytes, Each each) const;
-  bool add_piece(const piece& p, std::size_t most, std::uint32_t& position);
+  bool add_piece(const piece& p, std::size_t max_characters, std::uint32_t& position);
   void add_character(char16_t c, std::uint32_t end);
   void add_field_mark(char16_t c);
   void end_cell(std::uint32_t end);
@@ -82,25 +82,26 @@ class word_document {
   void finish_story();
 
   const little_endian document_, table_;
-  const bool old_;  // before Word 97
-  std::set<std::uint32_t> row_ends_, ends_in_table_;  // byte positions behind the mark
+  const bool before_word_97_;
+  std::set<std::uint32_t> row_ends_, ends_in_table_;  // byte positions after the mark
   std::map<std::uint32_t, std::uint32_t> deleted_;  // begin -> end
-  std::vector<bool> fields_;  // of each open field: whether its code is being read
-  std::size_t open_codes_ = 0;  // of these fields
-  std::array<std::uint32_t, n_stories> ends_{};  // in characters
+  std::vector<bool> fields_;  // for each open field: whether its code is being read
+  std::size_t open_codes_ = 0;  // number of true values in fields_
+  std::array<std::uint32_t, n_stories> ends_{};  // end of each story in characters
   int story_ = main_text;
   std::u16string text_;
-  std::string narrow_;  // of a document before Word 97
+  std::string narrow_;  // text of a document before Word 97
   std::array<std::string, n_stories> stories_;
 };
 
-// Pages of formatted runs: positions, then one description each, which gives the place of the property changes in the page.
+// Calls `each` for the runs in the pages of formatted runs. A page contains the positions of its runs, then a
+// description of each run, which contains the offset of the run's property changes in the page.
 template <class Each>
 void word_document::for_each_run(std::size_t index, std::size_t description_bytes, Each each) const {
   const little_endian pages(table_.slice(document_.u32(index), document_.u32(index + 4)));
   if (pages.size() < 12) return;
   const std::size_t n = (pages.size() - 4) / 8;
-  std::set<std::size_t> seen;  // a document names each page once
+  std::set<std::size_t> seen;  // an intact document refers to each page once
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t at = std::size_t{pages.u32((n + 1) * 4 + i * 4) & 0x3FFFFF} * page_bytes;
     if (!seen.insert(at).second) continue;
@@ -135,13 +136,13 @@ void word_document::read_formats() {
 
 std::vector<word_document::piece> word_document::pieces() const {
   std::vector<piece> out;
-  const std::size_t index = old_ ? at_old_pieces : at_pieces;
-  const little_endian clx((old_ ? document_ : table_).slice(document_.u32(index), document_.u32(index + 4)));
+  const std::size_t index = before_word_97_ ? at_old_pieces : at_pieces;
+  const little_endian clx((before_word_97_ ? document_ : table_).slice(document_.u32(index), document_.u32(index + 4)));
   std::size_t at = 0;
   while (clx.u8(at) == 1) at += 3 + std::size_t{clx.u16(at + 1)};
   if (clx.u8(at) != 2) {
-    // Only a document before Word 97 may have its text in one piece.
-    if (old_ && (document_.u16(at_flags) & flag_complex) == 0)
+    // Only before Word 97 can the text be a single piece without a table.
+    if (before_word_97_ && (document_.u16(at_flags) & flag_complex) == 0)
       out.push_back(
           {document_.u32(at_text_begin + 4) - document_.u32(at_text_begin), document_.u32(at_text_begin), false});
     return out;
@@ -151,11 +152,12 @@ std::vector<word_document::piece> word_document::pieces() const {
   const std::size_t n = (table.size() - 4) / 12;
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint32_t begin = table.u32(i * 4), end = table.u32(i * 4 + 4),
-                        place = table.u32((n + 1) * 4 + i * 8 + 2);
+                        offset = table.u32((n + 1) * 4 + i * 8 + 2);
     constexpr std::uint32_t one_byte = 0x40000000;
-    const bool narrow = old_ || (place & one_byte) != 0;
-    const std::uint32_t place_in_bytes = place & ~one_byte;
-    if (end > begin) out.push_back({end - begin, old_ ? place : narrow ? place_in_bytes / 2 : place_in_bytes, !narrow});
+    const bool narrow = before_word_97_ || (offset & one_byte) != 0;
+    const std::uint32_t byte_offset = offset & ~one_byte;
+    if (end > begin)
+      out.push_back({end - begin, before_word_97_ ? offset : narrow ? byte_offset / 2 : byte_offset, !narrow});
   }
   return out;
 }
@@ -205,12 +207,12 @@ void word_document::add_character(char16_t c, std::uint32_t end) {
       text_ += u'-';
       return;
     default:
-      // The others below are marks of pictures, notes and optional hyphens.
+      // Other control characters are marks of pictures, notes and optional hyphens.
       if (c >= 0x20 || c == tab) text_ += c;
   }
 }
 
-// Word writes these instead of the characters of Windows-1252 (FcCompressed).
+// The characters that compressed text (FcCompressed) represents by bytes from 0x80 to 0x9F.
 char16_t from_compressed(unsigned char c) {
   static constexpr std::array<char16_t, 32> letters{0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
                                                     0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
@@ -220,15 +222,15 @@ char16_t from_compressed(unsigned char c) {
 }
 
 void word_document::begin_stories() {
-  const std::size_t lengths = old_ ? at_old_lengths : at_lengths;
+  const std::size_t lengths = before_word_97_ ? at_old_lengths : at_lengths;
   std::uint32_t end = 0;
   for (std::size_t i = 0; i < n_stories; ++i) ends_[i] = end += document_.u32(lengths + i * 4);
 }
 
 void word_document::finish_story() {
   std::string text;
-  if (old_) {
-    // One byte a character in the document's language; the marks were added as such.
+  if (before_word_97_) {
+    // Each character is a byte in the code page of the document's language.
     std::string bytes;
     for (const char16_t c : text_) bytes += static_cast<char>(c);
     text = from_code_page(bytes, code_page_of_language(document_.u16(at_language)));
@@ -250,34 +252,35 @@ void word_document::advance_story(std::uint32_t position) {
   }
 }
 
-// False: the text has more than `most` characters. One piece may be the whole document, so each character is checked.
-bool word_document::add_piece(const piece& p, std::size_t most, std::uint32_t& position) {
+// False: the text has more than `max_characters` characters. A piece may be the whole document, so each character is
+// checked.
+bool word_document::add_piece(const piece& p, std::size_t max_characters, std::uint32_t& position) {
   const std::uint32_t unit = p.wide ? 2 : 1;
   for (std::uint32_t i = 0; i < p.characters; ++i, ++position) {
     const std::uint64_t at = p.at + std::uint64_t{i} * unit;
     if (at + unit > document_.size()) return true;
-    if (text_.size() > most) return false;
+    if (text_.size() > max_characters) return false;
     advance_story(position);
     const unsigned char narrow = document_.u8(at);
-    const char16_t c = p.wide ? document_.u16(at) : old_ ? narrow : from_compressed(narrow);
+    const char16_t c = p.wide ? document_.u16(at) : before_word_97_ ? narrow : from_compressed(narrow);
     add_character(c, static_cast<std::uint32_t>(at + unit));
   }
   return true;
 }
 
-void word_document::read(std::size_t most) {
+void word_document::read(std::size_t max_characters) {
   begin_stories();
   std::uint32_t position = 0;
   std::size_t taken = 0;
   for (const piece& p : pieces()) {
-    // Pieces of a document do not overlap by much, so a document has no more characters than bytes.
+    // The pieces of an intact document barely overlap, so it has no more characters than bytes.
     taken += p.characters;
-    if (taken > document_.size() + p.characters || !add_piece(p, most, position)) break;
+    if (taken > document_.size() + p.characters || !add_piece(p, max_characters, position)) break;
   }
   finish_story();
 }
 
-// Each section has headers of its own, often with the same words.
+// Each section has its own headers, often with the same text.
 std::string without_repeated_lines(const std::string& text) {
   std::set<std::string> seen;
   std::string out;
@@ -290,7 +293,7 @@ std::string without_repeated_lines(const std::string& text) {
   return out;
 }
 
-std::string word_document::composed() const {
+std::string word_document::combined_text() const {
   std::string out = without_repeated_lines(stories_[headers]);
   for (const story s : {main_text, text_boxes, header_text_boxes, footnotes, endnotes, comments}) {
     if (!out.empty() && !out.ends_with('\n') && !stories_[s].empty()) out += '\n';
@@ -301,8 +304,8 @@ std::string word_document::composed() const {
 
 }  // namespace
 
-void read_word_binary(std::string_view document, std::string_view table0, std::string_view table1, std::size_t most,
-                      office_text& out) {
+void read_word_binary(std::string_view document, std::string_view table0, std::string_view table1,
+                      std::size_t max_bytes, office_text& out) {
   const little_endian fib(document);
   if ((fib.u16(at_flags) & flag_encrypted) != 0) {
     out.problem = "it is encrypted and needs a password";
@@ -310,8 +313,8 @@ void read_word_binary(std::string_view document, std::string_view table0, std::s
   }
   out.kind = "doc";
   word_document word(document, (fib.u16(at_flags) & flag_table1) != 0 ? table1 : table0);
-  word.read(most);
-  out.text = word.composed();
+  word.read(max_bytes);
+  out.text = word.combined_text();
   if (out.text.empty()) out.problem = "it is damaged";
 }
 

@@ -24,7 +24,7 @@ text_piece wide(std::u16string_view text) {
 
 constexpr std::size_t text_at = 2048;
 
-// A document of Word 97 with these pieces; its stories are counted in characters.
+// A Word 97 document with these pieces. `stories`: the lengths of its stories in characters.
 struct document {
   std::string main, table;
   explicit document(const std::vector<text_piece>& pieces, const std::vector<std::uint32_t>& stories = {}) {
@@ -42,7 +42,7 @@ struct document {
     put(main, 0x4C, u32(position));
     for (std::size_t i = 0; i < stories.size(); ++i) put(main, 0x4C + i * 4, u32(stories[i]));
   }
-  // A page of runs: each ends at a position in bytes and has these property changes.
+  // Adds a page of runs. `runs`: the end of each run as a byte position, and its property changes.
   void add_runs(std::size_t index, std::size_t description_bytes, std::uint32_t begin,
                 const std::vector<std::pair<std::uint32_t, std::string>>& runs) {
     main.resize((main.size() + 511) / 512 * 512, '\0');
@@ -60,14 +60,14 @@ struct document {
     table += u32(begin) + u32(runs.back().first) + u32(main.size() / 512);
     main += page;
   }
-  std::string text(std::size_t most = 100000) const {
+  std::string text(std::size_t max_bytes = 100000) const {
     office_text out;
-    read_word_binary(main, table, {}, most, out);
+    read_word_binary(main, table, {}, max_bytes, out);
     return out.problem.empty() ? out.text : "(" + out.problem + ")";
   }
 };
 
-// Property changes of a paragraph: half their size, its style, the changes.
+// The property changes of a paragraph: half their size, the style, the changes.
 std::string paragraph(std::string changes) {
   changes = u16(0) + changes;
   if (changes.size() % 2 == 0) changes += '\0';
@@ -75,12 +75,12 @@ std::string paragraph(std::string changes) {
 }
 const std::string in_table = u16(0x2416) + '\1', row_end = u16(0x2417) + '\1';
 
-TEST(word_binary_test, pieces_of_both_widths_follow_each_other) {
+TEST(word_binary_test, narrow_and_wide_pieces_are_joined) {
   EXPECT_EQ(document({narrow("Caf\xE9 \x93quoted\x94 \x80\r"), wide(u"\u8B70\u4E8B\u9332\r"), narrow("end\r")}).text(),
             "Café “quoted” €\n議事録\nend\n");
 }
 
-TEST(word_binary_test, marks_are_no_text) {
+TEST(word_binary_test, special_characters_are_converted_or_removed) {
   EXPECT_EQ(document({narrow("one\x0Btwo\x0Cthree\x0E"
                              "a\x1E"
                              "b op\x1Ftional pic\x01ture\x08 note\x02.\r")})
@@ -88,14 +88,14 @@ TEST(word_binary_test, marks_are_no_text) {
             "one\ntwo\nthree\na-b optional picture note.\n");
 }
 
-TEST(word_binary_test, of_a_field_the_result_is_shown) {
+TEST(word_binary_test, fields_show_their_result) {
   EXPECT_EQ(
       document({narrow("see \x13 HYPERLINK \"http://x\" \x14the \x13 REF a \x14page\x15\x15 and \x13 PAGE \x15more\r")})
           .text(),
       "see the page and more\n");
 }
 
-TEST(word_binary_test, cells_of_a_table_stand_between_tabs) {
+TEST(word_binary_test, table_cells_are_separated_by_tabs) {
   const std::string text =
       "a\rb\x07"
       "c\x07\x07"
@@ -113,23 +113,23 @@ TEST(word_binary_test, cells_of_a_table_stand_between_tabs) {
               {end(10), paragraph(in_table)},
               {end(11), paragraph(in_table + row_end)},
               {end(17), paragraph("")}});
-  EXPECT_EQ(d.text(), "a b\tc\n\td\nafter\n") << "an empty cell keeps its place";
+  EXPECT_EQ(d.text(), "a b\tc\n\td\nafter\n") << "an empty cell keeps its column";
 }
 
-TEST(word_binary_test, deleted_text_is_left_out) {
+TEST(word_binary_test, deleted_text_is_omitted) {
   document d({narrow("kept gone kept\r")});
   const std::string deleted = u16(0x0800) + '\1';
   d.add_runs(0xFA, 1, text_at, {{text_at + 5, {}}, {text_at + 10, std::string(1, 3) + deleted}, {text_at + 15, {}}});
   EXPECT_EQ(d.text(), "kept kept\n");
 }
 
-TEST(word_binary_test, notes_comments_and_text_boxes_follow_headers_once) {
+TEST(word_binary_test, stories_are_ordered_and_repeated_headers_appear_once) {
   // Main text, footnotes, headers (twice the same), macros, comments, endnotes, text boxes.
   const document d({narrow("main\rnote\rhead\rhead\rsaid\rlast\rboxed\r")}, {5, 5, 10, 0, 5, 5, 6});
   EXPECT_EQ(d.text(), "head\nmain\nboxed\nnote\nlast\nsaid\n");
 }
 
-TEST(word_binary_test, before_word_97_a_character_is_a_byte_in_the_language_of_the_document) {
+TEST(word_binary_test, before_word_97_text_uses_the_code_page_of_the_language) {
   std::string main;
   put(main, 0, u16(0xA5DC) + u16(0x68));
   put(main, 6, u16(0x0419));  // Russian
@@ -141,13 +141,13 @@ TEST(word_binary_test, before_word_97_a_character_is_a_byte_in_the_language_of_t
   EXPECT_EQ(out.text, "Привет, 199");
 }
 
-TEST(word_binary_test, a_password_is_named) {
+TEST(word_binary_test, encryption_is_reported) {
   document d({narrow("secret\r")});
   put(d.main, 10, u16(0x0100));
   EXPECT_EQ(d.text(), "(it is encrypted and needs a password)");
 }
 
-TEST(word_binary_test, damaged_documents_end_early) {
+TEST(word_binary_test, damaged_documents_are_handled) {
   document d({narrow("some text\r")});
   for (std::size_t n = 0; n < d.main.size(); n += 7) {
     document cut = d;
@@ -166,7 +166,7 @@ TEST(word_binary_test, damaged_documents_end_early) {
   EXPECT_LE(d.text().size(), 3 * d.main.size());
 }
 
-TEST(word_binary_test, one_piece_ends_at_the_maximum) {
+TEST(word_binary_test, a_single_piece_is_limited_to_the_maximum) {
   EXPECT_LE(document({narrow(std::string(1u << 22, 'x'))}).text(1000).size(), 1001u);
 }
 

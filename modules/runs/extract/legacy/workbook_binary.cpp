@@ -18,7 +18,7 @@
 namespace extract {
 namespace {
 
-// Those of BIFF2 have no number of a style; programs also write them into later workbooks.
+// BIFF2 records have no style number; programs also write them into later workbooks.
 enum record_type : unsigned {
   number_of_biff2 = 0x03,
   label_of_biff2 = 0x04,
@@ -54,8 +54,8 @@ enum record_type : unsigned {
   chart_values = 0x1065,
 };
 
-constexpr unsigned biff8 = 0x0600, chart_part = 0x20;  // in the record that begins a part
-constexpr std::size_t max_gap = 1024;  // empty cells that are shown between two
+constexpr unsigned biff8 = 0x0600, chart_part = 0x20;  // in a begin_part record
+constexpr std::size_t max_gap = 1024;  // empty cells shown between two cells
 constexpr std::size_t max_styles = 65536;
 
 struct sheet_entry {
@@ -85,11 +85,11 @@ double unpacked(std::uint32_t packed) {
   return (packed & 1) != 0 ? value / 100 : value;
 }
 
-// What the sheets share.
+// The data that the sheets share.
 class workbook {
  public:
-  workbook(std::string_view stream, std::size_t most) : stream_(stream), most_(most) {}
-  // False: it needs a password.
+  workbook(std::string_view stream, std::size_t max_bytes) : stream_(stream), max_bytes_(max_bytes) {}
+  // False: the workbook is encrypted.
   bool read_globals();
   void read_sheets(std::string& out);
 
@@ -105,11 +105,11 @@ class workbook {
   void add_style(unsigned format_id) {
     if (format_of_style_.size() < max_styles) format_of_style_.push_back(format_id);
   }
-  std::string shown(double value, unsigned style_id) const;
+  std::string formatted(double value, unsigned style_id) const;
 
   const std::string_view stream_;
-  const std::size_t most_;
-  int version_ = 8;  // of BIFF
+  const std::size_t max_bytes_;
+  int version_ = 8;  // BIFF version
   unsigned code_page_ = 1252;
   date_system dates_ = date_system::from_1900;
   std::vector<sheet_entry> sheets_;
@@ -118,30 +118,30 @@ class workbook {
   std::vector<unsigned> format_of_style_;
 };
 
-// The cells and texts of one sheet.
+// The cells and other texts of one sheet.
 class sheet {
  public:
   explicit sheet(const workbook& book) : book_(book) {}
   void take(const biff_record& r);
   void write(std::string& out) const;
-  bool full() const { return used_ > book_.most_; }
+  bool full() const { return used_ > book_.max_bytes_; }
 
  private:
-  using place = std::pair<std::uint32_t, std::uint32_t>;  // row, column
-  place place_of(little_endian body) const;
-  void put(place at, std::string text);
+  using cell_position = std::pair<std::uint32_t, std::uint32_t>;  // row, column
+  cell_position position_of(little_endian body) const;
+  void put(cell_position at, std::string text);
   void take_number_run(const biff_record& r);
-  void take_formula(const biff_record& r, place at);
+  void take_formula(const biff_record& r, cell_position at);
   void take_text_object(const biff_record& r);
-  void take_note(const biff_record& r, place at);
+  void take_note(const biff_record& r, cell_position at);
   void add_aside(std::string text);
 
   const workbook& book_;
-  std::map<place, std::string> cells_;
+  std::map<cell_position, std::string> cells_;
   std::map<unsigned, std::string> object_texts_;
-  std::map<unsigned, place> notes_;  // by object
+  std::map<unsigned, cell_position> notes_;  // by object id
   std::vector<std::string> asides_;
-  std::optional<place> awaits_string_;
+  std::optional<cell_position> cell_awaiting_string_;
   unsigned object_ = 0;
   bool is_chart_ = false;
   std::uint32_t chart_values_ = 0;
@@ -156,7 +156,7 @@ std::string cell_name(std::pair<std::uint32_t, std::uint32_t> at) {
   return letters + std::to_string(at.first + 1);
 }
 
-std::string workbook::shown(double value, unsigned style_id) const {
+std::string workbook::formatted(double value, unsigned style_id) const {
   number_format as;
   if (style_id < format_of_style_.size()) {
     const auto own = formats_.find(format_of_style_[style_id]);
@@ -186,7 +186,7 @@ void workbook::read_sheet_name(const biff_record& r) {
 void workbook::read_format(const biff_record& r) {
   biff_reader in = reader(r);
   unsigned id = r.type == format ? in.u16() : 0;
-  if (version_ < 5) id = static_cast<unsigned>(formats_.size());  // numbered by their order
+  if (version_ < 5) id = static_cast<unsigned>(formats_.size());  // numbered in order
   const std::size_t n = version_ == 8 ? in.u16() : in.u8();
   formats_[id] = parse_number_format(in.string(n));
 }
@@ -237,7 +237,7 @@ bool workbook::read_globals() {
     if (r.type == encryption) return false;
     read_global(r);
   }
-  // Before Excel 5, a file is one sheet.
+  // Before Excel 5, a file is a single sheet.
   if (sheets_.empty()) sheets_.push_back({0, false, "Sheet1"});
   return true;
 }
@@ -246,14 +246,14 @@ void workbook::read_sheets(std::string& out) {
   std::set<std::size_t> seen;
   std::size_t read = 0;
   for (const sheet_entry& entry : sheets_) {
-    if (!seen.insert(entry.position).second || out.size() >= most_ || read > 2 * stream_.size()) continue;
+    if (!seen.insert(entry.position).second || out.size() >= max_bytes_ || read > 2 * stream_.size()) continue;
     sheet cells(*this);
     biff_stream in(stream_, entry.position);
     int depth = 0;
     for (biff_record r; !cells.full() && in.next(r);) {
       if (r.type == begin_part) ++depth;
       if (r.type == end_of_part && --depth <= 0) break;
-      // A chart in a sheet repeats the cells that it shows.
+      // The cells of a chart in a sheet are skipped: they repeat cells of sheets.
       if (depth <= 1 || r.type == chart_text) cells.take(r);
     }
     read += in.position() - std::min(in.position(), entry.position);
@@ -262,7 +262,7 @@ void workbook::read_sheets(std::string& out) {
   }
 }
 
-void sheet::put(place at, std::string text) {
+void sheet::put(cell_position at, std::string text) {
   if (text.empty()) return;
   used_ += text.size() + 1;
   cells_[at] = one_line(std::move(text));
@@ -277,14 +277,14 @@ void sheet::take_number_run(const biff_record& r) {
   const little_endian body = r.body();
   const std::uint32_t row = body.u16(0), first = body.u16(2);
   for (std::size_t at = 4, i = 0; at + 8 <= body.size(); at += 6, ++i)
-    put({row, first + static_cast<std::uint32_t>(i)}, book_.shown(unpacked(body.u32(at + 2)), body.u16(at)));
+    put({row, first + static_cast<std::uint32_t>(i)}, book_.formatted(unpacked(body.u32(at + 2)), body.u16(at)));
 }
 
-void sheet::take_formula(const biff_record& r, place at) {
+void sheet::take_formula(const biff_record& r, cell_position at) {
   const little_endian body = r.body();
   constexpr unsigned no_number = 0xFFFF, is_string = 0, is_boolean = 1, is_error = 2;
-  if (body.u16(12) != no_number) return put(at, book_.shown(body.f64(6), body.u16(4)));
-  if (body.u8(6) == is_string) awaits_string_ = at;
+  if (body.u16(12) != no_number) return put(at, book_.formatted(body.f64(6), body.u16(4)));
+  if (body.u8(6) == is_string) cell_awaiting_string_ = at;
   if (body.u8(6) == is_boolean) put(at, body.u8(8) != 0 ? "TRUE" : "FALSE");
   if (body.u8(6) == is_error) put(at, std::string(error_name(body.u8(8))));
 }
@@ -297,7 +297,7 @@ void sheet::take_text_object(const biff_record& r) {
   used_ += n;
 }
 
-void sheet::take_note(const biff_record& r, place at) {
+void sheet::take_note(const biff_record& r, cell_position at) {
   const little_endian body = r.body();
   if (book_.version_ == 8) {
     notes_[body.u16(6)] = at;
@@ -307,27 +307,29 @@ void sheet::take_note(const biff_record& r, place at) {
   }
 }
 
-// In a chart, the points of a series are a column; they are shown as a row behind each other kind of values (names, sizes).
-sheet::place sheet::place_of(little_endian body) const {
+// In a chart, the points of a series are a column. They are shown as a row, separately for each kind of values (names,
+// sizes).
+sheet::cell_position sheet::position_of(little_endian body) const {
   constexpr std::uint32_t max_rows = 65536;
-  return is_chart_ ? place{chart_values_ * max_rows + body.u16(2), body.u16(0)} : place{body.u16(0), body.u16(2)};
+  return is_chart_ ? cell_position{chart_values_ * max_rows + body.u16(2), body.u16(0)}
+                   : cell_position{body.u16(0), body.u16(2)};
 }
 
 void sheet::take(const biff_record& r) {
   const little_endian body = r.body();
-  const place at = place_of(body);
+  const cell_position at = position_of(body);
   switch (r.type) {
     case shared_label:
       if (const std::size_t n = body.u32(6); n < book_.strings_.size()) put(at, book_.strings_[n]);
       break;
     case number_of_biff2:
-      put(at, book_.shown(body.f64(7), 0));
+      put(at, book_.formatted(body.f64(7), 0));
       break;
     case number:
-      put(at, book_.shown(body.f64(6), body.u16(4)));
+      put(at, book_.formatted(body.f64(6), body.u16(4)));
       break;
     case packed_number:
-      put(at, book_.shown(unpacked(body.u32(6)), body.u16(4)));
+      put(at, book_.formatted(unpacked(body.u32(6)), body.u16(4)));
       break;
     case number_run:
       take_number_run(r);
@@ -352,10 +354,10 @@ void sheet::take(const biff_record& r) {
       take_formula(r, at);
       break;
     case formula_string:
-      if (awaits_string_) {
+      if (cell_awaiting_string_) {
         biff_reader in = book_.reader(r, 2);
-        put(*awaits_string_, in.string(body.u16(0)));
-        awaits_string_.reset();
+        put(*cell_awaiting_string_, in.string(body.u16(0)));
+        cell_awaiting_string_.reset();
       }
       break;
     case begin_part:
@@ -387,7 +389,7 @@ void sheet::write(std::string& out) const {
   std::optional<std::uint32_t> row;
   std::uint32_t column = 0;
   for (const auto& [at, text] : cells_) {
-    if (out.size() >= book_.most_) return;
+    if (out.size() >= book_.max_bytes_) return;
     if (row != at.first) {
       if (row) out += '\n';
       row = at.first;
@@ -407,8 +409,8 @@ void sheet::write(std::string& out) const {
 
 }  // namespace
 
-void read_workbook_binary(std::string_view stream, std::size_t most, office_text& out) {
-  workbook book(stream, most);
+void read_workbook_binary(std::string_view stream, std::size_t max_bytes, office_text& out) {
+  workbook book(stream, max_bytes);
   if (!book.read_globals()) {
     out.problem = "it is encrypted and needs a password";
     return;

@@ -14,15 +14,16 @@ namespace {
 constexpr double seconds_per_day = 86400;
 constexpr double last_serial = 2958466;  // 10000-01-01
 
-// What a format code shows, found by its letters outside of quotations.
-struct shown {
+// The letters that a format code contains outside quoted text.
+struct code_letters {
   bool year_or_day = false, hour = false, second = false, month_or_minute = false, percent = false;
   bool minute = false;  // an "m" next to hours or seconds
   char elapsed = 0;
 };
 
-// Where the quotation, escape or bracket at `at` ends, or `at`. Brackets with a unit of elapsed time are noted.
-std::size_t skip_literal(std::string_view code, std::size_t at, shown& out) {
+// The end of the quoted text, escape or brackets at `at`; `at` if there is none. Records a unit of elapsed time in
+// brackets.
+std::size_t skip_literal(std::string_view code, std::size_t at, code_letters& out) {
   const char c = code[at];
   if (c == '\\' || c == '_' || c == '*') return at + 2;
   if (c == '"') {
@@ -40,13 +41,13 @@ std::size_t skip_literal(std::string_view code, std::size_t at, shown& out) {
   return end + 1;
 }
 
-// LibreOffice writes it in upper case.
+// LibreOffice writes upper case.
 bool is_general(std::string_view text) {
   return text == "General" || text == "GENERAL" || text == "general";
 }
 
-shown read_letters(std::string_view code) {
-  shown out;
+code_letters read_letters(std::string_view code) {
+  code_letters out;
   char previous = 0;
   for (std::size_t at = 0; at < code.size();) {
     if (const std::size_t next = skip_literal(code, at, out); next != at) {
@@ -63,7 +64,7 @@ shown read_letters(std::string_view code) {
       at += code[at + 1] == '/' ? 3 : 5;
       continue;
     }
-    // "E+" is an exponent; "e" alone is a year of an era.
+    // "E+" is an exponent; "e" alone is the year of an era.
     const bool exponent = c == 'e' && at + 1 < code.size() && (code[at + 1] == '+' || code[at + 1] == '-');
     if (c == 'y' || c == 'd' || c == 'g' || c == 'b' || (c == 'e' && !exponent)) out.year_or_day = true;
     if (c == 'h') out.hour = true;
@@ -80,9 +81,9 @@ shown read_letters(std::string_view code) {
   return out;
 }
 
-std::string print(const char* form, auto... values) {
+std::string formatted(const char* pattern, auto... values) {
   std::array<char, 64> out;
-  const int n = std::snprintf(out.data(), out.size(), form, values...);
+  const int n = std::snprintf(out.data(), out.size(), pattern, values...);
   return {out.data(), static_cast<std::size_t>(n)};
 }
 
@@ -91,53 +92,53 @@ bool parse(std::string_view text, double& out) {
   return problem == std::errc() && end == text.data() + text.size() && std::isfinite(out);
 }
 
-// Excel computes with 15 significant digits; files have the 17 of a double.
+// Excel computes with 15 significant digits; files contain the 17 digits of a double.
 std::string shortest(double value) {
   std::array<char, 512> out;
   double rounded = value;
-  const std::string digits = print("%.15g", value);
+  const std::string digits = formatted("%.15g", value);
   (void)parse(digits, rounded);
   if (rounded == 0) return "0";
   const double size = std::fabs(rounded);
-  const auto form = size >= 1e21 || size < 1e-9 ? std::chars_format::scientific : std::chars_format::fixed;
-  return {out.data(), std::to_chars(out.data(), out.data() + out.size(), rounded, form).ptr};
+  const auto notation = size >= 1e21 || size < 1e-9 ? std::chars_format::scientific : std::chars_format::fixed;
+  return {out.data(), std::to_chars(out.data(), out.data() + out.size(), rounded, notation).ptr};
 }
 
 std::string date_of(double serial, date_system system) {
   using namespace std::chrono;
   const auto days_in = static_cast<int>(std::floor(serial));
-  // Excel's 1900 has a 29th of February, as that of Lotus 1-2-3 had.
+  // Excel treats 1900 as a leap year, as Lotus 1-2-3 did.
   if (system == date_system::from_1900 && days_in == 60) return "1900-02-29";
   const sys_days first = system == date_system::from_1904 ? sys_days(year{1904} / 1 / 1)
                                                           : sys_days(year{1899} / 12 / (days_in < 60 ? 31 : 30));
   const year_month_day day(first + days(days_in));
-  return print("%04d-%02u-%02u", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
-               static_cast<unsigned>(day.day()));
+  return formatted("%04d-%02u-%02u", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
+                   static_cast<unsigned>(day.day()));
 }
 
 std::string time_text(double seconds, bool with_seconds) {
-  // Milliseconds, so that the fraction of a binary number is no second more or less.
+  // Rounded to milliseconds, so the inexact fraction of a double does not change the second.
   const auto total = std::llround(seconds * 1000);
   const auto ms = total % 1000, s = total / 1000;
-  std::string out = print("%02lld:%02lld", s / 3600, s / 60 % 60);
-  if (with_seconds || s % 60 != 0 || ms != 0) out += print(":%02lld", s % 60);
-  if (ms != 0) out += print(".%03lld", ms);
+  std::string out = formatted("%02lld:%02lld", s / 3600, s / 60 % 60);
+  if (with_seconds || s % 60 != 0 || ms != 0) out += formatted(":%02lld", s % 60);
+  if (ms != 0) out += formatted(".%03lld", ms);
   return out;
 }
 
 std::string elapsed_text(double days, const number_format& format) {
   const std::string sign = days < 0 ? "-" : "";
   const auto s = std::llround(std::fabs(days) * seconds_per_day);
-  if (format.largest_elapsed == 's') return sign + print("%lld", s);
-  if (format.largest_elapsed == 'm') return sign + print("%lld:%02lld", s / 60, s % 60);
-  std::string out = sign + print("%lld:%02lld", s / 3600, s / 60 % 60);
-  if (format.seconds || s % 60 != 0) out += print(":%02lld", s % 60);
+  if (format.largest_elapsed == 's') return sign + formatted("%lld", s);
+  if (format.largest_elapsed == 'm') return sign + formatted("%lld:%02lld", s / 60, s % 60);
+  std::string out = sign + formatted("%lld:%02lld", s / 3600, s / 60 % 60);
+  if (format.seconds || s % 60 != 0) out += formatted(":%02lld", s % 60);
   return out;
 }
 
-// Where the first section of a code ends; a semicolon may stand in a quotation.
+// The end of the first section of a format code, ignoring semicolons in quoted text.
 std::size_t end_of_section(std::string_view code) {
-  shown ignored;
+  code_letters ignored;
   std::size_t end = 0;
   while (end < code.size() && code[end] != ';') {
     const std::size_t next = skip_literal(code, end, ignored);
@@ -147,25 +148,25 @@ std::size_t end_of_section(std::string_view code) {
 }
 
 number_format format_of_section(std::string_view section) {
-  const shown is = read_letters(section);
+  const code_letters letters = read_letters(section);
   number_format out;
-  out.seconds = is.second;
-  const bool time = is.hour || is.second || is.minute;
-  const bool date = is.year_or_day || (is.month_or_minute && !is.minute && !is.elapsed);
-  if (is.elapsed != 0) {
+  out.seconds = letters.second;
+  const bool time = letters.hour || letters.second || letters.minute;
+  const bool date = letters.year_or_day || (letters.month_or_minute && !letters.minute && !letters.elapsed);
+  if (letters.elapsed != 0) {
     out.kind = number_kind::elapsed;
-    out.largest_elapsed = is.elapsed;
+    out.largest_elapsed = letters.elapsed;
   } else if (date && time) {
     out.kind = number_kind::date_time;
   } else if (date || time) {
     out.kind = date ? number_kind::date : number_kind::time;
-  } else if (is.percent) {
+  } else if (letters.percent) {
     out.kind = number_kind::percent;
   }
   return out;
 }
 
-// "[<0]\"\"": a section for some values only.
+// Whether a section applies to some values only, such as "[<0]\"\"".
 bool is_conditional(std::string_view section) {
   for (const std::string_view begin : {"[<", "[>", "[="})
     if (section.find(begin) != section.npos) return true;
@@ -193,7 +194,7 @@ number_format builtin_number_format(unsigned id) {
   if (id == 22) return {number_kind::date_time, false, 'h'};
   if (id == 46) return {number_kind::elapsed, true, 'h'};
   if (id == 45 || id == 47) return {number_kind::time, true, 'h'};
-  // Of East Asian versions: dates, and times of day at 32 and 33.
+  // Formats of East Asian versions: dates, and times in 32 and 33.
   if (id == 32 || id == 33) return {number_kind::time, id == 33, 'h'};
   if ((id >= 27 && id <= 36) || (id >= 50 && id <= 58)) return {number_kind::date, false, 'h'};
   return {};
@@ -207,11 +208,11 @@ std::string show_number(std::string_view stored, const number_format& format, da
       format.kind == number_kind::date || format.kind == number_kind::date_time || format.kind == number_kind::time;
   if (format.kind == number_kind::elapsed && std::fabs(value) < last_serial) return elapsed_text(value, format);
   if (!is_date || value < 0 || value >= last_serial) {
-    // Long numbers of digits only (of accounts, of articles) are not rounded.
+    // Integers, which may be long account or article numbers, are not rounded.
     const bool digits = stored.find_first_not_of("0123456789", stored.starts_with('-') ? 1 : 0) == stored.npos;
     return digits ? std::string(stored) : shortest(value);
   }
-  // Half a millisecond more than the end of a day is the next one.
+  // Rounded to milliseconds, because less than half a millisecond before midnight belongs to the next day.
   const double rounded = std::round(value * seconds_per_day * 1000) / (seconds_per_day * 1000);
   const double seconds = (rounded - std::floor(rounded)) * seconds_per_day;
   if (format.kind == number_kind::time ||

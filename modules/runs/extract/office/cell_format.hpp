@@ -1,5 +1,5 @@
-// What a number of a workbook's cell shows: dates and times in the form of ISO 8601, percentages, and numbers with 15 significant
-// digits as Excel has them. Pure.
+// Formats the numbers in a workbook's cells: dates and times as ISO 8601, percentages, and numbers with 15 significant
+// digits as in Excel. Pure.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,20 +9,20 @@ namespace extract {
 enum class number_kind { number, percent, date, time, date_time, elapsed };
 struct number_format {
   number_kind kind = number_kind::number;
-  bool seconds = false;  // a time has them
-  char largest_elapsed = 'h';  // of "[h]:mm": h, m or s
+  bool seconds = false;  // whether to show the seconds of a time
+  char largest_elapsed = 'h';  // the unit in brackets, such as "[h]:mm": h, m or s
 };
-// Of a format code (ECMA-376 part 1, 18.8.31). Its first section counts, or the first one without a condition
-// if that has no kind of its own.
+// Parses a format code (ECMA-376 part 1, 18.8.31). The first section determines the result; if it has a condition and
+// shows a plain number, the next one does.
 number_format parse_number_format(std::string_view code);
-// Of a format that every workbook has (18.8.30).
+// The built-in format with this id (18.8.30).
 number_format builtin_number_format(unsigned id);
 
 enum class date_system { from_1900, from_1904 };
-// `stored`: as in the file. Other text is returned unchanged.
+// `stored`: the value in the file. Text that is not a number is returned unchanged.
 std::string show_number(std::string_view stored, const number_format& format, date_system system);
 
-// "2026-01-02T00:00:00Z" of a cell of type "d" -> "2026-01-02"
+// The value of a cell of type "d": "2026-01-02T00:00:00Z" -> "2026-01-02"
 std::string show_iso_date(std::string_view stored);
 
 }  // namespace extract

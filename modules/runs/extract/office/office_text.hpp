@@ -5,9 +5,9 @@
 namespace extract {
 
 struct office_text {
-  std::string kind;  // "docx", "xlsx", "pptx", "opendocument"; empty: some other archive
-  std::string text;  // UTF-8, at most max_bytes or a little more
-  std::string problem;  // a sentence without a full stop; empty: all was read
+  std::string kind;  // "docx", "xlsx", "pptx", "opendocument"; empty: not an office document
+  std::string text;  // UTF-8, may slightly exceed max_bytes
+  std::string problem;  // a sentence without a period; empty: everything was read
 };
 
 }  // namespace extract

@@ -1,4 +1,4 @@
-// Documents of Word, Excel and PowerPoint as other programs write them.
+// Documents of Word, Excel and PowerPoint as various programs write them.
 #include "office_fixture.hpp"
 #include "package.hpp"
 
@@ -39,7 +39,7 @@ std::string p(const std::string& text) {
   return "<w:p><w:r><w:t>" + text + "</w:t></w:r></w:p>";
 }
 
-TEST_F(ooxml_test, part_names_have_a_normal_form) {
+TEST_F(ooxml_test, part_names_are_normalized) {
   EXPECT_EQ(normal_part_name("\\Word\\Document.xml"), "word/document.xml");
   EXPECT_EQ(resolve_part("word/document.xml", "../xl/a%20b.xml#frag"), "xl/a b.xml");
   EXPECT_EQ(resolve_part("word/document.xml", "/Media/./x.xml"), "media/x.xml");
@@ -48,7 +48,7 @@ TEST_F(ooxml_test, part_names_have_a_normal_form) {
   EXPECT_EQ(normal_part_name("100%"), "100%");
 }
 
-TEST_F(ooxml_test, the_main_part_is_the_one_that_the_package_names) {
+TEST_F(ooxml_test, the_main_part_is_found_by_relationship_or_content_type) {
   const std::string document = "<w:document xmlns:w=\"w\"><w:body>" + p("Quarterly plan") + "</w:body></w:document>";
   for (const auto& [target, member] : {std::pair{"word/document2.xml", "word/document2.xml"},
                                        {"/word/document.xml", "word/document.xml"},
@@ -62,7 +62,7 @@ TEST_F(ooxml_test, the_main_part_is_the_one_that_the_package_names) {
     EXPECT_EQ(read().text, "Quarterly plan\n") << member;
     EXPECT_EQ(read().kind, "docx") << member;
   }
-  // Strict documents have other namespaces and types.
+  // Strict documents use other namespaces and relationship types.
   pack(
       {{"_rels/.rels",
         R"(<Relationships><Relationship Id="r1" Type="http://purl.oclc.org/ooxml/officeDocument/relationships/officeDocument" Target="d.xml"/></Relationships>)"},
@@ -79,13 +79,13 @@ TEST_F(ooxml_test, the_main_part_is_the_one_that_the_package_names) {
   EXPECT_NE(read().problem.find("binary workbook"), std::string::npos);
 }
 
-TEST_F(ooxml_test, parts_are_in_the_encoding_that_they_declare) {
+TEST_F(ooxml_test, declared_encodings_of_parts_are_supported) {
   pack({{"word/document.xml", "<?xml version=\"1.0\" encoding=\"windows-1251\"?><w:document xmlns:w=\"w\">" +
                                   p("\xC4\xE0") + "</w:document>"}});
   EXPECT_EQ(read().text, "Да\n");
 }
 
-TEST_F(ooxml_test, nothing_is_read_twice) {
+TEST_F(ooxml_test, repeated_content_is_read_once) {
   const std::string box = "<w:txbxContent>" + p("boxed") + "</w:txbxContent>";
   pack_word(
       "<w:p><w:r><w:t>before </w:t><mc:AlternateContent><mc:Choice>" + box + "</mc:Choice><mc:Fallback>" + box +
@@ -93,7 +93,7 @@ TEST_F(ooxml_test, nothing_is_read_twice) {
       "<w:p><w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom><w:moveTo><w:r><w:t>moved</w:t></w:r></w:moveTo></w:p>"
       "<w:p><w:ruby><w:rt><w:r><w:t>kana</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>kanji</w:t></w:r></w:rubyBase></w:ruby></w:p>");
   EXPECT_EQ(read().text, "before after\nboxed\nmoved\nkanji\n");
-  // Where the first form has no text the other one counts.
+  // If the first alternative has no text, the other one is used.
   pack_word(
       "<w:p><w:r><mc:AlternateContent><mc:Choice><x/></mc:Choice><mc:Fallback><w:t>only here</w:t></mc:Fallback></mc:AlternateContent></w:r></w:p>");
   EXPECT_EQ(read().text, "only here\n");
@@ -107,7 +107,7 @@ TEST_F(ooxml_test, nothing_is_read_twice) {
   EXPECT_EQ(read().text, "Confidential\ntext\npage\n");
 }
 
-TEST_F(ooxml_test, notes_have_marks_and_merged_cells_their_columns) {
+TEST_F(ooxml_test, notes_are_numbered_and_merged_cells_keep_their_columns) {
   pack_word(
       "<w:p><w:r><w:t>claim</w:t><w:footnoteReference w:id=\"7\"/><w:t xml:space=\"preserve\"> and</w:t><w:endnoteReference w:id=\"2\"/></w:r></w:p>"
       "<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val=\"2\"/></w:tcPr>" +
@@ -134,7 +134,7 @@ TEST_F(ooxml_test, cells_are_formatted_by_their_number_format) {
   EXPECT_EQ(rows(), "2026-01-02\n");
 }
 
-TEST_F(ooxml_test, formulas_texts_and_merged_cells_of_a_sheet) {
+TEST_F(ooxml_test, formulas_texts_and_merged_cells_are_shown) {
   pack_sheet(
       R"(<row r="1"><c r="A1"><f>B1+1</f></c><c r="B1"><f>_xlfn.CONCAT(C1)</f><v></v></c><c r="C1"><f>A1*3</f><v>6</v></c><c r="D1" t="str"><f>""</f><v></v></c><c r="E1"><f t="shared" si="0"/></c></row>)"
       R"(<row r="2"><c r="A2" t="s"><v>0</v></c><c r="B2" t="s"><v>1</v></c><c r="C2" t="inlineStr"><is><r><t>in</t></r><r><t> line</t></r><rPh><t>kana</t></rPh></is></c><c r="D2" t="e"><v>#DIV/0!</v></c><c r="E2" t="b"><v>0</v></c></row>)"
@@ -164,7 +164,7 @@ TEST_F(ooxml_test, comments_drawings_and_charts_follow_their_sheet) {
   EXPECT_EQ(read().text, "--- Sheet: A (hidden) ---\n1\nB2: check this\nin a box\nGrowth\n\tQ1\tQ2\nSales\t4.3%\t5%\n");
 }
 
-TEST_F(ooxml_test, slides_are_in_the_order_of_the_presentation_with_their_own_notes) {
+TEST_F(ooxml_test, slides_are_in_presentation_order_with_their_notes) {
   const auto slide = [](const std::string& text, const std::string& with = "") {
     return "<p:sld xmlns:p=\"p\" xmlns:a=\"a\"" + with + "><a:p><a:r><a:t>" + text + "</a:t></a:r></a:p></p:sld>";
   };
@@ -200,7 +200,7 @@ TEST_F(ooxml_test, content_in_another_format_is_read) {
   EXPECT_EQ(with("afchunk.docx", "PK\x03\x04"), "before\n");
 }
 
-TEST_F(ooxml_test, comments_on_slides_name_their_authors) {
+TEST_F(ooxml_test, comments_on_slides_have_their_authors) {
   const auto with_comments = [&](const std::string& comments, const std::string& authors_type,
                                  const std::string& authors) {
     pack(
@@ -249,12 +249,12 @@ TEST_F(ooxml_test, sheets_are_found_without_relationships) {
   EXPECT_EQ(read().text, "--- Sheet: A ---\none\n--- Sheet: B ---\n2\n");
 }
 
-TEST_F(ooxml_test, hostile_cells_meet_the_limits) {
+TEST_F(ooxml_test, hostile_workbooks_and_relationships_are_bounded) {
   std::string cells;
   for (int i = 0; i < 200; ++i) cells += R"(<row><c r="XFD1" t="s"><v>0</v></c></row>)";
   pack_sheet(cells, "<sst><si><t>" + std::string(5000, 'x') + "</t></si></sst>");
   EXPECT_LE(read(20000).text.size(), 30000u);
-  // Relationships that name each other and parts that are not there.
+  // Relationships that refer to their own part and to missing parts.
   pack({{"_rels/.rels", relationships({{"r1", "officeDocument", "word/document.xml"}})},
         {"word/_rels/document.xml.rels",
          relationships({{"r1", "header", "document.xml"}, {"r2", "footnotes", "none.xml"}})},

@@ -6,15 +6,15 @@
 namespace extract {
 namespace {
 
-constexpr std::size_t max_columns = 64;  // Word's limit of columns is 63
+constexpr std::size_t max_columns = 64;  // Word allows 63
 
 // Elements that are hidden or shown elsewhere: moved text, phonetic guides.
 bool is_skipped(std::string_view name) {
   return name == "moveFrom" || name == "rt";
 }
 
-std::size_t number(const std::string& text, std::size_t otherwise) {
-  std::size_t n = otherwise;
+std::size_t number(const std::string& text, std::size_t default_value) {
+  std::size_t n = default_value;
   std::from_chars(text.data(), text.data() + text.size(), n);
   return n;
 }

@@ -13,10 +13,10 @@ namespace extract {
 namespace {
 
 constexpr std::string_view media_type = "application/vnd.oasis.opendocument.";
-constexpr std::size_t max_repeated_cells = 1024;  // repetitions of one cell, or empty cells between two
-constexpr std::size_t max_equal_rows = 10000;  // of one row that is repeated
+constexpr std::size_t max_repeated_cells = 1024;  // repetitions of a cell
+constexpr std::size_t max_equal_rows = 10000;  // repetitions of a row
 
-std::size_t count(const std::string& text) {
+std::size_t positive_number(const std::string& text) {
   std::size_t n = 1;
   std::from_chars(text.data(), text.data() + text.size(), n);
   return std::max<std::size_t>(n, 1);
@@ -26,21 +26,22 @@ enum class blocks { body, headers_and_footers };
 
 class open_document_text final : public text_flow {
  public:
-  open_document_text(std::string& out, std::size_t most, blocks which) : text_flow(out, most), which_(which) {}
+  open_document_text(std::string& out, std::size_t max_bytes, blocks which)
+      : text_flow(out, max_bytes), which_(which) {}
   void begin(std::string_view name, const attributes& with) override;
   void text(std::string_view text) override {
-    if (in_paragraph_ > 0 && shown() && (!about_annotation_ || in_author_)) add(text);
+    if (in_paragraph_ > 0 && shown() && (!in_annotation_metadata_ || in_author_)) add(text);
   }
   void end(std::string_view name) override;
 
  private:
   struct open_row {
-    std::size_t begins = 0, repeated = 1;
+    std::size_t begin = 0, repeated = 1;
   };
   struct open_cell {
-    std::size_t begins = 0, repeated = 1;
+    std::size_t begin = 0, repeated = 1;
     bool has_text = false, is_date = false;
-    std::string value;  // what it shows if it has no text, or a date
+    std::string value;  // shown instead of a missing text or of a date
   };
   bool shown() const { return hidden_ == 0 && (which_ == blocks::body || in_block_ > 0); }
   void heading(std::string_view what, const std::string& name) {
@@ -54,14 +55,14 @@ class open_document_text final : public text_flow {
   const blocks which_;
   std::vector<open_row> rows_;
   std::vector<open_cell> open_cells_;
-  std::vector<bool> boxes_;  // the open text boxes: whether they stand in a paragraph
+  std::vector<bool> boxes_;  // for each open text box: whether it is in a paragraph
   int in_paragraph_ = 0, hidden_ = 0, in_block_ = 0, notes_ = 0;
-  bool about_annotation_ = false, in_author_ = false;
-  bool has_rows_ = false;  // rows with text in this table
-  bool blank_rows_ = false;  // since the last of them
+  bool in_annotation_metadata_ = false, in_author_ = false;
+  bool has_rows_ = false;  // the table has rows with text
+  bool blank_rows_ = false;  // blank rows followed the last row with text
 };
 
-// Old versions of the text, phonetic guides, messages of forms, and the marks of notes, which are numbered here.
+// Tracked changes, phonetic guides, messages of forms, and the marks of notes, which this reader numbers itself.
 bool is_hidden(std::string_view name) {
   return name == "tracked-changes" || name == "note-citation" || name == "ruby-text" || name == "content-validations";
 }
@@ -75,7 +76,7 @@ bool is_header_or_footer(std::string_view name) {
   return name.starts_with("header") || name.starts_with("footer");
 }
 
-// What an empty cell with a value shows; programs other than office suites often write no text.
+// The text for a cell with a value but without text, as programs other than office suites often write it.
 std::string value_of(const xml_handler::attributes& with) {
   if (std::string text = attribute(with, "string-value"); !text.empty()) return one_line(std::move(text));
   if (const std::string date = attribute(with, "date-value"); !date.empty()) return show_iso_date(date);
@@ -97,10 +98,11 @@ void open_document_text::begin_table_part(std::string_view name, const attribute
     blank_rows_ = false;
     has_rows_ = false;
   }
-  if (name == "table-row") rows_.push_back({here().size(), count(attribute(with, "number-rows-repeated"))});
+  if (name == "table-row")
+    rows_.push_back({current_text().size(), positive_number(attribute(with, "number-rows-repeated"))});
   if (!is_cell(name)) return;
   begin_cell();
-  open_cells_.push_back({here().size(), count(attribute(with, "number-columns-repeated")), false,
+  open_cells_.push_back({current_text().size(), positive_number(attribute(with, "number-columns-repeated")), false,
                          attribute(with, "value-type") == "date", value_of(with)});
 }
 
@@ -117,16 +119,16 @@ void open_document_text::begin(std::string_view name, const attributes& with) {
     begin_aside();
     if (name == "note-body" && shown()) add("[" + std::to_string(notes_) + "] ");
   }
-  // An annotation begins with its author and date.
-  if (name == "annotation") about_annotation_ = true;
-  if (name == "p" || name == "list") about_annotation_ = false;
-  in_author_ = about_annotation_ && name == "creator";
-  // Alternative texts of images.
+  // An annotation begins with its author and date, before its first paragraph.
+  if (name == "annotation") in_annotation_metadata_ = true;
+  if (name == "p" || name == "list") in_annotation_metadata_ = false;
+  in_author_ = in_annotation_metadata_ && name == "creator";
+  // The alternative text of an image.
   if (in_paragraph_ > 0 && is_description(name)) begin_aside();
   if (in_paragraph_ > 0 && shown()) {
     if (name == "tab") tab();
     if (name == "line-break") line_break();
-    if (name == "s") add(std::string(std::min<std::size_t>(count(attribute(with, "c")), 100), ' '));
+    if (name == "s") add(std::string(std::min<std::size_t>(positive_number(attribute(with, "c")), 100), ' '));
   }
   if (name == "page") heading("Page", attribute(with, "name"));
   if (name == "notes" && shown()) add("Notes:\n");
@@ -136,13 +138,13 @@ void open_document_text::begin(std::string_view name, const attributes& with) {
 void open_document_text::end_table_cell() {
   open_cell cell = std::move(open_cells_.back());
   open_cells_.pop_back();
-  std::string& text = here();
-  cell.begins = std::min(cell.begins, text.size());
-  while (text.size() > cell.begins && text.back() == ' ') text.pop_back();
-  // Dates are shown in the notation of a country, often without the century.
-  if (cell.is_date && !cell.value.empty()) text.resize(cell.begins);
-  if (text.size() == cell.begins && (cell.is_date || !cell.has_text) && shown()) add(cell.value);
-  const std::string content = text.substr(cell.begins);
+  std::string& text = current_text();
+  cell.begin = std::min(cell.begin, text.size());
+  while (text.size() > cell.begin && text.back() == ' ') text.pop_back();
+  // The text of a date is in a local notation, often without the century.
+  if (cell.is_date && !cell.value.empty()) text.resize(cell.begin);
+  if (text.size() == cell.begin && (cell.is_date || !cell.has_text) && shown()) add(cell.value);
+  const std::string content = text.substr(cell.begin);
   end_cell();
   for (std::size_t n = std::min(cell.repeated, max_repeated_cells); n > 1 && !full(); --n) {
     add(content);
@@ -153,16 +155,16 @@ void open_document_text::end_table_cell() {
 void open_document_text::end_table_row() {
   const open_row row = rows_.back();
   rows_.pop_back();
-  std::string& text = here();
-  const std::size_t begins = std::min(row.begins, text.size());
-  while (text.size() > begins && text.back() == '\t') text.pop_back();
-  if (text.size() == begins) {
+  std::string& text = current_text();
+  const std::size_t begin = std::min(row.begin, text.size());
+  while (text.size() > begin && text.back() == '\t') text.pop_back();
+  if (text.size() == begin) {
     blank_rows_ = has_rows_;
     return;
   }
-  // A line without text keeps tables apart that stand below each other.
-  if (blank_rows_ && !in_cell()) text.insert(begins, "\n");
-  const std::string content = text.substr(begins + (blank_rows_ && !in_cell() ? 1 : 0));
+  // An empty line separates tables that are below each other.
+  if (blank_rows_ && !in_cell()) text.insert(begin, "\n");
+  const std::string content = text.substr(begin + (blank_rows_ && !in_cell() ? 1 : 0));
   blank_rows_ = false;
   has_rows_ = true;
   end_row();
@@ -189,7 +191,7 @@ void open_document_text::end(std::string_view name) {
   if (in_author_ && name == "creator" && shown()) add(": ");
   in_author_ = false;
   if (name == "note-body" || name == "annotation") end_aside();
-  if (name == "annotation") about_annotation_ = false;
+  if (name == "annotation") in_annotation_metadata_ = false;
   if (name == "text-box" && !boxes_.empty()) {
     if (boxes_.back()) end_aside();
     boxes_.pop_back();
@@ -199,7 +201,7 @@ void open_document_text::end(std::string_view name) {
   if (which_ == blocks::headers_and_footers && is_header_or_footer(name)) --in_block_;
 }
 
-// Whether the content is encrypted.
+// Reads the media type and whether the content is encrypted.
 class manifest final : public xml_handler {
  public:
   bool encrypted = false;
@@ -219,8 +221,8 @@ class manifest final : public xml_handler {
   std::string part_;
 };
 
-// Formulas, charts and documents that are embedded: "Object 1/content.xml".
-std::vector<std::string> embedded(const package& in) {
+// The embedded formulas, charts and documents: "Object 1/content.xml".
+std::vector<std::string> embedded_parts(const package& in) {
   std::vector<std::string> out;
   for (const std::string& name : in.names())
     if (name.starts_with("object ") && name.ends_with("/content.xml") && std::count(name.begin(), name.end(), '/') == 1)
@@ -228,35 +230,36 @@ std::vector<std::string> embedded(const package& in) {
   return out;
 }
 
-void read_blocks(const package& in, const std::string& part, blocks which, std::size_t most, office_text& out) {
-  open_document_text handler(out.text, most, which);
+void read_blocks(const package& in, const std::string& part, blocks which, std::size_t max_bytes, office_text& out) {
+  open_document_text handler(out.text, max_bytes, which);
   read_part(in, part, handler, out);
 }
 
 }  // namespace
 
-bool read_open_document(package& in, std::size_t most, office_text& out) {
+bool read_open_document(package& in, std::size_t max_bytes, office_text& out) {
   manifest about;
   if (in.part("meta-inf/manifest.xml") != nullptr) read_part(in, "meta-inf/manifest.xml", about, out);
   const std::string* mime = in.part("mimetype");
   const std::string type = mime != nullptr ? *mime : about.type;
-  const bool sealed = about.encrypted && (in.has("content.xml") || in.has("encrypted-package"));
-  if (!type.starts_with(media_type) || (!in.has("content.xml") && !sealed)) return false;
+  const bool encrypted = about.encrypted && (in.has("content.xml") || in.has("encrypted-package"));
+  if (!type.starts_with(media_type) || (!in.has("content.xml") && !encrypted)) return false;
   out.kind = "opendocument";
-  if (sealed) {
+  if (encrypted) {
     out.problem = "it is encrypted";
     return true;
   }
-  const std::vector<std::string> objects = embedded(in);
+  const std::vector<std::string> objects = embedded_parts(in);
   std::set<std::string> wanted{"content.xml", "styles.xml"};
   wanted.insert(objects.begin(), objects.end());
   in.load(wanted);
   const bool is_text = type.compare(media_type.size(), 4, "text") == 0;
-  read_blocks(in, "content.xml", blocks::body, most, out);
+  read_blocks(in, "content.xml", blocks::body, max_bytes, out);
   for (const std::string& object : objects)
-    if (out.text.size() < most) read_blocks(in, object, blocks::body, most, out);
-  // Sheets and slides have standard ones ("Page 1/99").
-  if (is_text && out.text.size() < most) read_blocks(in, "styles.xml", blocks::headers_and_footers, most, out);
+    if (out.text.size() < max_bytes) read_blocks(in, object, blocks::body, max_bytes, out);
+  // Sheets and slides only have generated headers and footers ("Page 1/99").
+  if (is_text && out.text.size() < max_bytes)
+    read_blocks(in, "styles.xml", blocks::headers_and_footers, max_bytes, out);
   return true;
 }
 

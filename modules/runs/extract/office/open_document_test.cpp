@@ -25,7 +25,7 @@ std::string row(const std::string& cells, int repeated = 1) {
   return "<b:table-row b:number-rows-repeated=\"" + std::to_string(repeated) + "\">" + cells + "</b:table-row>";
 }
 
-TEST_F(open_document_test, repeated_cells_and_rows_are_all_there) {
+TEST_F(open_document_test, repeated_cells_and_rows_are_expanded) {
   pack_body("spreadsheet", "<b:table b:name=\"T\">" + row(cell("", 9), 4) +
                                row(cell("Q1") + cell("Q2") + cell("Q3") + cell("Q4")) + row(cell("0", 3) + cell("5")) +
                                row(cell("a") + cell("b"), 3) + row(cell("", 16384), 7) + row(cell("", 2) + cell("c")) +
@@ -66,7 +66,7 @@ TEST_F(open_document_test, merged_cells_keep_their_columns) {
   EXPECT_EQ(read().text, "--- Table: T ---\nwide\t\t\tnext\n");
 }
 
-TEST_F(open_document_test, notes_comments_and_boxes_do_not_break_a_sentence) {
+TEST_F(open_document_test, notes_comments_and_text_boxes_follow_their_paragraph) {
   pack_body(
       "text",
       "<t:p>claim<t:note><t:note-citation>*</t:note-citation><t:note-body><t:p>source</t:p></t:note-body></t:note> stands"
@@ -86,7 +86,7 @@ TEST_F(open_document_test, headers_and_embedded_objects_are_read) {
   EXPECT_EQ(read().text, "");
 }
 
-TEST_F(open_document_test, an_encrypted_document_is_said_to_be) {
+TEST_F(open_document_test, encrypted_documents_are_reported) {
   const std::string manifest =
       R"(<!DOCTYPE m PUBLIC "-//OpenOffice.org//DTD Manifest 1.0//EN" "Manifest.dtd"><m:manifest xmlns:m="m"><m:file-entry m:full-path="%"><m:encryption-data/></m:file-entry></m:manifest>)";
   const auto of = [&](const std::string& part) {

@@ -1,4 +1,5 @@
-// An Open Packaging Conventions package (docx, xlsx, pptx) or an OpenDocument package: parts by name and their relationships.
+// Reads the parts and relationships of an Open Packaging Conventions package (docx, xlsx, pptx) or an OpenDocument
+// package.
 #pragma once
 #include <functional>
 #include <map>
@@ -10,10 +11,10 @@
 
 namespace extract {
 
-// Part names are equal regardless of ASCII case (ECMA-376 part 2, 6.2.2.3). The normal form is lower case, with slashes only, without
-// a leading slash, "." and "..", and with percent escapes decoded.
+// Part names are equal regardless of ASCII case (ECMA-376 part 2, 6.2.2.3). The normal form is lower case, with slashes
+// only, without a leading slash, "." and "..", and with percent escapes decoded.
 std::string normal_part_name(std::string_view name);
-// The part that a target means in a relationship of the part `source` (a normal name; empty: the package itself).
+// The part that `target` refers to in a relationship of the part `source` (a normal name; empty: the package).
 std::string resolve_part(std::string_view source, std::string_view target);
 
 struct relationship {
@@ -25,18 +26,18 @@ struct relationship {
 
 class package {
  public:
-  // Reads the names of all members, the relationships, and the small parts that say what the package is.
+  // Reads the names of all members, the relationships, and the small parts that identify the type of the package.
   explicit package(std::string path);
 
   bool has(std::string_view part) const { return names_.contains(std::string(part)); }
-  const std::set<std::string>& names() const { return names_; }  // normal names
-  // In the order of the document; external targets are left out.
+  const std::set<std::string>& names() const { return names_; }  // normalized
+  // In document order, without external targets.
   std::vector<relationship> relationships_of(std::string_view part) const;
-  // The content of a part that the constructor or load() read; nullptr: there is none.
+  // The content of a part that the constructor or load() has read; nullptr: the part was not read.
   const std::string* part(std::string_view name) const;
-  // Reads these parts as well, each once: unpacking a bomb again takes as long again.
+  // Reads these parts unless they were requested before: unpacking an archive bomb repeatedly would take too long.
   void load(const std::set<std::string>& parts);
-  // A sentence without a full stop; empty: everything was read.
+  // A sentence without a period; empty: everything was read.
   const std::string& problem() const { return problem_; }
 
  private:

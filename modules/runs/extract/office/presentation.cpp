@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::string_view usual_slides = "ppt/slides/slide", usual_notes = "ppt/notesslides/notesslide";
 
-// The ids of the slides in the order in which they are shown.
+// The relationship ids of the slides in presentation order.
 class slide_list final : public xml_handler {
  public:
   std::vector<std::string> ids;
   void begin(std::string_view name, const attributes& with) override {
-    // "id" is the slide's own number.
+    // Without a prefix, "id" is the number of the slide.
     if (name == "sldId") ids.push_back(attribute(with, with.contains(":id") ? ":id" : "id"));
   }
   void text(std::string_view) override {}
@@ -40,8 +40,8 @@ class visibility final : public xml_handler {
   bool seen_ = false;
 };
 
-// The names of the authors of comments by their ids. Presentations have a part with them for comments of the old form and one for those of
-// PowerPoint 365.
+// The names of comment authors by id. Presentations have one part for authors of legacy comments and one for authors of
+// PowerPoint 365 comments.
 class comment_authors final : public xml_handler {
  public:
   std::map<std::string, std::string> names;
@@ -52,13 +52,14 @@ class comment_authors final : public xml_handler {
   void end(std::string_view) override {}
 };
 
-// Comments of both forms, as lines "Author: text"; replies, which stand before the text of their comment, follow it.
+// Legacy and PowerPoint 365 comments as lines "Author: text". Replies precede the text of their comment in the file and
+// follow it in the output.
 class slide_comments final : public xml_handler {
  public:
-  slide_comments(std::string& out, std::size_t most, const std::map<std::string, std::string>& authors)
-      : out_(out), most_(most), authors_(authors) {}
+  slide_comments(std::string& out, std::size_t max_bytes, const std::map<std::string, std::string>& authors)
+      : out_(out), max_bytes_(max_bytes), authors_(authors) {}
   bool full() const override {
-    return out_.size() + comment_.text.size() + reply_.text.size() + replies_.size() >= most_;
+    return out_.size() + comment_.text.size() + reply_.text.size() + replies_.size() >= max_bytes_;
   }
   void begin(std::string_view name, const attributes& with) override {
     if (name == "reply") in_reply_ = true;
@@ -72,10 +73,10 @@ class slide_comments final : public xml_handler {
     if (is_text(name)) --in_text_;
     if (name == "p" || name == "br") current().text += ' ';
     if (name == "reply") {
-      replies_ += finished(std::exchange(reply_, {}));
+      replies_ += line_of(std::exchange(reply_, {}));
       in_reply_ = false;
     }
-    if (name == "cm") out_ += finished(std::exchange(comment_, {})) + std::exchange(replies_, {});
+    if (name == "cm") out_ += line_of(std::exchange(comment_, {})) + std::exchange(replies_, {});
   }
 
  private:
@@ -88,13 +89,13 @@ class slide_comments final : public xml_handler {
     const auto at = authors_.find(id);
     return at == authors_.end() || at->second.empty() ? std::string() : at->second + ": ";
   }
-  static std::string finished(remark made) {
-    std::string text = one_line(std::move(made.text));
+  static std::string line_of(remark comment) {
+    std::string text = one_line(std::move(comment.text));
     while (text.ends_with(' ')) text.pop_back();
-    return text.empty() ? std::string() : made.author + text + "\n";
+    return text.empty() ? std::string() : comment.author + text + "\n";
   }
   std::string& out_;
-  const std::size_t most_;
+  const std::size_t max_bytes_;
   const std::map<std::string, std::string>& authors_;
   remark comment_, reply_;
   std::string replies_;
@@ -131,7 +132,7 @@ std::vector<std::string> slides_in_order(package& in, const std::string& main, o
   return slides.empty() ? slides_by_name(in) : slides;
 }
 
-// Of a slide: its notes, comments, charts and diagrams. Without a main part, notes are found by their number.
+// The notes, comments, charts and diagrams of a slide. Without a main part, notes are found by their number.
 std::vector<relationship> relations_of_slide(const package& in, const std::string& main, const std::string& slide) {
   std::vector<relationship> out = in.relationships_of(slide);
   if (out.empty() && main.empty() && slide.starts_with(usual_slides))
@@ -139,7 +140,7 @@ std::vector<relationship> relations_of_slide(const package& in, const std::strin
   return out;
 }
 
-bool is_beside(const relationship& r) {
+bool is_read_with_slide(const relationship& r) {
   return r.type == "notesslide" || r.type == "comments" || is_drawing_type(r.type);
 }
 
@@ -158,7 +159,7 @@ void read_titled(const package& in, const std::string& title, const std::string&
 
 }  // namespace
 
-void read_presentation(package& in, const std::string& main, std::size_t most, office_text& out) {
+void read_presentation(package& in, const std::string& main, std::size_t max_bytes, office_text& out) {
   const std::vector<std::string> slides = slides_in_order(in, main, out);
   const std::vector<relationship> of_presentation =
       main.empty() ? std::vector<relationship>() : in.relationships_of(main);
@@ -168,7 +169,7 @@ void read_presentation(package& in, const std::string& main, std::size_t most, o
   for (const std::string& slide : slides) {
     wanted.insert(slide);
     for (const relationship& r : relations_of_slide(in, main, slide))
-      if (is_beside(r)) wanted.insert(r.part);
+      if (is_read_with_slide(r)) wanted.insert(r.part);
   }
   in.load(wanted);
   comment_authors authors;
@@ -176,19 +177,19 @@ void read_presentation(package& in, const std::string& main, std::size_t most, o
     if (names_authors(r)) read_part(in, r.part, authors, out);
   std::size_t n = 0;
   for (const std::string& slide : slides) {
-    if (out.text.size() >= most) return;
+    if (out.text.size() >= max_bytes) return;
     visibility shown;
     read_part(in, slide, shown, out);
     out.text += "--- Slide " + std::to_string(++n) + (shown.hidden ? " (hidden)" : "") + " ---\n";
-    ooxml_text handler(out.text, most);
+    ooxml_text handler(out.text, max_bytes);
     read_part(in, slide, handler, out);
-    const std::vector<relationship> beside = relations_of_slide(in, main, slide);
-    read_drawings(in, beside, most, out);
-    for (const relationship& r : beside) {
-      if (out.text.size() >= most) return;
-      slide_comments comments(out.text, most, authors.names);
+    const std::vector<relationship> relations = relations_of_slide(in, main, slide);
+    read_drawings(in, relations, max_bytes, out);
+    for (const relationship& r : relations) {
+      if (out.text.size() >= max_bytes) return;
+      slide_comments comments(out.text, max_bytes, authors.names);
       if (r.type == "comments") read_titled(in, "Comments", r.part, comments, out);
-      ooxml_text notes(out.text, most);
+      ooxml_text notes(out.text, max_bytes);
       if (r.type == "notesslide" && in.has(r.part)) read_titled(in, "Notes", r.part, notes, out);
     }
   }

@@ -10,12 +10,12 @@
 namespace extract {
 namespace {
 
-// Titles, and of each series its name and points as lines of cells. Only the values that the document keeps are read, not the workbook
-// that is embedded for editing.
+// Reads titles, and the name and points of each series as a line of cells. Only the values cached in the document are
+// read, not the workbook embedded for editing.
 class chart_text final : public xml_handler {
  public:
-  chart_text(std::string& out, std::size_t most) : out_(out), most_(most) {}
-  bool full() const override { return out_.size() + used_ >= most_; }
+  chart_text(std::string& out, std::size_t max_bytes) : out_(out), max_bytes_(max_bytes) {}
+  bool full() const override { return out_.size() + pending_bytes_ >= max_bytes_; }
   void begin(std::string_view name, const attributes& with) override {
     if (name == "date1904" && attribute(with, "val") != "0") dates_ = date_system::from_1904;
     if (name == "numCache" || name == "strCache") format_ = {};
@@ -28,7 +28,7 @@ class chart_text final : public xml_handler {
   void text(std::string_view text) override {
     if (in_text_ == 0 && !in_format_) return;
     line_ += text;
-    used_ += text.size();
+    pending_bytes_ += text.size();
   }
   void end(std::string_view name) override {
     if (name == "t" || (name == "v" && values_ != nullptr)) --in_text_;
@@ -46,31 +46,31 @@ class chart_text final : public xml_handler {
 
  private:
   struct series {
-    std::string name, categories, points;  // each value behind a tab
+    std::string name, categories, points;  // each value follows a tab
   };
   void take_value() {
     if (values_ == nullptr || line_.empty()) return;
     *values_ += "\t" + one_line(show_number(line_, format_, dates_));
-    ++used_;
+    ++pending_bytes_;
     line_.clear();
   }
   void write_series() {
-    // The series of a chart usually have the same categories.
+    // Written once, because the series of a chart usually have the same categories.
     if (!series_.categories.empty() && series_.categories != categories_) out_ += series_.categories + "\n";
     categories_ = series_.categories;
     if (!series_.name.empty() || !series_.points.empty())
       out_ += series_.name.substr(std::min<std::size_t>(1, series_.name.size())) + series_.points + "\n";
-    used_ = 0;
+    pending_bytes_ = 0;
   }
   std::string& out_;
-  const std::size_t most_;
+  const std::size_t max_bytes_;
   std::string line_, categories_;
   series series_;
   std::string* values_ = nullptr;
-  number_format format_;  // of the current values
+  number_format format_;  // format of the current values
   date_system dates_ = date_system::from_1900;
   bool in_format_ = false;
-  std::size_t used_ = 0;  // bytes that are not written yet
+  std::size_t pending_bytes_ = 0;  // not written to out_ yet
   int in_text_ = 0;
 };
 
@@ -94,7 +94,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::vector<relationship> relationships_or_neighbours(const package& in, const std::string& part) {
+std::vector<relationship> relationships_or_siblings(const package& in, const std::string& part) {
   std::vector<relationship> out = in.relationships_of(part);
   if (!out.empty()) return out;
   const std::size_t slash = part.rfind('/');
@@ -109,15 +109,15 @@ bool is_drawing_type(const std::string& type) {
   return type == "chart" || type == "chartex" || type == "diagramdata";
 }
 
-void read_drawings(const package& in, const std::vector<relationship>& of, std::size_t most, office_text& out) {
+void read_drawings(const package& in, const std::vector<relationship>& of, std::size_t max_bytes, office_text& out) {
   std::set<std::string> seen;
   for (const relationship& r : of) {
-    if (!is_drawing_type(r.type) || out.text.size() >= most || !seen.insert(r.part).second) continue;
+    if (!is_drawing_type(r.type) || out.text.size() >= max_bytes || !seen.insert(r.part).second) continue;
     if (r.type == "diagramdata") {
-      ooxml_text handler(out.text, most);
+      ooxml_text handler(out.text, max_bytes);
       read_part(in, r.part, handler, out);
     } else {
-      chart_text handler(out.text, most);
+      chart_text handler(out.text, max_bytes);
       read_part(in, r.part, handler, out);
     }
   }

@@ -1,4 +1,4 @@
-// What the readers of all formats share: parts that are missing or damaged, and drawings.
+// Shared by the readers of all formats: reading optional or damaged parts, and drawings.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace extract {
 
-// A part that is not there is no problem: it may be optional.
+// A missing part is not a problem because it may be optional.
 void read_part(const package& in, const std::string& part, xml_handler& to, office_text& out);
 
-// A cell is one field of a line: line ends and tabs become blanks.
+// Replaces line ends and tabs by spaces, because a cell is one field of a line.
 std::string one_line(std::string text);
 
-// The relationships of a part. Without any, as programs write that leave them out: the parts beside it (in its folder) by the names
-// that they usually have.
-std::vector<relationship> relationships_or_neighbours(const package& in, const std::string& part);
+// The relationships of a part. If there are none, because some programs omit them: the parts in the same folder, with
+// types derived from their names.
+std::vector<relationship> relationships_or_siblings(const package& in, const std::string& part);
 
-// The texts of charts and diagrams that belong to a part.
+// Reads the text of charts and diagrams that belong to a part.
 bool is_drawing_type(const std::string& type);
-void read_drawings(const package& in, const std::vector<relationship>& of, std::size_t most, office_text& out);
+void read_drawings(const package& in, const std::vector<relationship>& of, std::size_t max_bytes, office_text& out);
 
 }  // namespace extract

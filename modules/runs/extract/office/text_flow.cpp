@@ -7,8 +7,8 @@ namespace extract {
 
 void text_flow::add(std::string_view text) {
   if (full()) return;
-  here() += text;
-  if (!asides_.empty()) used_ += text.size();
+  current_text() += text;
+  if (!asides_.empty()) pending_bytes_ += text.size();
 }
 
 void text_flow::add_repeated(std::string_view text, std::size_t times) {
@@ -17,22 +17,22 @@ void text_flow::add_repeated(std::string_view text, std::size_t times) {
 
 void text_flow::end_line() {
   add(in_cell() ? " " : "\n");
-  // Within a table, asides follow the row: they are no part of the cell's value.
+  // In a table, asides follow the row because they are not part of the cell's value.
   if (in_cell() || level().after.empty()) return;
   const std::string after = std::exchange(level().after, {});
-  used_ -= after.size();
+  pending_bytes_ -= after.size();
   add(after);
 }
 
 void text_flow::end_cell(std::size_t columns) {
   level().cells = std::max(level().cells - 1, 0);
-  std::string& text = here();
+  std::string& text = current_text();
   while (!text.empty() && text.back() == ' ') text.pop_back();
   add_repeated("\t", columns);
 }
 
 void text_flow::end_row() {
-  std::string& text = here();
+  std::string& text = current_text();
   while (!text.empty() && text.back() == '\t') text.pop_back();
   end_line();
 }
@@ -48,7 +48,7 @@ void text_flow::end_aside() {
   done.text += done.after;
   if (!done.text.empty() && done.text.back() != '\n') {
     done.text += '\n';
-    ++used_;
+    ++pending_bytes_;
   }
   level().after += done.text;
 }

@@ -1,4 +1,5 @@
-// Text in paragraphs and table cells as a document's XML delivers it. Shared by word processors, presentations and OpenDocument.
+// Assembles text from the paragraphs and table cells of a document's XML. Shared by the readers of Word, PowerPoint and
+// OpenDocument.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -11,9 +12,9 @@ namespace extract {
 
 class text_flow : public xml_handler {
  public:
-  // Appends to `out` until it has `most` bytes, or a little more.
-  text_flow(std::string& out, std::size_t most) : out_(out), most_(most) {}
-  bool full() const override { return used_ + out_.size() >= most_; }
+  // Appends to `out`, which may slightly exceed `max_bytes`.
+  text_flow(std::string& out, std::size_t max_bytes) : out_(out), max_bytes_(max_bytes) {}
+  bool full() const override { return pending_bytes_ + out_.size() >= max_bytes_; }
 
  protected:
   ~text_flow() = default;
@@ -23,26 +24,27 @@ class text_flow : public xml_handler {
   void line_break() { add(in_cell() ? " " : "\n"); }
   void tab() { add(in_cell() ? " " : "\t"); }
   void begin_cell() { ++level().cells; }
-  // `columns`: how many it spans.
+  // `columns`: the number of columns that the cell spans.
   void end_cell(std::size_t columns = 1);
   void end_row();
   bool in_cell() const { return (asides_.empty() ? main_ : asides_.back()).cells > 0; }
-  // Text that stands inside a paragraph but is not a part of its sentence (a text box, a note, a comment) follows the paragraph.
+  // Text inside a paragraph that is not part of its sentences (a text box, a note, a comment) is added after the
+  // paragraph.
   void begin_aside();
   void end_aside();
-  // The text of the current level: that of the innermost aside, else all.
-  std::string& here() { return asides_.empty() ? out_ : level().text; }
+  // The text of the innermost aside, or of the document if there is none.
+  std::string& current_text() { return asides_.empty() ? out_ : level().text; }
 
  private:
   struct flow_level {
-    std::string text, after;  // `after`: asides that the next end of a line brings
+    std::string text, after;  // `after`: asides to be added at the next end of a line
     int cells = 0;
   };
   flow_level& level() { return asides_.empty() ? main_ : asides_.back(); }
   void end_line();
   std::string& out_;
-  const std::size_t most_;
-  std::size_t used_ = 0;  // bytes outside of out_
+  const std::size_t max_bytes_;
+  std::size_t pending_bytes_ = 0;  // not added to out_ yet
   flow_level main_;
   std::vector<flow_level> asides_;
 };

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::array<std::string_view, 6> text_types{"header", "", "footnotes", "endnotes", "comments", "footer"};
 
-// Content in another format that Word converts when it opens the document; the only content of documents that some programs make from HTML.
+// Content in another format, which Word converts when it opens the document. Some programs that convert HTML write only
+// such content.
 constexpr std::string_view alternative_format = "afchunk";
 
 bool is_wanted(const relationship& r) {
@@ -23,7 +24,7 @@ bool is_wanted(const relationship& r) {
   return r.type == alternative_format || is_drawing_type(r.type);
 }
 
-// HTML as an HTML file is read: with its markup. Web archives (MHTML) are encoded for mail.
+// Decodes web archives (MHTML), which are encoded for mail. HTML keeps its markup, as in HTML files.
 std::string without_quoted_printable(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -43,9 +44,9 @@ std::string without_quoted_printable(std::string_view text) {
   return out;
 }
 
-std::string alternative_text(const std::string& content, std::size_t most) {
-  if (content.starts_with("{\\rtf")) return read_rich_text(content, most).text;
-  if (content.starts_with("PK")) return {};  // another document
+std::string alternative_text(const std::string& content, std::size_t max_bytes) {
+  if (content.starts_with("{\\rtf")) return read_rich_text(content, max_bytes).text;
+  if (content.starts_with("PK")) return {};  // an embedded document
   constexpr std::string_view encoded = "Content-Transfer-Encoding: quoted-printable";
   return read_text(content.find(encoded) == content.npos ? content : without_quoted_printable(content), part::whole)
       .text;
@@ -53,29 +54,29 @@ std::string alternative_text(const std::string& content, std::size_t most) {
 
 }  // namespace
 
-void read_word(package& in, const std::string& main, std::size_t most, office_text& out) {
-  const std::vector<relationship> relations = relationships_or_neighbours(in, main);
+void read_word(package& in, const std::string& main, std::size_t max_bytes, office_text& out) {
+  const std::vector<relationship> relations = relationships_or_siblings(in, main);
   std::set<std::string> wanted{main};
   for (const relationship& r : relations)
     if (is_wanted(r)) wanted.insert(r.part);
   in.load(wanted);
   note_marks marks;
-  // Sections often have headers of their own with the same words.
+  // Sections often have their own headers with the same text.
   std::set<std::string> seen;
   const auto read = [&](const std::string& part) {
     std::string text;
-    ooxml_text handler(text, most - std::min(most, out.text.size()), &marks);
+    ooxml_text handler(text, max_bytes - std::min(max_bytes, out.text.size()), &marks);
     read_part(in, part, handler, out);
     if (seen.insert(text).second) out.text += text;
   };
   for (const std::string_view type : text_types) {
     if (type.empty()) {
       read(main);
-      read_drawings(in, relations, most, out);
+      read_drawings(in, relations, max_bytes, out);
       for (const relationship& r : relations)
         if (const std::string* content = r.type == alternative_format ? in.part(r.part) : nullptr;
-            content != nullptr && out.text.size() < most)
-          if (const std::string text = alternative_text(*content, most); !text.empty()) out.text += text + "\n";
+            content != nullptr && out.text.size() < max_bytes)
+          if (const std::string text = alternative_text(*content, max_bytes); !text.empty()) out.text += text + "\n";
       continue;
     }
     std::set<std::string> parts;

@@ -13,7 +13,7 @@
 namespace extract {
 namespace {
 
-constexpr std::size_t max_gap = 1024;  // empty cells that are shown between two
+constexpr std::size_t max_gap = 1024;  // empty cells shown between two cells
 constexpr std::size_t max_formats = 65536;
 
 bool is_number(std::string_view text, std::size_t& out) {
@@ -21,28 +21,30 @@ bool is_number(std::string_view text, std::size_t& out) {
   return problem == std::errc() && end == text.data() + text.size();
 }
 
-std::size_t number_or(const std::string& text, std::size_t otherwise) {
+std::size_t number_or(const std::string& text, std::size_t default_value) {
   std::size_t n = 0;
-  return is_number(text, n) ? n : otherwise;
+  return is_number(text, n) ? n : default_value;
 }
 
 bool is_true(const std::string& text) {
   return text == "1" || text == "true";
 }
 
-// Characters that XML does not have are written "_xHHHH_" (ECMA-376 part 1, 22.9.2.19).
+// Decodes "_xHHHH_", the form of characters that XML cannot represent (ECMA-376 part 1, 22.9.2.19).
 std::string without_escapes(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     unsigned code = 0;
-    const std::string_view form = text.substr(at, 7);
-    const bool escape = form.size() == 7 && form.starts_with("_x") && form.ends_with('_') &&
-                        std::from_chars(form.data() + 2, form.data() + 6, code, 16).ptr == form.data() + 6;
+    const std::string_view candidate = text.substr(at, 7);
+    const bool escape =
+        candidate.size() == 7 && candidate.starts_with("_x") && candidate.ends_with('_') &&
+        std::from_chars(candidate.data() + 2, candidate.data() + 6, code, 16).ptr == candidate.data() + 6;
     if (!escape) {
       out += text[at++];
       continue;
     }
-    // Of what can be meant in a cell's text: line ends, tabs, the escaped underscore, and what others escape needlessly.
+    // Only characters that occur in text: line ends, tabs, the escaped underscore, and characters that are escaped
+    // unnecessarily.
     if (code == '\r' || code == '\n' || code == '\t')
       out += ' ';
     else if (code >= 0x20 && code < 0x7F)
@@ -56,7 +58,7 @@ class shared_strings final : public xml_handler {
  public:
   std::vector<std::string> all;
   void begin(std::string_view name, const attributes&) override {
-    if (name == "si" || name == "sstItem") all.emplace_back();  // the second one of a preview of Excel 2007
+    if (name == "si" || name == "sstItem") all.emplace_back();  // "sstItem": in a preview version of Excel 2007
     if (name == "rPh") ++phonetic_;
     if (name == "t") ++in_text_;
   }
@@ -72,7 +74,7 @@ class shared_strings final : public xml_handler {
   int in_text_ = 0, phonetic_ = 0;
 };
 
-// The number formats of the cells' styles.
+// The number formats of the cell styles.
 class style_formats final : public xml_handler {
  public:
   std::vector<number_format> of_style;
@@ -122,8 +124,9 @@ struct workbook_parts {
 
 class sheet_cells final : public xml_handler {
  public:
-  sheet_cells(std::string& out, std::size_t most, const workbook_parts& book) : out_(out), most_(most), book_(book) {}
-  bool full() const override { return out_.size() >= most_; }
+  sheet_cells(std::string& out, std::size_t max_bytes, const workbook_parts& book)
+      : out_(out), max_bytes_(max_bytes), book_(book) {}
+  bool full() const override { return out_.size() >= max_bytes_; }
   void begin(std::string_view name, const attributes& with) override {
     if (name == "row") {
       column_ = next_ = 0;
@@ -147,23 +150,24 @@ class sheet_cells final : public xml_handler {
   }
   void text(std::string_view text) override {
     std::string* to = in_formula_ > 0 ? &formula_ : in_value_ > 0 && phonetic_ == 0 ? &value_ : nullptr;
-    if (to != nullptr && to->size() < most_) *to += text;
+    if (to != nullptr && to->size() < max_bytes_) *to += text;
   }
   void end(std::string_view name) override {
     if (name == "v" || name == "t") --in_value_;
     if (name == "f") --in_formula_;
     if (name == "rPh") --phonetic_;
-    if (name == "c") write(shown());
+    if (name == "c") write(displayed_text());
     if (name == "row" && out_.size() > row_began_) out_ += '\n';
   }
 
  private:
-  std::string shown() const {
+  std::string displayed_text() const {
     if (type_ == "s") {
       const std::size_t n = number_or(value_, book_.strings.all.size());
       return n < book_.strings.all.size() ? without_escapes(book_.strings.all[n]) : std::string();
     }
-    // An empty result of type "str" is one; another cell without a value was saved by a program that does not compute.
+    // An empty value of type "str" is a result; for other types, the program that saved the workbook did not compute
+    // the formula.
     if (value_.empty() && has_formula_ && type_ != "str") return formula_text();
     if (type_ == "b") return is_true(value_) ? "TRUE" : "FALSE";
     if (type_ == "str" || type_ == "inlineStr") return without_escapes(value_);
@@ -173,7 +177,7 @@ class sheet_cells final : public xml_handler {
     return show_number(value_, style_ < book_.formats.of_style.size() ? book_.formats.of_style[style_] : plain,
                        book_.list.dates);
   }
-  // Only the first cell of a shared formula contains its text.
+  // Only the first cell of a shared formula contains the text of the formula.
   std::string formula_text() const {
     if (formula_.empty()) return "(formula without a value)";
     std::string out = "=" + formula_;
@@ -187,7 +191,7 @@ class sheet_cells final : public xml_handler {
     column_ = std::max(at_, column_);
     out_ += one_line(std::move(text));
   }
-  // "C7" -> 2; where nothing is said, the next one.
+  // "C7" -> 2; without a reference, the next column.
   std::size_t column_of(std::string_view reference) const {
     std::size_t n = 0;
     for (char c : reference) {
@@ -198,20 +202,20 @@ class sheet_cells final : public xml_handler {
     return n == 0 ? next_ : n - 1;
   }
   std::string& out_;
-  const std::size_t most_;
+  const std::size_t max_bytes_;
   const workbook_parts& book_;
   std::string type_, value_, formula_;
   bool has_formula_ = false;
   std::size_t style_ = 0, row_began_ = 0;
-  std::size_t column_ = 0, at_ = 0, next_ = 0;  // written up to, of this cell, of the one after it
+  std::size_t column_ = 0, at_ = 0, next_ = 0;  // last written column, column of this cell, of the next one
   int in_value_ = 0, in_formula_ = 0, phonetic_ = 0;
 };
 
-// Notes on cells: "B2: checked by Ann"
+// Comments on cells: "B2: checked by Ann"
 class cell_comments final : public xml_handler {
  public:
-  cell_comments(std::string& out, std::size_t most) : out_(out), most_(most) {}
-  bool full() const override { return out_.size() >= most_; }
+  cell_comments(std::string& out, std::size_t max_bytes) : out_(out), max_bytes_(max_bytes) {}
+  bool full() const override { return out_.size() >= max_bytes_; }
   void begin(std::string_view name, const attributes& with) override {
     if (name == "comment") {
       cell_ = attribute(with, "ref");
@@ -220,7 +224,7 @@ class cell_comments final : public xml_handler {
     if (name == "t") ++in_text_;
   }
   void text(std::string_view text) override {
-    if (in_text_ > 0 && text_.size() < most_) text_ += text;
+    if (in_text_ > 0 && text_.size() < max_bytes_) text_ += text;
   }
   void end(std::string_view name) override {
     if (name == "t") --in_text_;
@@ -229,12 +233,12 @@ class cell_comments final : public xml_handler {
 
  private:
   std::string& out_;
-  const std::size_t most_;
+  const std::size_t max_bytes_;
   std::string cell_, text_;
   int in_text_ = 0;
 };
 
-// What stands on a sheet beside its cells: comments, drawings and the charts in them.
+// The comments, drawings and charts of a sheet.
 std::vector<relationship> relations_of_sheet(const package& in, const std::string& sheet) {
   std::vector<relationship> out;
   for (relationship& r : in.relationships_of(sheet)) {
@@ -247,24 +251,25 @@ std::vector<relationship> relations_of_sheet(const package& in, const std::strin
   return out;
 }
 
-void read_beside(const package& in, const std::vector<relationship>& beside, std::size_t most, office_text& out) {
-  for (const relationship& r : beside) {
-    if (out.text.size() >= most) return;
+void read_drawings_and_comments(const package& in, const std::vector<relationship>& relations, std::size_t max_bytes,
+                                office_text& out) {
+  for (const relationship& r : relations) {
+    if (out.text.size() >= max_bytes) return;
     if (r.type == "comments") {
-      cell_comments handler(out.text, most);
+      cell_comments handler(out.text, max_bytes);
       read_part(in, r.part, handler, out);
     }
     if (r.type == "drawing") {
-      ooxml_text handler(out.text, most);
+      ooxml_text handler(out.text, max_bytes);
       read_part(in, r.part, handler, out);
     }
   }
-  read_drawings(in, beside, most, out);
+  read_drawings(in, relations, max_bytes, out);
 }
 
 }  // namespace
 
-void read_workbook(package& in, const std::string& main, std::size_t most, office_text& out) {
+void read_workbook(package& in, const std::string& main, std::size_t max_bytes, office_text& out) {
   workbook_parts book;
   read_part(in, main, book.list, out);
   const std::vector<relationship> relations = in.relationships_of(main);
@@ -276,7 +281,7 @@ void read_workbook(package& in, const std::string& main, std::size_t most, offic
   std::set<std::string> wanted{strings, styles};
   std::vector<std::string> part_of_sheet;
   for (const sheet_list::sheet& sheet : book.list.sheets) {
-    // Without a relationship, as in a damaged file, a sheet is at the place where Excel puts it.
+    // Without a relationship, as in a damaged file, a sheet is expected under the name that Excel uses.
     const auto named = parts.find(sheet.id);
     const std::string& part = part_of_sheet.emplace_back(
         named != parts.end() ? named->second
@@ -288,14 +293,14 @@ void read_workbook(package& in, const std::string& main, std::size_t most, offic
   read_part(in, strings, book.strings, out);
   read_part(in, styles, book.formats, out);
   for (std::size_t n = 0; n < book.list.sheets.size(); ++n) {
-    if (out.text.size() >= most) return;
+    if (out.text.size() >= max_bytes) return;
     const sheet_list::sheet& sheet = book.list.sheets[n];
     const std::string& part = part_of_sheet[n];
     if (in.part(part) == nullptr) continue;
     out.text += "--- Sheet: " + sheet.name + (sheet.hidden ? " (hidden)" : "") + " ---\n";
-    sheet_cells handler(out.text, most, book);
+    sheet_cells handler(out.text, max_bytes, book);
     read_part(in, part, handler, out);
-    read_beside(in, relations_of_sheet(in, part), most, out);
+    read_drawings_and_comments(in, relations_of_sheet(in, part), max_bytes, out);
   }
 }
 
