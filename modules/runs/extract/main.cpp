@@ -2,8 +2,7 @@
 //   text <kind> [cut] [note]    kind: plain, pdf, docx, xlsx, pptx, opendocument, doc, xls, ppt, rtf; note: about the text
 //   image <format> <width> <height>
 //   none <reason>
-// runyard-extract --scale SIDE BYTES FILE: scales an image down; FILE "-": standard input. Prints one line, followed by
-// the image:
+// runyard-extract --scale SIDE BYTES FILE: scales an image down; FILE "-": standard input. Prints a line and the image:
 //   image <png|jpeg> <width> <height> [frame]    frame: the image is the first frame of an animation
 //   none <reason>                                a predicate of a sentence about the image: "is damaged"
 // Run it in a sandbox with a time limit. The only program that it starts is pdftotext.

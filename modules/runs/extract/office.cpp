@@ -28,10 +28,10 @@ class root_element final : public xml_handler {
 class content_types final : public xml_handler {
  public:
   std::string main;
-  void begin(std::string_view name, const attributes& with) override {
+  void begin(std::string_view name, const attributes& attrs) override {
     if (name != "Override" || !main.empty()) return;
-    const std::string type = attribute(with, "ContentType");
-    if (type.find(".main+xml") != type.npos) main = normal_part_name(attribute(with, "PartName"));
+    const std::string type = attribute(attrs, "ContentType");
+    if (type.find(".main+xml") != type.npos) main = normal_part_name(attribute(attrs, "PartName"));
   }
   void text(std::string_view) override {}
   void end(std::string_view) override {}

@@ -36,11 +36,11 @@ struct parse_state {
   void stop() { XML_StopParser(parser, XML_FALSE); }
 };
 
-void XMLCALL on_begin(void* p, const char* name, const char** with) {
+void XMLCALL on_begin(void* p, const char* name, const char** attrs) {
   auto& state = *static_cast<parse_state*>(p);
   if (++state.depth > max_depth) return state.stop();
   xml_handler::attributes attributes;
-  for (; *with != nullptr; with += 2) add_attribute(attributes, with[0], with[1]);
+  for (; *attrs != nullptr; attrs += 2) add_attribute(attributes, attrs[0], attrs[1]);
   state.to.begin(local(name), attributes);
   if (state.to.full()) {
     state.stopped_by_handler = true;
@@ -82,9 +82,9 @@ XML_Error parse(std::string_view document, xml_handler& to, const char* encoding
 
 }  // namespace
 
-std::string attribute(const xml_handler::attributes& with, std::string_view name) {
-  const auto found = with.find(name);
-  return found == with.end() ? std::string() : found->second;
+std::string attribute(const xml_handler::attributes& attrs, std::string_view name) {
+  const auto found = attrs.find(name);
+  return found == attrs.end() ? std::string() : found->second;
 }
 
 bool parse_xml(std::string_view document, xml_handler& to) {

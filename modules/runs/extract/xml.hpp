@@ -11,7 +11,7 @@ class xml_handler {
  public:
   using attributes = std::map<std::string, std::string, std::less<>>;
   // Names have no prefix: "p" for "w:p". If an element has both "id" and "r:id", the latter is named ":id".
-  virtual void begin(std::string_view name, const attributes& with) = 0;
+  virtual void begin(std::string_view name, const attributes& attrs) = 0;
   virtual void text(std::string_view text) = 0;
   virtual void end(std::string_view name) = 0;
   // True: stop parsing.
@@ -22,7 +22,7 @@ class xml_handler {
 };
 
 // Empty: the element does not have the attribute.
-std::string attribute(const xml_handler::attributes& with, std::string_view name);
+std::string attribute(const xml_handler::attributes& attrs, std::string_view name);
 
 // False: the document is not well-formed; the handler received the part before the error. Encodings that expat does not
 // support are converted first.

@@ -21,17 +21,17 @@ std::size_t number(const std::string& text, std::size_t default_value) {
 
 }  // namespace
 
-void ooxml_text::refer(std::map<std::string, int>& notes, const std::string& id, std::string_view label) {
+void ooxml_text::write_reference(std::map<std::string, int>& notes, const std::string& id, std::string_view label) {
   const auto at = notes.emplace(id, static_cast<int>(notes.size()) + 1).first;
   add("[" + std::string(label) + std::to_string(at->second) + "]");
 }
 
-void ooxml_text::begin_note(const std::map<std::string, int>& notes, const attributes& with, std::string_view label) {
-  if (const auto at = notes.find(attribute(with, "id")); at != notes.end())
+void ooxml_text::begin_note(const std::map<std::string, int>& notes, const attributes& attrs, std::string_view label) {
+  if (const auto at = notes.find(attribute(attrs, "id")); at != notes.end())
     add("[" + std::string(label) + std::to_string(at->second) + "] ");
 }
 
-void ooxml_text::begin(std::string_view name, const attributes& with) {
+void ooxml_text::begin(std::string_view name, const attributes& attrs) {
   if (skipped_ > 0 || is_skipped(name)) {
     ++skipped_;
     return;
@@ -51,17 +51,17 @@ void ooxml_text::begin(std::string_view name, const attributes& with) {
     columns_.push_back(1);
   }
   if (name == "gridSpan" && !columns_.empty())
-    columns_.back() = std::clamp<std::size_t>(number(attribute(with, "val"), 1), 1, max_columns);
+    columns_.back() = std::clamp<std::size_t>(number(attribute(attrs, "val"), 1), 1, max_columns);
   if (name == "tab" && in_text_ == 0 && runs_ > 0) tab();
   if (name == "ptab") tab();
   if (name == "br" || name == "cr") line_break();
   if (name == "noBreakHyphen") add("-");
   if (name == "txbxContent") begin_aside();
-  if (marks_ == nullptr) return;
-  if (name == "footnoteReference") refer(marks_->footnotes, attribute(with, "id"), "");
-  if (name == "endnoteReference") refer(marks_->endnotes, attribute(with, "id"), "endnote ");
-  if (name == "footnote") begin_note(marks_->footnotes, with, "");
-  if (name == "endnote") begin_note(marks_->endnotes, with, "endnote ");
+  if (note_numbers_ == nullptr) return;
+  if (name == "footnoteReference") write_reference(note_numbers_->footnotes, attribute(attrs, "id"), "");
+  if (name == "endnoteReference") write_reference(note_numbers_->endnotes, attribute(attrs, "id"), "endnote ");
+  if (name == "footnote") begin_note(note_numbers_->footnotes, attrs, "");
+  if (name == "endnote") begin_note(note_numbers_->endnotes, attrs, "endnote ");
 }
 
 void ooxml_text::text(std::string_view text) {

@@ -28,7 +28,7 @@ class open_document_text final : public text_flow {
  public:
   open_document_text(std::string& out, std::size_t max_bytes, blocks which)
       : text_flow(out, max_bytes), which_(which) {}
-  void begin(std::string_view name, const attributes& with) override;
+  void begin(std::string_view name, const attributes& attrs) override;
   void text(std::string_view text) override {
     if (in_paragraph_ > 0 && shown() && (!in_annotation_metadata_ || in_author_)) add(text);
   }
@@ -47,7 +47,7 @@ class open_document_text final : public text_flow {
   void heading(std::string_view what, const std::string& name) {
     if (!in_cell() && shown()) add("--- " + std::string(what) + (name.empty() ? "" : ": " + name) + " ---\n");
   }
-  void begin_table_part(std::string_view name, const attributes& with);
+  void begin_table_part(std::string_view name, const attributes& attrs);
   void end_table_part(std::string_view name);
   void end_table_cell();
   void end_table_row();
@@ -77,36 +77,36 @@ bool is_header_or_footer(std::string_view name) {
 }
 
 // The text for a cell with a value but without text, as programs other than office suites often write it.
-std::string value_of(const xml_handler::attributes& with) {
-  if (std::string text = attribute(with, "string-value"); !text.empty()) return one_line(std::move(text));
-  if (const std::string date = attribute(with, "date-value"); !date.empty()) return show_iso_date(date);
+std::string value_of(const xml_handler::attributes& attrs) {
+  if (std::string text = attribute(attrs, "string-value"); !text.empty()) return one_line(std::move(text));
+  if (const std::string date = attribute(attrs, "date-value"); !date.empty()) return show_iso_date(date);
   for (const char* name : {"time-value", "boolean-value"})
-    if (std::string value = attribute(with, name); !value.empty()) return value;
-  if (const std::string value = attribute(with, "value"); !value.empty()) {
+    if (std::string value = attribute(attrs, name); !value.empty()) return value;
+  if (const std::string value = attribute(attrs, "value"); !value.empty()) {
     number_format format;
-    if (attribute(with, "value-type") == "percentage") format.kind = number_kind::percent;
+    if (attribute(attrs, "value-type") == "percentage") format.kind = number_kind::percent;
     return show_number(value, format, date_system::from_1900);
   }
   // "of:=[.A1]+1"
-  const std::string formula = attribute(with, "formula");
+  const std::string formula = attribute(attrs, "formula");
   return formula.substr(std::min(formula.find('='), formula.size()));
 }
 
-void open_document_text::begin_table_part(std::string_view name, const attributes& with) {
+void open_document_text::begin_table_part(std::string_view name, const attributes& attrs) {
   if (name == "table") {
-    heading("Table", attribute(with, "name"));
+    heading("Table", attribute(attrs, "name"));
     blank_rows_ = false;
     has_rows_ = false;
   }
   if (name == "table-row")
-    rows_.push_back({current_text().size(), positive_number(attribute(with, "number-rows-repeated"))});
+    rows_.push_back({current_text().size(), positive_number(attribute(attrs, "number-rows-repeated"))});
   if (!is_cell(name)) return;
   begin_cell();
-  open_cells_.push_back({current_text().size(), positive_number(attribute(with, "number-columns-repeated")), false,
-                         attribute(with, "value-type") == "date", value_of(with)});
+  open_cells_.push_back({current_text().size(), positive_number(attribute(attrs, "number-columns-repeated")), false,
+                         attribute(attrs, "value-type") == "date", value_of(attrs)});
 }
 
-void open_document_text::begin(std::string_view name, const attributes& with) {
+void open_document_text::begin(std::string_view name, const attributes& attrs) {
   if (which_ == blocks::headers_and_footers && is_header_or_footer(name)) ++in_block_;
   if (is_hidden(name)) ++hidden_;
   if (name == "p" || name == "h") ++in_paragraph_;
@@ -128,11 +128,11 @@ void open_document_text::begin(std::string_view name, const attributes& with) {
   if (in_paragraph_ > 0 && shown()) {
     if (name == "tab") tab();
     if (name == "line-break") line_break();
-    if (name == "s") add(std::string(std::min<std::size_t>(positive_number(attribute(with, "c")), 100), ' '));
+    if (name == "s") add(std::string(std::min<std::size_t>(positive_number(attribute(attrs, "c")), 100), ' '));
   }
-  if (name == "page") heading("Page", attribute(with, "name"));
+  if (name == "page") heading("Page", attribute(attrs, "name"));
   if (name == "notes" && shown()) add("Notes:\n");
-  begin_table_part(name, with);
+  begin_table_part(name, attrs);
 }
 
 void open_document_text::end_table_cell() {
@@ -206,10 +206,10 @@ class manifest final : public xml_handler {
  public:
   bool encrypted = false;
   std::string type;  // of the whole package
-  void begin(std::string_view name, const attributes& with) override {
+  void begin(std::string_view name, const attributes& attrs) override {
     if (name == "file-entry") {
-      part_ = normal_part_name(attribute(with, "full-path"));
-      if (part_.empty()) type = attribute(with, "media-type");
+      part_ = normal_part_name(attribute(attrs, "full-path"));
+      if (part_.empty()) type = attribute(attrs, "media-type");
     }
     // OpenDocument 1.4 and LibreOffice can encrypt the package as a whole.
     if (name == "encryption-data") encrypted = encrypted || part_ == "content.xml" || part_ == "encrypted-package";

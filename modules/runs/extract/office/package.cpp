@@ -37,14 +37,14 @@ class relationship_reader final : public xml_handler {
  public:
   explicit relationship_reader(std::string_view source) : source_(source) {}
   std::vector<relationship> all;
-  void begin(std::string_view name, const attributes& with) override {
-    if (name != "Relationship" || attribute(with, "TargetMode") == "External") return;
+  void begin(std::string_view name, const attributes& attrs) override {
+    if (name != "Relationship" || attribute(attrs, "TargetMode") == "External") return;
     relationship r;
-    r.id = attribute(with, "Id");
-    const std::string type = attribute(with, "Type");
+    r.id = attribute(attrs, "Id");
+    const std::string type = attribute(attrs, "Type");
     r.type = type.substr(type.rfind('/') + 1);
     std::transform(r.type.begin(), r.type.end(), r.type.begin(), normal_character);
-    r.part = resolve_part(source_, attribute(with, "Target"));
+    r.part = resolve_part(source_, attribute(attrs, "Target"));
     all.push_back(std::move(r));
   }
   void text(std::string_view) override {}

@@ -17,9 +17,9 @@ constexpr std::string_view usual_slides = "ppt/slides/slide", usual_notes = "ppt
 class slide_list final : public xml_handler {
  public:
   std::vector<std::string> ids;
-  void begin(std::string_view name, const attributes& with) override {
+  void begin(std::string_view name, const attributes& attrs) override {
     // Without a prefix, "id" is the number of the slide.
-    if (name == "sldId") ids.push_back(attribute(with, with.contains(":id") ? ":id" : "id"));
+    if (name == "sldId") ids.push_back(attribute(attrs, attrs.contains(":id") ? ":id" : "id"));
   }
   void text(std::string_view) override {}
   void end(std::string_view) override {}
@@ -28,8 +28,8 @@ class slide_list final : public xml_handler {
 class visibility final : public xml_handler {
  public:
   bool hidden = false;
-  void begin(std::string_view name, const attributes& with) override {
-    if (name == "sld") hidden = attribute(with, "show") == "0" || attribute(with, "show") == "false";
+  void begin(std::string_view name, const attributes& attrs) override {
+    if (name == "sld") hidden = attribute(attrs, "show") == "0" || attribute(attrs, "show") == "false";
     seen_ = true;
   }
   void text(std::string_view) override {}
@@ -45,8 +45,8 @@ class visibility final : public xml_handler {
 class comment_authors final : public xml_handler {
  public:
   std::map<std::string, std::string> names;
-  void begin(std::string_view name, const attributes& with) override {
-    if (name == "cmAuthor" || name == "author") names.emplace(attribute(with, "id"), attribute(with, "name"));
+  void begin(std::string_view name, const attributes& attrs) override {
+    if (name == "cmAuthor" || name == "author") names.emplace(attribute(attrs, "id"), attribute(attrs, "name"));
   }
   void text(std::string_view) override {}
   void end(std::string_view) override {}
@@ -61,9 +61,9 @@ class slide_comments final : public xml_handler {
   bool full() const override {
     return out_.size() + comment_.text.size() + reply_.text.size() + replies_.size() >= max_bytes_;
   }
-  void begin(std::string_view name, const attributes& with) override {
+  void begin(std::string_view name, const attributes& attrs) override {
     if (name == "reply") in_reply_ = true;
-    if (name == "cm" || name == "reply") current() = {author(attribute(with, "authorId")), {}};
+    if (name == "cm" || name == "reply") current() = {author(attribute(attrs, "authorId")), {}};
     if (is_text(name)) ++in_text_;
   }
   void text(std::string_view text) override {

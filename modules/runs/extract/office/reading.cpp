@@ -16,8 +16,8 @@ class chart_text final : public xml_handler {
  public:
   chart_text(std::string& out, std::size_t max_bytes) : out_(out), max_bytes_(max_bytes) {}
   bool full() const override { return out_.size() + pending_bytes_ >= max_bytes_; }
-  void begin(std::string_view name, const attributes& with) override {
-    if (name == "date1904" && attribute(with, "val") != "0") dates_ = date_system::from_1904;
+  void begin(std::string_view name, const attributes& attrs) override {
+    if (name == "date1904" && attribute(attrs, "val") != "0") dates_ = date_system::from_1904;
     if (name == "numCache" || name == "strCache") format_ = {};
     in_format_ = name == "formatCode";
     if (name == "ser") series_ = {};

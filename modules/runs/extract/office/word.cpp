@@ -60,12 +60,12 @@ void read_word(package& in, const std::string& main, std::size_t max_bytes, offi
   for (const relationship& r : relations)
     if (is_wanted(r)) wanted.insert(r.part);
   in.load(wanted);
-  note_marks marks;
+  note_numbers numbers;
   // Sections often have their own headers with the same text.
   std::set<std::string> seen;
   const auto read = [&](const std::string& part) {
     std::string text;
-    ooxml_text handler(text, max_bytes - std::min(max_bytes, out.text.size()), &marks);
+    ooxml_text handler(text, max_bytes - std::min(max_bytes, out.text.size()), &numbers);
     read_part(in, part, handler, out);
     if (seen.insert(text).second) out.text += text;
   };

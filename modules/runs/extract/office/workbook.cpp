@@ -78,12 +78,12 @@ class shared_strings final : public xml_handler {
 class style_formats final : public xml_handler {
  public:
   std::vector<number_format> of_style;
-  void begin(std::string_view name, const attributes& with) override {
+  void begin(std::string_view name, const attributes& attrs) override {
     if (name == "cellXfs") ++in_styles_;
     if (name == "numFmt" && of_style.empty())
-      codes_[number_or(attribute(with, "numFmtId"), 0)] = parse_number_format(attribute(with, "formatCode"));
+      codes_[number_or(attribute(attrs, "numFmtId"), 0)] = parse_number_format(attribute(attrs, "formatCode"));
     if (name == "xf" && in_styles_ > 0 && of_style.size() < max_formats) {
-      const std::size_t id = number_or(attribute(with, "numFmtId"), 0);
+      const std::size_t id = number_or(attribute(attrs, "numFmtId"), 0);
       const auto own = codes_.find(id);
       of_style.push_back(own != codes_.end() ? own->second : builtin_number_format(static_cast<unsigned>(id)));
     }
@@ -106,11 +106,11 @@ class sheet_list final : public xml_handler {
   };
   std::vector<sheet> sheets;
   date_system dates = date_system::from_1900;
-  void begin(std::string_view name, const attributes& with) override {
-    if (name == "workbookPr" && is_true(attribute(with, "date1904"))) dates = date_system::from_1904;
+  void begin(std::string_view name, const attributes& attrs) override {
+    if (name == "workbookPr" && is_true(attribute(attrs, "date1904"))) dates = date_system::from_1904;
     if (name != "sheet") return;
-    const std::string state = attribute(with, "state");
-    sheets.push_back({attribute(with, "name"), attribute(with, "id"), state == "hidden" || state == "veryHidden"});
+    const std::string state = attribute(attrs, "state");
+    sheets.push_back({attribute(attrs, "name"), attribute(attrs, "id"), state == "hidden" || state == "veryHidden"});
   }
   void text(std::string_view) override {}
   void end(std::string_view) override {}
@@ -127,18 +127,18 @@ class sheet_cells final : public xml_handler {
   sheet_cells(std::string& out, std::size_t max_bytes, const workbook_parts& book)
       : out_(out), max_bytes_(max_bytes), book_(book) {}
   bool full() const override { return out_.size() >= max_bytes_; }
-  void begin(std::string_view name, const attributes& with) override {
+  void begin(std::string_view name, const attributes& attrs) override {
     if (name == "row") {
       column_ = next_ = 0;
       row_began_ = out_.size();
     }
     if (name == "c") {
-      type_ = attribute(with, "t");
-      style_ = number_or(attribute(with, "s"), 0);
+      type_ = attribute(attrs, "t");
+      style_ = number_or(attribute(attrs, "s"), 0);
       value_.clear();
       formula_.clear();
       has_formula_ = false;
-      at_ = column_of(attribute(with, "r"));
+      at_ = column_of(attribute(attrs, "r"));
       next_ = at_ + 1;
     }
     if (name == "v" || name == "t") ++in_value_;
@@ -216,9 +216,9 @@ class cell_comments final : public xml_handler {
  public:
   cell_comments(std::string& out, std::size_t max_bytes) : out_(out), max_bytes_(max_bytes) {}
   bool full() const override { return out_.size() >= max_bytes_; }
-  void begin(std::string_view name, const attributes& with) override {
+  void begin(std::string_view name, const attributes& attrs) override {
     if (name == "comment") {
-      cell_ = attribute(with, "ref");
+      cell_ = attribute(attrs, "ref");
       text_.clear();
     }
     if (name == "t") ++in_text_;
