@@ -361,13 +361,14 @@ void disk_watch::terminate_for_space(const std::map<const void*, entry_ptr>& all
     for (const writer& w : account.second) sum += w.taken;
     return sum;
   };
-  const auto& most = *std::max_element(accounts.begin(), accounts.end(),
-                                       [&](const auto& a, const auto& b) { return sum_of(a) < sum_of(b); });
-  const auto largest = std::max_element(most.second.begin(), most.second.end(),
+  const auto& largest_account = *std::max_element(accounts.begin(), accounts.end(),
+                                                  [&](const auto& a, const auto& b) { return sum_of(a) < sum_of(b); });
+  const auto largest = std::max_element(largest_account.second.begin(), largest_account.second.end(),
                                         [](const writer& a, const writer& b) { return a.taken < b.taken; });
   for (const auto& account : accounts)
     for (const writer& w : account.second)
-      if (last || (urgent && &account == &most) || w.key == largest->key) terminate(w.key, w.e, disk_verdict::space);
+      if (last || (urgent && &account == &largest_account) || w.key == largest->key)
+        terminate(w.key, w.e, disk_verdict::space);
 }
 
 }  // namespace bubblewrap

@@ -256,9 +256,9 @@ TEST_F(disk_watch_test, a_workspace_does_not_grow_from_one_command_to_the_next) 
     watch.add(this, command(8 * mib));
     fill(name, bytes);
     const disk_verdict out = watch.final_measurement(this, use);
-    const bool far = watch.is_far_over(this);
+    const bool exceeds_by_far = watch.is_far_over(this);
     watch.remove(this);
-    return std::pair{out, far};
+    return std::pair{out, exceeds_by_far};
   };
   EXPECT_EQ(run("a", 6 * mib), (std::pair{disk_verdict::none, false}));
   EXPECT_EQ(run("b", 30 * mib), (std::pair{disk_verdict::bytes, false})) << "a small excess";

@@ -196,11 +196,11 @@ void watchdog::check_machine(const entry_list& commands) {
     of.largest = &each;
   }
   if (accounts.empty()) return;
-  const account& most = std::max_element(accounts.begin(), accounts.end(), [](const auto& a, const auto& b) {
-                          return a.second.bytes < b.second.bytes;
-                        })->second;
-  if (now.urgent || most.bytes >= reserve_.bytes() / min_account_part)
-    terminate(most.largest->first, most.largest->second, memory_verdict::node);
+  const account& largest_account = std::max_element(accounts.begin(), accounts.end(), [](const auto& a, const auto& b) {
+                                     return a.second.bytes < b.second.bytes;
+                                   })->second;
+  if (now.urgent || largest_account.bytes >= reserve_.bytes() / min_account_part)
+    terminate(largest_account.largest->first, largest_account.largest->second, memory_verdict::node);
 }
 
 watchdog::entry_list watchdog::running_commands(const entry_list& commands, clock::time_point& last_termination) const {
