@@ -219,6 +219,8 @@ void command_runner::watch(command_call& call, const std::string& project, const
   if (!spec.workspace.empty()) call.has_workspace = !files_.open_workspace(project, d.workspace);
   if (call.cache_bytes != 0) d.cache = std::move(cache);
   d.cache_bytes = call.cache_bytes;
+  // A shortage of memory or disk space must not terminate the probe, see set_probing().
+  if (probing_) return;
   // If these allocations fail, the limits of each process still apply.
   (void)ry::guard([&] { memory_.watch().add(&call, std::move(w)); });
   (void)ry::guard([&] {
