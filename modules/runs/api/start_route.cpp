@@ -508,43 +508,14 @@ void start_route::begin_run(const work& w, const start_result& run, ry_exec* exe
 }
 
 void start_route::throw_refusal(const work& w, const start_result& run) const {
-  const start_outcome o = run.outcome;
-  if (const start_refusal simple = refusal_of(o); simple.http_status != 0)
-    throw refusal(simple.http_status, std::string(simple.sentence));
   const std::string tier = ry::text(w.requester.tier->name);
-  if (o == start_outcome::model_denied) {
-    const std::string sentence =
-        "Your plan (" + tier + ") does not include the model " + w.args.model.value_or(context_.config.default_model);
-    throw refusal(402, sentence,
-                  "{\"message\":" + json_string(sentence) + ",\"tier_name\":" + json_string(tier) +
-                      ",\"error_code\":\"MODEL_ACCESS_DENIED\"}");
-  }
-  if (o == start_outcome::no_credits)
-    throw refusal(402, "Insufficient credits",
-                  R"({"message":"Insufficient credits","error_code":"INSUFFICIENT_CREDITS"})");
-  if (o == start_outcome::thread_limit) {
-    ry::account_limit(context_.ctx, "threads").add();
-    const std::string sentence =
-        "You have reached the limit of " + std::to_string(w.args.max_threads) + " threads of your plan";
-    throw refusal(402, sentence,
-                  "{\"message\":" + json_string(sentence) + ",\"current_count\":" + run.detail + ",\"limit\":" +
-                      std::to_string(w.args.max_threads) + ",\"error_code\":\"THREAD_LIMIT_EXCEEDED\"}");
-  }
-  if (o == start_outcome::run_limit) {
-    ry::account_limit(context_.ctx, "agent_runs").add();
-    const std::size_t count = boost::json::parse(run.detail).as_array().size();
-    const std::string sentence =
-        "You have reached the limit of " + std::to_string(w.args.max_runs) + " concurrent runs of your plan";
-    throw refusal(402, sentence,
-                  "{\"message\":" + json_string(sentence) + ",\"running_thread_ids\":" + run.detail +
-                      ",\"running_count\":" + std::to_string(count) + ",\"limit\":" + std::to_string(w.args.max_runs) +
-                      ",\"error_code\":\"AGENT_RUN_LIMIT_EXCEEDED\"}");
-  }
-  if (o == start_outcome::thread_busy)
-    throw refusal(409, "The thread has a run in progress",
-                  "{\"message\":\"The thread has a run in progress\",\"agent_run_id\":\"" + run.detail +
-                      "\",\"error_code\":\"THREAD_BUSY\"}");
-  throw ry::internal("runs.start", "unexpected outcome " + std::string(name_of(o)));
+  const std::string model = w.args.model.value_or(context_.config.default_model);
+  start_refusal refused = refusal_of(run.outcome, {tier, model, w.args.max_threads, w.args.max_runs, run.detail});
+  if (refused.http_status == 0)
+    throw ry::internal("runs.start", "unexpected outcome " + std::string(name_of(run.outcome)));
+  if (run.outcome == start_outcome::thread_limit) ry::account_limit(context_.ctx, "threads").add();
+  if (run.outcome == start_outcome::run_limit) ry::account_limit(context_.ctx, "agent_runs").add();
+  throw refusal(refused.http_status, std::move(refused.message), std::move(refused.detail_json));
 }
 
 }  // namespace runs

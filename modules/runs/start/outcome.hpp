@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace runs {
@@ -28,17 +29,24 @@ enum class start_outcome {
   apart,  // it cannot share a statement with others
 };
 
-// The response to a refused start, if it has no details.
+// What the responses to refused starts can contain.
+struct refusal_values {
+  std::string_view tier, model;
+  std::int64_t max_threads = 0, max_runs = 0;
+  // JSON of the SQL function: the number of threads, the list of running threads, or the run in progress (without quotes).
+  std::string_view detail;
+};
 struct start_refusal {
-  std::uint32_t http_status = 0;  // 0: the outcome is not a refusal, or its response has details
-  std::string_view sentence;
+  std::uint32_t http_status = 0;  // 0: the outcome is not a refusal
+  std::string message;
+  std::string detail_json;  // empty: the response contains only the message
 };
 
 // The name in the results of the SQL functions and in the metric runyard_runs_starts_total.
 std::string_view name_of(start_outcome o);
 // nullopt: unknown name.
 std::optional<start_outcome> start_outcome_of(std::string_view name);
-start_refusal refusal_of(start_outcome o);
+start_refusal refusal_of(start_outcome o, const refusal_values& values = {});
 
 // Whether the run exists, even if it has to wait.
 constexpr bool is_granted(start_outcome o) {
