@@ -14,7 +14,7 @@ constexpr std::string_view settings_schema = R"({
   "properties": {
     "max_agents": {
       "type": "object",
-      "description": "Most agents of an account, by tier; tiers of your own have the limit of free",
+      "description": "Maximum number of agents of an account, by tier; custom tiers have the limit of free",
       "properties": {
         "free": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 50},
         "pro": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 500},
@@ -23,10 +23,10 @@ constexpr std::string_view settings_schema = R"({
       "additionalProperties": {"type": "integer", "minimum": 1, "maximum": 1000000},
       "limit": {"resource": "Agents", "per": "account", "answer": "402 `AGENT_LIMIT_EXCEEDED`", "default": "free 50, pro 500, enterprise 5000", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
     "versions_kept": {"type": "integer", "minimum": 2, "maximum": 100000, "default": 100,
-      "description": "Newest versions that are kept per agent; older ones are deleted",
+      "description": "Maximum number of versions that are kept per agent; older versions are deleted",
       "limit": {"resource": "Versions of an agent", "per": "agent", "answer": "older versions are deleted"}},
     "versions_kept_mb": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 8,
-      "description": "Size of the versions that are kept per agent, in MiB; older ones are deleted, and the current one is always kept",
+      "description": "Maximum total size of the versions that are kept per agent, in MiB; older versions are deleted, and the current version is always kept",
       "limit": {"resource": "Size of the versions of an agent, in MiB", "per": "agent", "answer": "older versions are deleted"}}
   }
 })";

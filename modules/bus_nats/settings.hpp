@@ -44,15 +44,15 @@ inline constexpr std::string_view settings_schema = R"json({
     "subject": {"type": "string", "pattern": "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,7}$", "form": "up to eight names of letters, digits, _ and -, separated by dots", "default": "runyard.live",
       "description": "Prefix of the subjects; a topic such as runs.ID and the number of the message follow"},
     "storage": {"type": "string", "enum": ["file", "memory"], "default": "memory",
-      "description": "Storage of the stream if this node creates it. All messages are in the database, too"},
+      "description": "Storage of the stream if this node creates it. All messages are in the database as well"},
     "replicas": {"type": "integer", "minimum": 1, "maximum": 5, "default": 1,
-      "description": "Replicas of the stream if this node creates it"},
+      "description": "Number of replicas of the stream if this node creates it"},
     "keep_seconds": {"type": "integer", "minimum": 5, "maximum": 86400, "default": 120,
       "description": "Seconds for which the stream keeps a message if this node creates it; a node that was disconnected for longer reads the database"},
     "keep_bytes": {"type": "integer", "minimum": 1048576, "default": 268435456,
       "description": "Maximum size of the stream in bytes if this node creates it"},
     "queue_bytes": {"type": "integer", "minimum": 65536, "maximum": 1073741824, "default": 16777216,
-      "description": "Most bytes that wait in this node to be sent to NATS; beyond this, other nodes read the database"}
+      "description": "Maximum number of bytes that wait in this node to be sent to NATS; above the limit, other nodes read the database"}
   }
 })json";
 

@@ -9,7 +9,7 @@ import { binary, build, root } from '../e2e/lib/server.mjs';
 
 const head = `# Configuration
 
-All settings of the host and of the modules in this repository. The tables are generated from the settings schemas (\`runyard settings\`
+This page lists all settings of the host and of the modules in this repository. The tables are generated from the settings schemas (\`runyard settings\`
 prints them for the installed modules, including third-party ones). Do not edit this page: run
 \`node tests/docs/configuration.mjs > docs/configuration.md\`. A test checks that it is up to date.
 

@@ -48,7 +48,7 @@ expect 2 modules reload; expect 2 migrate sideways
 
 # the reference of settings
 expect 0 settings --set modules.path=none
-in_out '| `http.listen` | text | `"127.0.0.1:8080"` | at least 1 characters | Address and port'
+in_out '| `http.listen` | text | `"127.0.0.1:8080"` | at least 1 character | Address and port'
 in_out '| `database.url` | text, secret | `""` |'; in_out '| `log.level` | text | `"info"` | `trace`, `debug`, '
 ! grep -E '^\| `.*\| +\|$' out || fail 'settings of the host without a meaning'
 in_out '| `data_dir` | text | `"/var/lib/runyard"` |'; in_out '| `modules.NAME.enabled` | true or false | `false` |'

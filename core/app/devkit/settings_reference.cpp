@@ -54,12 +54,17 @@ std::string types_of(const json::object& schema) {
   return out;
 }
 
-std::string range(const json::object& schema, const char* least, const char* most, const std::string& unit) {
+std::string range(const json::object& schema, const char* least, const char* most, const std::string& singular = "",
+                  const std::string& plural = "") {
   const auto* from = schema.if_contains(least);
   const auto* to = schema.if_contains(most);
-  if (from && to) return number(*from) + " to " + number(*to) + unit;
-  if (from) return "at least " + number(*from) + unit;
-  if (to) return "at most " + number(*to) + unit;
+  const auto counted = [&](const json::value& limit) {
+    const auto text = number(limit);
+    return text + (text == "1" ? singular : plural);
+  };
+  if (from && to) return number(*from) + " to " + counted(*to);
+  if (from) return "at least " + counted(*from);
+  if (to) return "at most " + counted(*to);
   return {};
 }
 
@@ -74,9 +79,9 @@ std::string allowed(const json::object& schema) {
       values += (values.empty() ? "" : ", ") + code(v.is_string() ? std::string(v.as_string()) : json::serialize(v));
     add(values);
   }
-  add(range(schema, "minimum", "maximum", ""));
-  add(range(schema, "minLength", "maxLength", " characters"));
-  add(range(schema, "minItems", "maxItems", " entries"));
+  add(range(schema, "minimum", "maximum"));
+  add(range(schema, "minLength", "maxLength", " character", " characters"));
+  add(range(schema, "minItems", "maxItems", " entry", " entries"));
   const auto form = text_of(schema, "form");
   if (const auto pattern = text_of(schema, "pattern"); !pattern.empty()) add(form.empty() ? code(pattern) : form);
   if (const auto point = text_of(schema, "driver_of"); !point.empty()) add("a driver of " + code(point));

@@ -14,8 +14,8 @@ constexpr char schema[] = R"json({
   "type": "object",
   "properties": {
     "driver": {"type": "string", "default": "", "description": "Name of the driver"},
-    "config": {"type": "string", "default": "", "description": "Configuration of a working server, as JSON; empty: none"},
-    "case": {"type": "string", "default": "", "description": "Test case to run; empty: none",
+    "config": {"type": "string", "default": "", "description": "Configuration of a server that answers, JSON; empty: none"},
+    "case": {"type": "string", "default": "", "description": "Test to run; empty: none",
              "enum": ["", "table", "nonsense", "exchange", "burst", "cancel", "close", "back_pressure", "refused_message", "too_large", "many"]}
   }
 })json";

@@ -42,11 +42,11 @@ inline constexpr std::string_view settings_schema = R"json({
           "description": "Keys (whsec_...); each message is signed with all of them, so that keys can be rotated"},
         "events": {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": "^[a-z]+\\.([a-z_]+|\\*)$", "form": "a kind of event such as run.completed or run.*"},
           "default": ["account.*", "credits.*", "payment.*", "referral.*", "run.*"],
-          "description": "Kinds of events that are sent; run.* means all that begin with run."}}}},
+          "description": "Kinds of events that are sent; run.* means all kinds that begin with run."}}}},
     "disable_after_hours": {"type": "integer", "minimum": 1, "maximum": 8760, "default": 120,
-      "description": "Hours of failures after which a receiver is disabled"},
+      "description": "Hours of failures without a success after which a receiver is disabled"},
     "max_attempts": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 30,
-      "description": "Delivery attempts per message, with pauses that double from 5 s to an hour"}
+      "description": "Maximum number of delivery attempts per message, with pauses that double from 5 s to an hour"}
   }
 })json";
 

@@ -14,11 +14,11 @@ constexpr char schema[] = R"json({
   "properties": {
     "integrations": {"type": "object", "default": {}, "description": "Integrations that accounts can create profiles for",
       "additionalProperties": {"type": "object", "required": ["url"], "properties": {
-        "url": {"type": "string", "minLength": 8, "description": "Address of the MCP server"},
-        "type": {"type": "string", "enum": ["http", "sse"], "default": "http", "description": "Transport"},
+        "url": {"type": "string", "minLength": 8, "description": "URL of the MCP server"},
+        "type": {"type": "string", "enum": ["http", "sse"], "default": "http", "description": "Transport of the MCP server"},
         "headers": {"type": "object", "default": {}, "additionalProperties": {"type": "string", "secret": true}, "description": "Headers sent with every request; {field} is replaced with the value from the profile's credentials"},
         "oauth": {"type": "object", "additionalProperties": {"type": "string", "secret": true}, "description": "Set if the server requires OAuth: grant (authorization_code, client_credentials or id_jag), client_id, client_secret, private_key, key_id, token_endpoint_auth_method, scope, issuer (required with a client_secret or a private_key); for id_jag idp_issuer, idp_client_id, idp_client_secret, subject_token_type (id_token, saml2 or refresh_token)"}}}},
-    "max_profiles": {"type": "integer", "minimum": 1, "default": 100, "description": "Most profiles of one account",
+    "max_profiles": {"type": "integer", "minimum": 1, "default": 100, "description": "Maximum number of profiles of one account",
       "limit": {"resource": "Profiles of MCP servers", "per": "account", "answer": "409 `PROFILE_LIMIT_EXCEEDED`", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
     "redirect_url": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "form": "a URL such as https://app.example.org/connected, or empty", "default": "", "description": "Page of the operator to which authorization servers redirect users; empty: the callback of this server"},
     "client_metadata_url": {"type": "string", "pattern": "^(https://[^\\s]+)?$", "form": "a URL that begins with https://, or empty", "default": "", "description": "URL of this server's client ID metadata document; empty: under http.public_url if that is https"}

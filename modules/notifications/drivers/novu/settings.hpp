@@ -31,9 +31,9 @@ inline constexpr std::string_view settings_schema = R"json({
     "step_conditions": {"type": "boolean", "default": false,
       "description": "true: each step of the workflows has the condition that payload.channels.<its channel> is not false. false: notifications with a disabled channel are delivered by notify_builtin instead of Novu"},
     "bulk_size": {"type": "integer", "minimum": 1, "maximum": 100, "default": 1,
-      "description": "Most notifications in one request; 1: one request for each"},
+      "description": "Maximum number of notifications in one request; 1: one request for each"},
     "bulk_wait_ms": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20,
-      "description": "Milliseconds that a notification waits for others to share its request"}
+      "description": "Milliseconds that a notification waits for others to be sent in the same request"}
   }
 })json";
 
