@@ -21,7 +21,7 @@ create function accounts.balance(account uuid) returns bigint;
 -- used by: referrals, runs
 create function accounts.ledger_add(account uuid, delta_micro bigint, kind text, ref text, note jsonb DEFAULT '{}'::jsonb) returns bigint;
 
--- Adds an entry to the audit of administrators' acts. Raises RY404 for an unknown account.
+-- Adds an entry to the audit log of administrators' actions. Raises RY404 for an unknown account.
 -- used by: referrals
 create function accounts.audit_add(p_actor text, p_action text, p_account uuid, p_detail jsonb) returns void;
 
@@ -49,7 +49,7 @@ create function accounts.owns_mailbox(account uuid) returns boolean;
 -- used by: notifications
 create function accounts.find_by_email(email text) returns uuid;
 
--- The next ids of accounts after one, in order, for work on all accounts in pieces.
+-- The next account ids after the given one, in order, to process all accounts in batches.
 -- used by: notifications
 create function accounts.ids_after(account uuid, most bigint) returns SETOF uuid;
 
