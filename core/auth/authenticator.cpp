@@ -253,7 +253,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
 
   static verdict undecided(const std::shared_ptr<const key_set>& keys) {
     if (keys) return refused("the key set has no such key");
-    return {RY_UNAVAILABLE, nullptr, "the key set is not known yet"};
+    return {RY_UNAVAILABLE, nullptr, "the key set has not been fetched yet"};
   }
 
   // Logs a refusal.
@@ -274,7 +274,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
   void prepare_keys(trusted_issuer& i, const fetch_fn& by_url) {
     const auto& c = *i.cfg;
     if (!c.jwks_url.empty() && !c.jwks_file.empty())
-      throw std::runtime_error(c.name + ".jwks_url and " + c.name + ".jwks_file exclude each other");
+      throw std::runtime_error(c.name + ".jwks_url and " + c.name + ".jwks_file are mutually exclusive");
     if (!c.jwks_url.empty() && !by_url) throw std::runtime_error(c.name + ".jwks_url needs an HTTP client");
     if (c.jwks_url.empty() && c.jwks_file.empty()) return;
     const auto from = c.jwks_url.empty() ? c.jwks_file.string() : c.jwks_url;
@@ -302,7 +302,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
     if (c.refused) return refused(c.refused);
     const auto* bound = c.claims.if_contains("path");
     if (!bound || !bound->is_string() || !same_path({bound->get_string().data(), bound->get_string().size()}, path)) {
-      return refused("a query token for another path");
+      return refused("the query token is for a different path");
     }
     c.who.session = session_of(c.claims);
     if (has_ended(c.who)) return refused(session_ended);

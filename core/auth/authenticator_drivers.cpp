@@ -77,7 +77,7 @@ void authenticator_drivers::ask(std::string bearer, ry_exec* exec, std::function
 void authenticator_drivers::step(std::unique_ptr<walk> w) {
   w->at = w->all->next_after(w->at);
   if (!w->at) {
-    w->later({RY_UNAUTHENTICATED, nullptr, "no authenticator knows this kind of token"});
+    w->later({RY_UNAUTHENTICATED, nullptr, "no authenticator supports this kind of token"});
     return;
   }
   const auto entry = w->at;

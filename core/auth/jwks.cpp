@@ -127,7 +127,7 @@ std::shared_ptr<const key_set> parse_jwks(std::string_view text, std::string* wh
   if (!ec && !list && doc.is_object() && is_certificate_map(doc.get_object())) {
     read_certificates(doc.get_object(), *set);
     if (!set->keys.empty()) return set;
-    *why = "the key set holds no certificate with a usable key";
+    *why = "the key set contains no certificate with a usable key";
     return nullptr;
   }
   if (!list || !list->is_array()) {
@@ -143,7 +143,7 @@ std::shared_ptr<const key_set> parse_jwks(std::string_view text, std::string* wh
   }
   if (set->keys.empty()) {
     const auto kinds = kinds_of(list->get_array());
-    *why = "the key set holds no signature key of RSA, P-256, P-384, P-521, Ed25519 or Ed448" +
+    *why = "the key set contains no signature key of RSA, P-256, P-384, P-521, Ed25519 or Ed448" +
            (kinds.empty() ? std::string() : "; its keys are for " + kinds);
     return nullptr;
   }

@@ -80,13 +80,13 @@ std::string load_or_make_key_file(const std::filesystem::path& path, const std::
 
   std::error_code ec;
   std::filesystem::create_directories(path.parent_path(), ec);
-  if (ec) fail(path, "its directory cannot be made", ec.value());
+  if (ec) fail(path, "its directory cannot be created", ec.value());
 
   // Written to a temporary file and then linked: no reader sees a partial key, and of two writers one wins.
   std::string beside = path.string() + ".XXXXXX";
   {
     const fd file(::mkostemp(beside.data(), O_CLOEXEC));
-    if (!file) fail(path, "cannot be made", errno);
+    if (!file) fail(path, "cannot be created", errno);
     try {
       if (::fchmod(file.get(), 0600) != 0) fail(path, "its mode cannot be set", errno);
       // A command run by root may precede the first start of the server, which runs as another user.
@@ -102,12 +102,12 @@ std::string load_or_make_key_file(const std::filesystem::path& path, const std::
   }
   const int linked = ::link(beside.c_str(), path.c_str()) == 0 ? 0 : errno;
   ::unlink(beside.c_str());
-  if (linked != 0 && linked != EEXIST) fail(path, "cannot be made", linked);
+  if (linked != 0 && linked != EEXIST) fail(path, "cannot be created", linked);
   if (const fd dir(::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); dir) {
     ::fsync(dir.get());
   }
   if (auto text = read_key_file(path)) return *std::move(text);
-  fail(path, "vanished while it was made");
+  fail(path, "vanished while it was created");
 }
 
 }  // namespace ry::auth

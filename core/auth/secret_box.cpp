@@ -78,7 +78,7 @@ secret_box::secret_box(const std::vector<std::string>& keys, const std::filesyst
     add(one, "key file " + path.string() + " line " + std::to_string(line));
   }
   sodium_memzero(text.data(), text.size());
-  if (keys_.empty()) throw std::runtime_error("key file " + path.string() + ": holds no key");
+  if (keys_.empty()) throw std::runtime_error("key file " + path.string() + ": contains no key");
 }
 
 bool secret_box::usable_key(std::string_view text) noexcept {

@@ -425,7 +425,7 @@ void connection::read(std::span<unit*> units, commands& log) {
     const auto status = PQresultStatus(r.get());
     if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
       // A COPY cannot be ended inside a pipeline.
-      failure f({RY_INVALID_ARGUMENT, "db.copy", "COPY from or to the client is not possible here.", {}, 0, 0});
+      failure f({RY_INVALID_ARGUMENT, "db.copy", "COPY from or to the client is not supported.", {}, 0, 0});
       return lost(f);
     }
     std::optional<failure> error;

@@ -70,7 +70,7 @@ void connection::exec_script(std::string_view text) {
 
 transaction connection::begin(std::uint32_t flags) {
   if (in_transaction_)
-    throw failure({RY_FAILED_PRECONDITION, "db.transaction", "A transaction is open already.", {}, 0, 0});
+    throw failure({RY_FAILED_PRECONDITION, "db.transaction", "A transaction is already open.", {}, 0, 0});
   if (!is_open()) throw unavailable("not connected");
   pending_begin_ = "begin";
   if (flags & RY_TX_SERIALIZABLE) pending_begin_ += " isolation level serializable";

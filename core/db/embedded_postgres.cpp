@@ -139,7 +139,7 @@ class embedded_postgres::impl {
       if (version.empty() || version.find_first_not_of("0123456789.") != std::string::npos) continue;
       if (!fs::exists(entry.path() / "PG_VERSION", ec)) continue;
       observe::log(observe::level::warn, "db",
-                   "the server creates an empty cluster, and there is another cluster beside it; if "
+                   "the server creates an empty cluster, and there is another cluster next to it; if "
                    "an upgrade was interrupted, stop the server and follow \"Interrupted exchange\" "
                    "in docs/postgres-upgrade.md",
                    {{"empty", cluster_.string()}, {"existing", entry.path().string()}});
@@ -147,7 +147,7 @@ class embedded_postgres::impl {
   }
 
   void make_cluster() {
-    observe::log(observe::level::info, "db", "making a private PostgreSQL cluster", {{"data", cluster_.string()}});
+    observe::log(observe::level::info, "db", "creating a private PostgreSQL cluster", {{"data", cluster_.string()}});
     std::error_code ec;
     if (fs::exists(cluster_) && !fs::is_empty(cluster_))
       refuse(cluster_.string() +
@@ -303,7 +303,7 @@ class embedded_postgres::impl {
 
   // Also kills the children: they do not exit by themselves if they are stopped too.
   void kill_server() noexcept {
-    observe::log(observe::level::warn, "db", "embedded PostgreSQL does not end and is killed");
+    observe::log(observe::level::warn, "db", "embedded PostgreSQL did not stop in time; killing it");
     std::vector<pid_t> children;
     try {
       children = children_of(pid_);
@@ -330,8 +330,7 @@ class embedded_postgres::impl {
         running_ = false;
         if (stopping_) break;
       }
-      observe::log(observe::level::error, "db", "embedded PostgreSQL ended and is started again",
-                   {{"log", tail_of(log_)}});
+      observe::log(observe::level::error, "db", "embedded PostgreSQL exited; restarting it", {{"log", tail_of(log_)}});
       if (clock::now() - begin > 60s) pause = 100ms;
       while (!restarted(pause)) {
         std::lock_guard lock(mutex_);

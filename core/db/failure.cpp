@@ -42,15 +42,15 @@ struct mapped {
 mapped map_state(std::string_view s) {
   if (s == "23505") return {RY_ALREADY_EXISTS, "This already exists."};
   if (s == "23503" || s == "23514" || s == "23P01")
-    return {RY_FAILED_PRECONDITION, "The data does not fit what is stored already."};
-  if (s == "40001" || s == "40P01" || s == "55P03") return {RY_ABORTED, "Lost a race with another change; try again."};
+    return {RY_FAILED_PRECONDITION, "The data conflicts with existing data."};
+  if (s == "40001" || s == "40P01" || s == "55P03")
+    return {RY_ABORTED, "The change conflicts with a concurrent change; try again."};
   if (s == "57014" || s == "25P03") return {RY_DEADLINE_EXCEEDED, "The database took too long to answer."};
-  if (s == "25P02") return {RY_FAILED_PRECONDITION, "The transaction has failed already."};
+  if (s == "25P02") return {RY_FAILED_PRECONDITION, "The transaction has already failed."};
   if (s.starts_with("08") || s.starts_with("57P"))
     return {RY_UNAVAILABLE, "The database is not available at the moment."};
   if (s.starts_with("53")) return {RY_UNAVAILABLE, "The database is short of resources."};
-  if (s.starts_with("22") || s == "23502")
-    return {RY_INVALID_ARGUMENT, "A value does not have the form that the database expects."};
+  if (s.starts_with("22") || s == "23502") return {RY_INVALID_ARGUMENT, "A value has an invalid format."};
   return {RY_INTERNAL, "The database could not run a statement."};
 }
 

@@ -119,8 +119,7 @@ void migrator::lock(migration_observer* observer) {
     said = true;
     if (std::chrono::steady_clock::now() > end)
       reject_migration(
-          "Another node has been migrating this database for too long; see what it does and try "
-          "again.");
+          "Another node has been migrating this database for too long. Check the log of that node, then try again.");
     std::this_thread::sleep_for(50ms);
   }
 }
@@ -177,7 +176,7 @@ void migrator::apply(const std::string& module, const module::migration& step) {
   auto tx = conn_.begin();
   conn_.exec_script(step.up_sql);
   if (PQtransactionStatus(conn_.native()) != PQTRANS_INTRANS)
-    reject_migration("It ends the transaction that it runs in; take out its COMMIT or ROLLBACK.");
+    reject_migration("It ends the transaction that it runs in; remove its COMMIT or ROLLBACK.");
   conn_.exec(note, params);
   tx.commit();
 }
@@ -224,7 +223,7 @@ void migrator::check_unknown(const module::module_migrations& m, const applied_r
                      " under the name " + d.id + "; give it that name again.");
   if (!tolerates(m, d))
     reject_migration(
-        "Module " + m.module + " does not know migration " + d.id + ", which a newer version applied at " + d.at +
+        "Module " + m.module + " does not have migration " + d.id + ", which a newer version applied at " + d.at +
         " without declaring it compatible with older versions. Install the newer version again. If this version "
         "works with the newer schema, " +
         (m.module == "core" ? std::string() : "set modules." + m.module + ".allow_newer_schema = true, or ") +
@@ -257,7 +256,7 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
       reject_migration("Migration " + d.id + " of module " + m.module + " was changed after it was applied at " + d.at +
                        ((known->flags & RY_MIGRATION_REPEATABLE) != 0
                             ? "; raise the number in its first line."
-                            : "; put the old text back and add a new migration instead."));
+                            : "; restore the original text and add a new migration instead."));
   }
   conn_.use_schema("core");
   conn_.exec_script("create schema if not exists " + quote_name(m.module));
@@ -317,7 +316,7 @@ std::vector<migrator::applied_row> migrator::applied_and_decided(std::span<const
     if (std::chrono::steady_clock::now() > end)
       reject_migration("Another node has been starting a newer version of module " + undecided->module +
                        ", which applied migration " + undecided->id +
-                       ", for too long; see what it does and try again.");
+                       ", for too long. Check the log of that node, then try again.");
     std::this_thread::sleep_for(50ms);
   }
   return applied();

@@ -121,7 +121,8 @@ void notifier::call(subscription& s) {
   try {
     s.fn();
   } catch (const std::exception& e) {
-    observe::log(observe::level::error, "db", "a listener threw", {{"channel", s.channel}, {"error", e.what()}});
+    observe::log(observe::level::error, "db", "a LISTEN callback threw an exception",
+                 {{"channel", s.channel}, {"error", e.what()}});
   }
 }
 
@@ -211,7 +212,8 @@ void notifier::receive(const message& m) {
     try {
       s->message(m.payload);
     } catch (const std::exception& e) {
-      observe::log(observe::level::error, "db", "a listener threw", {{"channel", s->channel}, {"error", e.what()}});
+      observe::log(observe::level::error, "db", "a LISTEN callback threw an exception",
+                   {{"channel", s->channel}, {"error", e.what()}});
     }
   }
 }

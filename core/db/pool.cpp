@@ -228,7 +228,7 @@ void pool::set_connected(worker& w, bool yes, const std::string& why) {
     if (!stopping()) ++counts_.lost;
     if (connected_.fetch_sub(1) != 1) return health_.notify_all();
     away_since_ms_ = now_ms();
-    if (!stopping()) observe::log(observe::level::warn, "db", "the database is away", {{"error", last_error_}});
+    if (!stopping()) observe::log(observe::level::warn, "db", "the database is unavailable", {{"error", last_error_}});
   }
   health_.notify_all();
 }

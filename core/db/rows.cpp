@@ -14,7 +14,8 @@ namespace {
 constexpr Oid bytea_type = 17;
 
 [[noreturn]] void malformed(std::string_view expected) {
-  throw failure({RY_INTERNAL, "db.cell", "A database column does not hold " + std::string(expected) + ".", {}, 0, 0});
+  throw failure(
+      {RY_INTERNAL, "db.cell", "A database column does not contain " + std::string(expected) + ".", {}, 0, 0});
 }
 
 template <class T>

@@ -131,7 +131,7 @@ std::optional<run_as> unprivileged_user(const std::vector<std::string>& names) {
   }
   refuse(
       "PostgreSQL does not run as root, and the user runyard-pg does not exist. Create it (useradd --system runyard-pg), "
-      "start the server as another user, or set database.url.");
+      "start the server as a different user, or set database.url.");
 }
 
 namespace {

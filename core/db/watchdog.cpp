@@ -57,7 +57,7 @@ void watchdog::look() {
   for (auto* c : watched_) {
     const auto a = c->now_doing();
     if (!a.busy_since || !a.due || now_ms() - a.due < overtime.count()) continue;
-    observe::log(observe::level::warn, "db", "a connection is abandoned: the server did not end its statement");
+    observe::log(observe::level::warn, "db", "closed a connection: the server did not end its statement");
     c->sever();
   }
   if (std::chrono::steady_clock::now() - asked_ < ping_pause) return;
@@ -68,7 +68,7 @@ void watchdog::look() {
     if (sign != PQPING_NO_RESPONSE && answers_()) continue;
     const auto still = silent();
     if (std::find(still.begin(), still.end(), server) == still.end()) continue;
-    observe::log(observe::level::error, "db", "the database does not answer; its connections are abandoned");
+    observe::log(observe::level::error, "db", "the database does not respond; closed its connections");
     for (auto* c : watched_)
       if (c->now_doing().server == server) c->sever();
   }

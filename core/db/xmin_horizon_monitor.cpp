@@ -28,8 +28,8 @@ void xmin_horizon_monitor::state::look(connection& c) {
   const auto who = std::string(r.text(0, 1)) + " since " + std::string(r.text(0, 2));
   if (who == logged) return;
   logged = who;
-  observe::log(observe::level::warn, "db", "a transaction stays open: vacuum can remove nothing that is newer",
-               {{"seconds", std::to_string(age / 1000)}, {"of", who}, {"doing", std::string(r.text(0, 3))}});
+  observe::log(observe::level::warn, "db", "a long-running transaction holds back vacuum",
+               {{"seconds", std::to_string(age / 1000)}, {"session", who}, {"state", std::string(r.text(0, 3))}});
 }
 
 xmin_horizon_monitor::xmin_horizon_monitor(database& db, std::chrono::milliseconds alarm,

@@ -125,9 +125,10 @@ void bus_line::changed(link& l, bool up, std::string detail) {
   if (was_up != up) changes_.fetch_add(1, std::memory_order_relaxed);
   reckon();
   if (up)
-    observe::log(observe::level::info, "events", "the event bus is up", {{"bus", l.driver.name}, {"detail", detail}});
+    observe::log(observe::level::info, "events", "the event bus is available",
+                 {{"bus", l.driver.name}, {"detail", detail}});
   else
-    observe::log(observe::level::warn, "events", "the event bus is away: other nodes get wake-ups through the database",
+    observe::log(observe::level::warn, "events", "the event bus is unavailable; wake-ups go through the database",
                  {{"bus", l.driver.name}, {"detail", detail}});
   if (was_up == up) return;
   if (up)
@@ -284,7 +285,7 @@ bus_stats bus_line::stats() const {
 std::optional<std::string> bus_line::trouble() const {
   std::lock_guard lock(mutex_);
   if (!link_ || up_.load()) return std::nullopt;
-  return "the event bus " + link_->driver.name + " is away (" + detail_ + "); wake-ups go through the database";
+  return "the event bus " + link_->driver.name + " is unavailable (" + detail_ + "); wake-ups go through the database";
 }
 
 }  // namespace ry::events

@@ -51,15 +51,18 @@ void drop_broken_detail(core::error& e) {
   boost::system::error_code bad;
   (void)boost::json::parse(e.detail_json, bad);
   if (!bad) return;
-  (void)misused("fail", "detail_json is no JSON; the client gets the message");
+  (void)misused("fail", "detail_json is not valid JSON; the client gets the message");
   e.detail_json.clear();
 }
 
 // Logs why a request failed. For a database error it logs the detail, because the message for the client is generic.
 void log_failure(const exchange_ref& ref, const core::error& e) {
   if (!ref.is(exchange::open)) return;
-  observe::log(observe::level::warn, "http", "a module gave up a request",
-               {{"reason", e.reason},
+  const auto* module = ref.ex->hold.get();
+  observe::log(observe::level::warn, "http", "a module failed a request",
+               {{"module", module ? module->name : "host"},
+                {"route", ref.ex->data->route->def.method + " " + ref.ex->data->route->def.pattern},
+                {"reason", e.reason},
                 {"error", e.reason.starts_with("db.") ? e.detail_json : e.message},
                 {"request_id", ref.ex->data->request_id}});
 }
@@ -73,7 +76,7 @@ void hide_internals(core::error& e) {
   e.detail_json.clear();
 }
 
-constexpr const char* ended_already = "the handle was ended before";
+constexpr const char* ended_already = "the handle was already ended";
 
 // Ends the request with an answer. [any]
 ry_status finish(const exchange_ref& ref, const char* what, std::uint32_t status, std::string& lines,
@@ -193,7 +196,7 @@ ry_status read_body(ry_request* request, ry_body_fn fn, void* ctx) noexcept {
     if (!ex->conn) return RY_CANCELLED;
     auto& d = *ex->data;
     if (!d.route->has(RY_ROUTE_STREAM_BODY)) return misused("read_body", "no RY_ROUTE_STREAM_BODY");
-    if (d.form || d.read_fn) return misused("read_body", "the body is being read already");
+    if (d.form || d.read_fn) return misused("read_body", "the body is already being read");
     if (d.body_ended) return misused("read_body", "the end of the body was already reported");
     d.body_started = true;
     d.read_fn = fn;

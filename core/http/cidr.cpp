@@ -59,7 +59,7 @@ address_set::address_set(const std::vector<std::string>& blocks) {
   for (const auto& text : blocks) {
     const auto slash = text.find('/');
     const auto p = parse(std::string_view(text).substr(0, slash));
-    if (!p) throw std::invalid_argument("\"" + text + "\" is no address or address block");
+    if (!p) throw std::invalid_argument("\"" + text + "\" is not an address or address block");
     int bits = p->v4 ? 32 : 128;
     if (slash != std::string::npos) {
       const char* end = text.data() + text.size();

@@ -25,7 +25,7 @@ std::string joined(const std::string& address, std::uint16_t port) {
 listener::listener(const std::string& address, std::uint16_t port) : address_(address), name_(joined(address, port)) {
   boost::system::error_code ec;
   const auto ip = asio::ip::make_address(address, ec);
-  if (ec) throw std::runtime_error("http.listen: \"" + address + "\" is no numeric address");
+  if (ec) throw std::runtime_error("http.listen: \"" + address + "\" is not a numeric address");
   asio::ip::tcp::endpoint endpoint(ip, port);
   family_ = endpoint.protocol().family();
   fd_ = ::socket(family_, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -55,7 +55,7 @@ listener::listener(int inherited) : fd_(inherited), inherited_(true) {
   auto size = static_cast<socklen_t>(endpoint.capacity());
   family_ = option(SO_DOMAIN);
   if ((family_ != AF_INET && family_ != AF_INET6) || option(SO_TYPE) != SOCK_STREAM || option(SO_ACCEPTCONN) != 1)
-    refuse("is no TCP socket that listens");
+    refuse("is not a listening TCP socket");
   const int flags = ::fcntl(fd_, F_GETFL);
   if (::getsockname(fd_, endpoint.data(), &size) != 0 || flags < 0 || ::fcntl(fd_, F_SETFL, flags | O_NONBLOCK) != 0 ||
       ::fcntl(fd_, F_SETFD, FD_CLOEXEC) != 0)

@@ -119,7 +119,7 @@ refusal message_parser::parse_head(std::string_view head, std::vector<ry_header>
 
   const bool v11 = info.version == 11;
   if (!known_method(info.method)) return refused_ = {501, "Method not implemented"};
-  if (hosts_ > 1 || (v11 && hosts_ == 0)) return refused_ = {400, "Exactly one Host header is needed"};
+  if (hosts_ > 1 || (v11 && hosts_ == 0)) return refused_ = {400, "Exactly one Host header is required"};
   if (!is_authority(info.host)) return refused_ = {400, "Malformed Host header"};
   if (lengths_ > 1) return refused_ = {400, "Bad body length"};
   if (encodings_ != 0) {

@@ -310,7 +310,7 @@ void server::start() {
 void server::start(listener at) {
   auto& s = impl_->shared.s;
   if (s.tls_cert_file.empty() != s.tls_key_file.empty())
-    throw std::runtime_error("http.tls.cert and http.tls.key need each other");
+    throw std::runtime_error("http.tls.cert and http.tls.key must be set together");
   if (!s.tls_cert_file.empty()) {
     impl_->shared.tls = std::make_shared<const tls_context>(s.tls_cert_file, s.tls_key_file);
     // OpenSSL writes without MSG_NOSIGNAL, which would raise SIGPIPE.

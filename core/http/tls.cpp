@@ -42,9 +42,9 @@ tls_context::tls_context(const std::string& cert_file, const std::string& key_fi
     SSL_CTX_set_session_id_context(ctx_, reinterpret_cast<const unsigned char*>("ry"), 2);
     SSL_CTX_set_alpn_select_cb(ctx_, select_alpn, nullptr);
     if (SSL_CTX_use_certificate_chain_file(ctx_, cert_file.c_str()) != 1)
-      throw failure("the file " + cert_file + " holds no usable certificate");
+      throw failure("the file " + cert_file + " contains no usable certificate");
     if (SSL_CTX_use_PrivateKey_file(ctx_, key_file.c_str(), SSL_FILETYPE_PEM) != 1)
-      throw failure("the file " + key_file + " holds no usable key");
+      throw failure("the file " + key_file + " contains no usable key");
     if (SSL_CTX_check_private_key(ctx_) != 1)
       throw failure("the key in " + key_file + " does not belong to the certificate");
   } catch (...) {

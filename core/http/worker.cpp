@@ -212,7 +212,7 @@ void worker::detach(exchange& ex) {
 void worker::watch_unanswered(exchange& ex) {
   const auto& route = ex.data->route->def;
   std::string name = route.method + " " + route.pattern;
-  observe::log(observe::level::warn, "http", "a module did not answer a request in time",
+  observe::log(observe::level::warn, "http", "a request timed out: the module did not respond",
                {{"module", ex.hold.get()->name}, {"route", name}, {"request_id", ex.data->request_id}});
   unanswered_.push_back({&ex, ex.generation(), clock::now() + until_never, std::move(name)});
 }
@@ -331,7 +331,7 @@ void worker::report_form_end(exchange& ex, form_end end) {
       const auto v = form->reader.failed()->view();
       complete(v.status, nullptr, &v);
     } else {
-      const core::error gone{RY_CANCELLED, "http.request_over", "The request is over", {}, 0, 0};
+      const core::error gone{RY_CANCELLED, "http.request_over", "The request has ended", {}, 0, 0};
       const auto v = gone.view();
       complete(RY_CANCELLED, nullptr, &v);
     }

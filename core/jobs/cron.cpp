@@ -121,7 +121,7 @@ std::optional<cron> cron::parse(std::string_view text, std::string& why) {
                     : !field(f[4], 0, 7, days, week)         ? "day-of-week"
                                                              : nullptr;
   if (bad) {
-    why = std::string("the ") + bad + " field is not understood";
+    why = std::string("the ") + bad + " field is not valid";
     return std::nullopt;
   }
   if (week[7]) week.set(0);

@@ -57,7 +57,8 @@ queue::held queue::held_jobs() const {
 
 void queue::note_draining(bool wanted) {
   if (draining_.exchange(wanted) == wanted) return;
-  observe::log(observe::level::info, "jobs", wanted ? "asked to take no more jobs" : "asked to take jobs again");
+  observe::log(observe::level::info, "jobs",
+               wanted ? "this node is draining: it claims no more jobs" : "this node claims jobs again");
   if (!wanted) wake();
 }
 
@@ -129,7 +130,7 @@ void queue::heartbeat_on(db::connection& c) {
     peers_ = std::move(peers);
   }
   if (const auto taken = rescued.int64(0, 0); taken > 0) {
-    observe::log(observe::level::warn, "jobs", "took over jobs of a node that vanished",
+    observe::log(observe::level::warn, "jobs", "claimed jobs of a node that vanished",
                  {{"jobs", std::to_string(taken)}});
     {
       std::lock_guard lock(mutex_);
@@ -165,7 +166,7 @@ void queue::look_for_lost(db::connection& c) {
   }
   for (const auto& job : lost) {
     observe::log(
-        observe::level::warn, "jobs", "a job that runs here was ended or taken over elsewhere",
+        observe::level::warn, "jobs", "a running job was ended or claimed by another node",
         {{"kind", job->kind}, {"job", std::to_string(job->view.id)}, {"fence", std::to_string(job->view.fence)}});
     notify_cancelled(job, RY_REASON_LEASE_LOST);
   }
@@ -269,7 +270,7 @@ void queue::sample() {
         stats_.depths = std::move(depths);
         stats_.kind_depths = std::move(kinds);
       },
-      "looking at the queues", [this] { sampling_ = false; });
+      "reading the queue lengths", [this] { sampling_ = false; });
 }
 
 }  // namespace ry::jobs

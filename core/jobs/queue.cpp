@@ -510,7 +510,7 @@ void queue::cancel(std::int64_t id, std::function<void(ry_status)> done) {
         *status = elsewhere.size() > 0 ? RY_OK : RY_NOT_FOUND;
         if (elsewhere.size() > 0) rt_.db->notify(cancel_channel);
       },
-      "calling off a job", [done = std::move(done), status] { done(*status); });
+      "cancelling a job", [done = std::move(done), status] { done(*status); });
 }
 
 // ---- cron ----------------------------------------------------------------------------------------
@@ -570,7 +570,7 @@ void queue::stop(clock::time_point deadline) {
       lock.lock();
     }
     if (count() > 0) {
-      observe::log(observe::level::warn, "jobs", "jobs did not end in time and are handed over",
+      observe::log(observe::level::warn, "jobs", "jobs did not end in time; releasing them",
                    {{"jobs", std::to_string(count())}});
     }
   }
@@ -594,7 +594,7 @@ void queue::stop(clock::time_point deadline) {
             {db::value::text(settings_.node_id)});
         c.exec("delete from core.node where id = $1::uuid", {db::value::text(settings_.node_id)});
       },
-      "giving the leases back");
+      "releasing the leases");
   std::unique_lock lock(mutex_);
   idle_.wait_for(lock, std::chrono::seconds(5), [this] { return in_flight_ == 0; });
 }

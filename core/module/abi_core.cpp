@@ -43,7 +43,8 @@ ry_str own_data_dir(ry_host* host) {
     fs::create_directories(dir, ec);
     if (!ec) fs::permissions(dir, fs::perms::owner_all, ec);
     if (ec) {
-      observe::log(observe::level::error, host->name, "its data directory cannot be made", {{"error", ec.message()}});
+      observe::log(observe::level::error, host->name, "the data directory of the module cannot be created",
+                   {{"error", ec.message()}});
       return {};
     }
     host->data_dir = dir.string();

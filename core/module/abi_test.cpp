@@ -69,7 +69,8 @@ TEST_F(abi_test, an_interface_that_is_not_among_the_needs_is_not_handed_out) {
   EXPECT_EQ(self.violations, 2u);
   EXPECT_EQ(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
   EXPECT_EQ(self.violations, 3u);
-  EXPECT_EQ(self.last_violation, "an interface that is not among its needs in get_interface: ry.metrics/1");
+  EXPECT_EQ(self.last_violation,
+            "an interface that its manifest does not list in `needs` in get_interface: ry.metrics/1");
 }
 
 TEST_F(abi_test, spawned_work_keeps_the_trace_of_its_start) {

@@ -138,8 +138,7 @@ void on_alarm(int) noexcept {
     return;
   }
   line out;
-  out << "runyard: module \"" << text_of(step_module.data()) << "\" does not come back from " << what
-      << " within thirty seconds";
+  out << "runyard: module \"" << text_of(step_module.data()) << "\" did not return from " << what << " within 30 s";
   out.write();
   ::_exit(EXIT_FAILURE);
 }
@@ -150,7 +149,7 @@ void on_exit() noexcept {
   if (current == nullptr && !in_step) return;
   line out;
   out << "runyard: module \"" << (current != nullptr ? std::string_view(current->name) : text_of(step_module.data()))
-      << "\" ended the process in " << text_of(current != nullptr ? current_callback() : step_what.load());
+      << "\" terminated the process in " << text_of(current != nullptr ? current_callback() : step_what.load());
   out.write();
   write_mark();
   // Replace the exit status of the module: the process has not finished its work.

@@ -36,24 +36,24 @@ std::string upper(std::string_view s) {
 }
 
 std::string fault_of_paths(const json::value& paths) {
-  if (!paths.is_object()) return "has \"paths\" that are no object";
+  if (!paths.is_object()) return "has \"paths\" that are not an object";
   for (const auto& [path, item] : paths.get_object()) {
-    if (!item.is_object()) return "has a path " + in_quotes(path) + " that is no object";
+    if (!item.is_object()) return "has a path " + in_quotes(path) + " that is not an object";
     for (const auto& [key, value] : item.get_object()) {
       if (key == "parameters" && value.is_array()) continue;
       if (!is_method(key) || !value.is_object())
-        return "has a member " + in_quotes(key) + " of the path " + in_quotes(path) + " that is no operation";
+        return "has a member " + in_quotes(key) + " of the path " + in_quotes(path) + " that is not an operation";
     }
   }
   return {};
 }
 
 std::string fault_of_components(const json::value& components) {
-  if (!components.is_object()) return "has \"components\" that are no object";
+  if (!components.is_object()) return "has \"components\" that are not an object";
   for (const auto& [kind, list] : components.get_object()) {
     if (std::find(component_kinds.begin(), component_kinds.end(), std::string_view(kind)) == component_kinds.end() ||
         !list.is_object())
-      return "has components " + in_quotes(kind) + ", which are not known";
+      return "has components " + in_quotes(kind) + ", which are unknown";
     for (const auto& [name, value] : list.get_object())
       if (!is_component_name(name) || !(value.is_object() || value.is_bool()))
         return "has a component " + in_quotes(name) + " whose name or value cannot be one";
@@ -68,7 +68,7 @@ std::string fault_of_tags(const json::value& tags) {
     return name && name->is_string();
   };
   if (!tags.is_array() || !std::all_of(tags.get_array().begin(), tags.get_array().end(), is_tag))
-    return "has \"tags\" that are no list of objects with a \"name\"";
+    return "has \"tags\" that are not a list of objects with a \"name\"";
   return {};
 }
 
@@ -155,7 +155,7 @@ std::string description_fault(std::string_view text) {
     else if (key == "tags")
       fault = fault_of_tags(value);
     else
-      fault = "has " + in_quotes(key) + " beside paths, components and tags";
+      fault = "has " + in_quotes(key) + " in addition to paths, components and tags";
     if (!fault.empty()) return fault;
   }
   return {};

@@ -29,13 +29,13 @@ TEST(description, the_shape_of_a_part_is_checked_member_by_member) {
             "");
   EXPECT_THAT(description_fault("[]"), HasSubstr("is not a JSON object"));
   EXPECT_THAT(description_fault("{"), HasSubstr("is not a JSON object"));
-  EXPECT_THAT(description_fault(R"({"info":{}})"), HasSubstr("has \"info\" beside"));
+  EXPECT_THAT(description_fault(R"({"info":{}})"), HasSubstr("has \"info\" in addition to"));
   EXPECT_THAT(description_fault(R"({"paths":[]})"), HasSubstr("\"paths\""));
   EXPECT_THAT(description_fault(R"({"paths":{"/a":1}})"), HasSubstr("a path \"/a\""));
   EXPECT_THAT(description_fault(R"({"paths":{"/a":{"GET":{}}}})"), HasSubstr("a member \"GET\""));
   EXPECT_THAT(description_fault(R"({"paths":{"/a":{"get":[]}}})"), HasSubstr("a member \"get\""));
   EXPECT_THAT(description_fault(R"({"components":{"securitySchemes":{}}})"),
-              HasSubstr("\"securitySchemes\", which are not known"));
+              HasSubstr("\"securitySchemes\", which are unknown"));
   EXPECT_THAT(description_fault(R"({"components":{"schemas":{"host.Error":{}}}})"),
               HasSubstr("a component \"host.Error\""));
   EXPECT_THAT(description_fault(R"({"tags":["x"]})"), HasSubstr("\"tags\""));

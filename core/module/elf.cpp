@@ -78,8 +78,7 @@ class reader {
   }
 
   std::string_view linked_strings(const Elf64_Shdr& s) const {
-    if (s.sh_link >= sections_.size())
-      reject_image("it is damaged: an ELF table names a string table that is not there");
+    if (s.sh_link >= sections_.size()) reject_image("it is damaged: an ELF table refers to a missing string table");
     return contents(sections_[s.sh_link]);
   }
 
@@ -88,7 +87,7 @@ class reader {
       reject_image("it is not an ELF file");
     const auto h = at<Elf64_Ehdr>(image_, 0);
     if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine != this_machine)
-      reject_image("it is built for another kind of machine than this host");
+      reject_image("it is built for a different architecture");
     if (h.e_type != ET_DYN) reject_image("it is an ELF file but not a shared library");
     if (h.e_shoff == 0 || h.e_shnum == 0 || h.e_shentsize != sizeof(Elf64_Shdr))
       reject_image("it has no table of sections; do not strip section headers from modules");

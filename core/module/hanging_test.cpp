@@ -39,8 +39,8 @@ struct hanging_test : testing::Test {
   }
   void expect_left_behind(const std::string& name, const std::string& call) {
     EXPECT_EQ(described(name).state, module_state::retired);
-    EXPECT_THAT(described(name).reason, HasSubstr("did not come back from its " + call));
-    EXPECT_THAT(described(name).last_violation, HasSubstr("does not come back in " + call));
+    EXPECT_THAT(described(name).reason, HasSubstr("did not return from " + call));
+    EXPECT_THAT(described(name).last_violation, HasSubstr("did not return in " + call));
     EXPECT_EQ(host.modules.lifecycle.not_back(), 1u);
   }
 
@@ -51,7 +51,7 @@ struct hanging_test : testing::Test {
 TEST_F(hanging_test, a_module_that_hangs_in_create_is_left_out) {
   trace_log::get().hold("plain create");
   EXPECT_EQ(set.prepare({spec("plain"), spec("other")}).text(),
-            "left out: module \"plain\" failed in create: it did not come back.\n");
+            "skipped: module \"plain\" failed in create: it did not return.\n");
   expect_left_behind("plain", "create");
   EXPECT_EQ(set.start().text(), "");
   ASSERT_THAT(set.routes(), SizeIs(1));
@@ -63,7 +63,7 @@ TEST_F(hanging_test, a_module_that_hangs_in_create_is_left_out) {
 TEST_F(hanging_test, a_module_that_hangs_in_start_is_left_out) {
   trace_log::get().hold("plain start");
   ASSERT_EQ(set.prepare({spec("plain"), spec("other")}).text(), "");
-  EXPECT_EQ(set.start().text(), "left out: module \"plain\" did not come back from its start.\n");
+  EXPECT_EQ(set.start().text(), "skipped: module \"plain\" did not return from start.\n");
   expect_left_behind("plain", "start");
   EXPECT_EQ(described("other").state, module_state::started);
   stop();
@@ -89,8 +89,8 @@ TEST_F(hanging_test, in_destroy_the_others_end_well) {
 TEST_F(hanging_test, an_owner_hung_in_a_driver_callback_takes_down_only_its_drivers) {
   trace_log::get().hold("owner driver added");
   EXPECT_EQ(set.prepare({spec("owner"), spec("driver_a"), spec("other")}).text(),
-            "left out: module \"owner\" did not come back from its driver added.\n"
-            "left out: module \"driver_a\" needs owner.point/1 of module \"owner\", which failed.\n");
+            "skipped: module \"owner\" did not return from driver added.\n"
+            "skipped: module \"driver_a\" needs owner.point/1 of module \"owner\", which failed.\n");
   expect_left_behind("owner", "driver added");
   EXPECT_EQ(set.start().text(), "");
   EXPECT_EQ(described("other").state, module_state::started);
@@ -111,7 +111,7 @@ TEST_F(hanging_test, an_instance_that_does_not_stop_is_abandoned_and_swaps_conti
   const auto ends = changed("plain");
   ASSERT_THAT(ends, SizeIs(1));
   EXPECT_EQ(ends[0].how, module_end::outcome::retired);
-  EXPECT_EQ(ends[0].why, "it did not come back from its stop");
+  EXPECT_EQ(ends[0].why, "it did not return from stop");
   EXPECT_EQ(described("plain").state, module_state::started);
   EXPECT_THAT(changed("other"), SizeIs(1));
   trace_log::get().hold("");

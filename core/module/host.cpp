@@ -51,7 +51,7 @@ const char* current_callback() noexcept {
 namespace {
 
 void log_misbehaviour(std::string_view who, std::string_view rule, std::string_view where, std::string_view how) {
-  observe::log(observe::level::error, who, "module misbehaved",
+  observe::log(observe::level::error, who, "module contract violated",
                {{"rule", std::string(rule)}, {"where", std::string(where)}, {"problem", std::string(how)}});
 }
 

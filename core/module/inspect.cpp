@@ -57,7 +57,7 @@ void judge_libraries(inspection& out) {
     if (starts_with_any(name, {"libc++.so", "libc++abi.so"}))
       out.problems.push_back("it needs " + name +
                              ", whose exceptions have the names but not the layout of those of the host's libstdc++; "
-                             "link libc++ into the module (sdk/README.md says how).");
+                             "link libc++ into the module (see sdk/README.md).");
     if (starts_with_any(name, {"libboost_", "libsoci_", "libpq.so"})) shared += (shared.empty() ? "" : ", ") + name;
   }
   if (!shared.empty())

@@ -42,7 +42,7 @@ library::library(std::shared_ptr<const sealed_image> image)
     // The loader would return the library loaded first for this path, even if the file has changed.
     if (void* already = ::dlopen(image_->path().c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
       ::dlclose(already);
-      reject_library("it is loaded already, and without /proc there is no second one of a file");
+      reject_library("it is already loaded; without /proc, a file cannot be loaded a second time");
     }
   }
   std::error_code failed;

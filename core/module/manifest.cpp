@@ -31,7 +31,7 @@ const json::value* member(const json::object& o, const char* key) {
 
 std::string text_member(const json::object& o, const char* key) {
   const auto* v = member(o, key);
-  if (!v || !v->is_string()) reject_manifest(std::string("its .ry.module section has no text \"") + key + "\"");
+  if (!v || !v->is_string()) reject_manifest(std::string("its .ry.module section lacks the string \"") + key + "\"");
   const auto& s = v->get_string();
   if (s.size() > max_text) reject_manifest(std::string("\"") + key + "\" in its .ry.module section is too long");
   return std::string(s);
@@ -45,14 +45,14 @@ std::uint32_t number(const json::value* v, const char* key, bool required) {
     const auto n = v->to_number<std::uint32_t>(ec);
     if (!ec) return n;
   }
-  reject_manifest(std::string("its .ry.module section has no whole number \"") + key + "\"");
+  reject_manifest(std::string("its .ry.module section lacks the integer \"") + key + "\"");
 }
 
 const json::array* list_member(const json::object& o, const char* key) {
   const auto* v = member(o, key);
   if (!v) return nullptr;
   if (!v->is_array() || v->get_array().size() > max_list)
-    reject_manifest(std::string("\"") + key + "\" in its .ry.module section is no list, or too long");
+    reject_manifest(std::string("\"") + key + "\" in its .ry.module section is not a list, or too long");
   return &v->get_array();
 }
 
@@ -118,7 +118,8 @@ module_manifest manifest_of_json(std::string_view text) {
   f.flags = number(member(o, "flags"), "flags", false);
   if (const auto* list = list_member(o, "needs"))
     for (const auto& e : *list) {
-      if (!e.is_object()) reject_manifest("\"needs\" in its .ry.module section holds something else than objects");
+      if (!e.is_object())
+        reject_manifest("\"needs\" in its .ry.module section contains an element that is not an object");
       need_fact n;
       n.id = text_member(e.get_object(), "id");
       n.optional = number(member(e.get_object(), "optional"), "optional", false) != 0;
@@ -128,13 +129,13 @@ module_manifest manifest_of_json(std::string_view text) {
   if (const auto* list = list_member(o, "provides"))
     for (const auto& e : *list) {
       if (!e.is_string() || e.get_string().size() > max_text)
-        reject_manifest("\"provides\" in its .ry.module section holds something else than short texts");
+        reject_manifest("\"provides\" in its .ry.module section contains an element that is not a short string");
       f.provides.emplace_back(e.get_string());
     }
   for (const auto& n : f.needs)
-    if (!valid_interface_id(n.id)) reject_manifest("it needs " + in_quotes(n.id) + ", which is no interface id");
+    if (!valid_interface_id(n.id)) reject_manifest("it needs " + in_quotes(n.id) + ", which is not an interface id");
   for (const auto& p : f.provides)
-    if (!valid_interface_id(p)) reject_manifest("it provides " + in_quotes(p) + ", which is no interface id");
+    if (!valid_interface_id(p)) reject_manifest("it provides " + in_quotes(p) + ", which is not an interface id");
   return f;
 }
 
@@ -160,20 +161,20 @@ std::string refuse_descriptor(const ry_module_v1* d, std::string_view origin) {
   if (!d) return who + "ry_module_entry() returned no descriptor; rebuild it with the SDK.";
   if (d->magic != RY_ABI_MAGIC)
     return who + "its descriptor has the wrong magic number (" + std::to_string(d->magic) + ", this host expects " +
-           std::to_string(RY_ABI_MAGIC) + "); it is not built with this SDK or for this kind of machine.";
+           std::to_string(RY_ABI_MAGIC) + "); it is not built with this SDK or for this architecture.";
   // Check the ABI major first: the layout of the following members depends on it.
   if (d->struct_size >= 12 && d->abi_major != RY_ABI_MAJOR)
     return who + "it is built for host ABI major " + std::to_string(d->abi_major) + "; this host provides major " +
            std::to_string(RY_ABI_MAJOR) + ". " +
            (d->abi_major > RY_ABI_MAJOR ? "Upgrade the host." : "Rebuild it with a newer SDK.");
   if (d->struct_size < sizeof(ry_module_v1) || d->struct_size > 64 * 1024)
-    return who + "its descriptor says a size of " + std::to_string(d->struct_size) +
+    return who + "its descriptor states a size of " + std::to_string(d->struct_size) +
            " bytes; this host expects at least " + std::to_string(sizeof(ry_module_v1)) + ". Rebuild it with the SDK.";
   if (!d->create || !d->start || !d->stop || !d->destroy || !d->health)
     return who + "a lifecycle function of its descriptor is NULL; all five are required.";
   const auto bad = [](ry_str s, std::size_t most) { return s.len > most || (s.len && !s.ptr); };
   if (bad(d->name, 63) || bad(d->version, max_text) || bad(d->config_schema_json, max_schema))
-    return who + "a text of its descriptor has no bytes or too many.";
+    return who + "a string in its descriptor is empty or too long.";
   if (!valid_module_name(core::sv(d->name)))
     return who + "its name " + in_quotes(core::sv(d->name)) +
            " is not valid: a lower-case letter followed by at most 62 of a-z, 0-9 and _.";
@@ -192,7 +193,7 @@ std::string refuse_descriptor(const ry_module_v1* d, std::string_view origin) {
   }
   for (std::size_t i = 0; i < d->n_provides; ++i)
     if (bad(d->provides[i], 100) || !valid_interface_id(core::sv(d->provides[i])))
-      return who + "item " + std::to_string(i + 1) + " of what it provides is no interface id.";
+      return who + "item " + std::to_string(i + 1) + " of what it provides is not an interface id.";
   return {};
 }
 
@@ -205,17 +206,17 @@ std::string refuse_manifest(const module_manifest& f, std::uint32_t host_minor) 
     return named(f) + " needs host ABI >= " + abi(f.abi_major, f.min_host_minor) + "; this host provides " + host +
            ". Upgrade the host or rebuild with -DRY_ABI_MINOR=" + std::to_string(host_minor) + ".";
   if (const std::uint32_t unknown = f.flags & ~known_flags)
-    return named(f) + " sets flags that this host (ABI " + host + ") does not know (" + std::to_string(unknown) +
+    return named(f) + " sets flags that this host (ABI " + host + ") does not support (" + std::to_string(unknown) +
            "). Upgrade the host or rebuild it with an older SDK.";
   if ((f.flags & RY_MODULE_USES_DRAFT) && f.abi_minor != host_minor)
     return named(f) + " uses draft interfaces of host ABI " + abi(f.abi_major, f.abi_minor) +
-           ", which run on that very host only; this host provides " + host + ". Rebuild it with this host's SDK.";
+           ", which only that version provides; this host provides " + host + ". Rebuild it with this host's SDK.";
   return {};
 }
 
 std::string refuse_mismatch(const module_manifest& section, const module_manifest& descriptor) {
   const auto differ = [&](const char* what, const std::string& a, const std::string& b) {
-    return named(descriptor) + ": its .ry.module section says " + what + " " + a + " but its descriptor says " + b +
+    return named(descriptor) + ": its .ry.module section states " + what + " " + a + " but its descriptor states " + b +
            "; rebuild it so that both come from one source (RY_MODULE or ry_add_module).";
   };
   const auto n = [](std::uint32_t v) { return std::to_string(v); };

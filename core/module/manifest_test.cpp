@@ -80,7 +80,7 @@ TEST(manifest, accept_rule_names_both_sides_and_the_remedy) {
   EXPECT_THAT(refuse_manifest(f, 0), HasSubstr("Rebuild it with a newer SDK"));
   f = manifest_of_json(good);
   f.flags = 0x40;
-  EXPECT_THAT(refuse_manifest(f, 0), HasSubstr("does not know (64)"));
+  EXPECT_THAT(refuse_manifest(f, 0), HasSubstr("does not support (64)"));
   f.flags = RY_MODULE_USES_DRAFT;
   EXPECT_EQ(refuse_manifest(f, 0), "");
   EXPECT_THAT(refuse_manifest(f, 1), HasSubstr("draft interfaces of host ABI 1.0"));
@@ -92,13 +92,13 @@ TEST(manifest, mismatch_of_section_and_descriptor_is_named) {
   std::swap(d.needs[0], d.needs[1]);
   EXPECT_EQ(refuse_mismatch(s, d), "");
   d.version = "2.4";
-  EXPECT_THAT(refuse_mismatch(s, d), HasSubstr("version \"2.3\" but its descriptor says \"2.4\""));
+  EXPECT_THAT(refuse_mismatch(s, d), HasSubstr("version \"2.3\" but its descriptor states \"2.4\""));
   d = s;
   d.needs.pop_back();
   EXPECT_THAT(refuse_mismatch(s, d), HasSubstr("mcp/1 (optional)"));
   d = s;
   d.provides.clear();
-  EXPECT_THAT(refuse_mismatch(s, d), HasSubstr("llm.provider/1 but its descriptor says nothing"));
+  EXPECT_THAT(refuse_mismatch(s, d), HasSubstr("llm.provider/1 but its descriptor states nothing"));
 }
 
 ry_status create(const ry_host*, ry_get_interface_fn, ry_registrar*, ry_str, void**, ry_errbuf*) noexcept {

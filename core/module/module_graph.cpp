@@ -141,7 +141,7 @@ std::string module_graph::refuse_file(const module_entry& e) const {
   if (!e.spec.sha256.empty() && !is_sha256(e.spec.sha256))
     return file + "its configured sha256 is not 64 hexadecimal digits.";
   if (!e.spec.sha256.empty() && e.image && !e.image->has_path())
-    return file + "its configured sha256 says nothing without /proc, as what would be loaded is not what was hashed.";
+    return file + "its sha256 cannot be checked without /proc: the loaded file could differ from the hashed one.";
   if (!e.spec.sha256.empty() && lower_ascii(e.spec.sha256) != e.seen.sha256)
     return file + "it has the SHA-256 " + e.seen.sha256 + ", but the configuration pins " + lower_ascii(e.spec.sha256) +
            "; install the pinned file or change the pin.";
@@ -150,7 +150,8 @@ std::string module_graph::refuse_file(const module_entry& e) const {
       if (e.spec.failure == module_spec::on_failure::skip)
         return quoted_module(e.manifest.name) + " is not started: " + why +
                ". Replace the file, or start it again with `runyard modules enable " + e.manifest.name + "`.";
-      observe::log(level::error, "module", "a required module is started again although it may end the server",
+      observe::log(level::error, "module",
+                   "a required module is started although it crashed the server in an earlier start",
                    {{"module", e.manifest.name},
                     {"version", e.manifest.version},
                     {"file", e.spec.file.string()},
@@ -256,8 +257,8 @@ void module_graph::create_all(report& out, const settings_fn& settings_of, const
       if (e.gen->quiesce(clock::now() + least_time))
         unload(i, unmapping::unmap);
       else
-        retire(i, e.gen->hung() ? "it did not come back from its " + std::string(e.gen->hung())
-                                : "it failed in create and left work behind");
+        retire(i, e.gen->hung() ? "it did not return from " + std::string(e.gen->hung())
+                                : "it failed in create and left work in progress");
       const auto place = faults.place ? faults.place(e.manifest, no) : std::string();
       failed.emplace_back(i, place.empty() ? quoted_module(e.manifest.name) + " failed in create: " + no + "."
                                            : place + ": " + no + ".");
@@ -314,7 +315,7 @@ void module_graph::check_settings(const std::vector<std::size_t>& asked, report&
   for (const std::size_t i : asked) {
     const auto& manifest = entries[i].manifest;
     if (const char* call = entries[i].gen->hung()) {
-      refused.emplace_back(i, quoted_module(manifest.name) + " did not come back from its " + call + ".");
+      refused.emplace_back(i, quoted_module(manifest.name) + " did not return from " + call + ".");
       continue;
     }
     std::string why;
@@ -402,7 +403,7 @@ bool module_graph::end(std::size_t i, clock::time_point deadline, unmapping unma
   set_state(i, module_state::created);  // health() skips it from now on
   const bool unused = withdraw_drivers(i, deadline);
   const bool stopped = !was_started || e.gen->stop(deadline);
-  if (e.gen->hung()) return abandon("it did not come back from its " + std::string(e.gen->hung()));
+  if (e.gen->hung()) return abandon("it did not return from " + std::string(e.gen->hung()));
   if (!stopped) return abandon("it did not stop before the deadline");
   if (!unused) return abandon("one of its drivers is still in use");
   if (!e.gen->quiesce(deadline)) {
@@ -410,8 +411,9 @@ bool module_graph::end(std::size_t i, clock::time_point deadline, unmapping unma
     for (const auto& lease : reg.leases_on(e.gen->host())) why += ", lease of " + lease;
     return abandon(why);
   }
-  if (!e.gen->destroy()) return abandon("it did not come back from its destroy");
-  if (!e.gen->quiesce(clock::now() + least_time)) return abandon("something of it is outstanding after destroy");
+  if (!e.gen->destroy()) return abandon("its destroy() did not return");
+  if (!e.gen->quiesce(clock::now() + least_time))
+    return abandon("some of its operations or handles are outstanding after destroy");
   const bool unmapped = unload(i, unmap);
   set_state(i, module_state::stopped);
   return unmapped;
@@ -434,7 +436,7 @@ bool module_graph::unload(std::size_t i, unmapping unmap) {
   else
     unmapped = e.gen->code().close();
   if (unmap == unmapping::unmap && !unmapped)
-    observe::log(level::info, "module", "ended, but its code stays mapped",
+    observe::log(level::info, "module", "module stopped, but its code stays mapped",
                  {{"module", e.manifest.name}, {"reason", why_mapped(e.manifest)}});
   e.gen.reset();
   return unmapped;
@@ -452,8 +454,8 @@ void module_graph::remember(module_entry& e) {
 
 void module_graph::retire(std::size_t i, const std::string& why) {
   module_entry& e = entries[i];
-  observe::log(level::error, "module", "left in memory because it did not end",
-               {{"module", e.manifest.name}, {"why", why}});
+  observe::log(level::error, "module", "module left in memory because it did not stop",
+               {{"module", e.manifest.name}, {"reason", why}});
   e.gen->code().pin();
   reg.withdraw(e.gen->host());
   set_state(i, module_state::retired, why);

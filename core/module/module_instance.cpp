@@ -74,7 +74,8 @@ bool module_instance::call(const char* what, std::chrono::milliseconds limit, st
 void module_instance::abandon(const char* what) {
   hung_ = what;
   host_->rt.modules->lifecycle.abandon();
-  report_violation(host_.get(), "a call that does not come back", what, "it is left to itself and keeps its memory");
+  report_violation(host_.get(), "a call that did not return", what,
+                   "the host abandons the call; its memory is not freed");
 }
 
 std::string module_instance::create(const std::string& config_json) {
@@ -97,7 +98,7 @@ std::string module_instance::create(const std::string& config_json) {
     made->status = invoke(host_.get(), "create", descriptor_->create, host_.get(), &get_interface, registrar,
                           core::view(made->config), &made->self, made->err.out());
   });
-  if (!back) return "it did not come back";
+  if (!back) return "it did not return";
   std::string why = made->registrar->problem;
   if (made->status == RY_OK && why.empty()) {
     self_ = made->self;
@@ -127,7 +128,7 @@ std::vector<module_instance::setting_fault> module_instance::check_settings() {
                                   }};
       invoke(host_.get(), "settings check", table->check, self, &sink);
     });
-    if (!back) return {{{}, "it did not come back from its settings check"}};
+    if (!back) return {{{}, "its settings check did not return"}};
     if (host_->violations.load() == violations) continue;
     std::lock_guard lock(host_->mutex);
     found->push_back({{}, host_->last_violation});
@@ -145,7 +146,7 @@ std::string module_instance::start() {
   const auto violations = host_->violations.load();
   if (!call("start", host_->rt.modules->limits.start,
             [this, made] { made->status = invoke(host_.get(), "start", descriptor_->start, self_, made->err.out()); }))
-    return module + " did not come back from its " + hung_ + ".";
+    return module + " did not return from " + hung_ + ".";
   if (made->status != RY_OK)
     return module + " failed in start: " + reason(made->status, made->err.text(), violations) + ".";
   for (const auto& s : registered_.services) host_->rt.modules->publish(s.id, host_.get(), s.table, s.self);

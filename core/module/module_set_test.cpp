@@ -114,7 +114,7 @@ TEST_F(module_set_test, duplicate_routes_name_both_owners) {
   EXPECT_FALSE(r.ok());
   EXPECT_EQ(r.text(),
             "error: module \"same_route\" registers the route GET /plain/{name}, which module "
-            "\"plain\" has registered already as /plain/{id}; disable one of the two.\n");
+            "\"plain\" has already registered as /plain/{id}; disable one of the two.\n");
   EXPECT_THAT(trace(), ElementsAre("plain create", "same_route create", "same_route destroy", "plain destroy"));
 }
 
@@ -122,7 +122,7 @@ TEST_F(module_set_test, ambiguous_routes_and_routes_of_the_host_are_refused) {
   const auto text = prepared(specs({"plain", "ambiguous", "host_route"}, on_failure::skip));
   EXPECT_THAT(text, HasSubstr("GET /{any}/x, which is ambiguous with /plain/{id} of module \"plain\""));
   EXPECT_THAT(text,
-              HasSubstr("GET /healthz, which the host has registered already; the module must use another path."));
+              HasSubstr("GET /healthz, which the host has already registered; the module must use a different path."));
   EXPECT_EQ(set.routes().size(), 1u);
 }
 
@@ -149,8 +149,8 @@ TEST_F(module_set_test, an_optional_module_is_left_out_with_its_dependents) {
   const auto r = set.start();
   EXPECT_TRUE(r.ok());
   EXPECT_EQ(r.text(),
-            "left out: module \"fails_start\" failed in start: port is taken.\n"
-            "left out: module \"needs_failing\" needs fs/1 of module \"fails_start\", which failed.\n");
+            "skipped: module \"fails_start\" failed in start: port is taken.\n"
+            "skipped: module \"needs_failing\" needs fs/1 of module \"fails_start\", which failed.\n");
   EXPECT_THAT(trace(), ElementsAre("fails_start start", "fails_start destroy", "needs_failing destroy", "plain start"));
   EXPECT_EQ(described("needs_failing").state, module_state::refused);
   EXPECT_THAT(set.routes(), SizeIs(1));
@@ -204,16 +204,16 @@ INSTANTIATE_TEST_SUITE_P(
                     refusal{"newer_minor",
                             "module \"newer_minor\" 1.0 needs host ABI >= 1.9; this host "
                             "provides 1.0. Upgrade the host or rebuild with -DRY_ABI_MINOR=0."},
-                    refusal{"odd_flags", "sets flags that this host (ABI 1.0) does not know (128)"},
+                    refusal{"odd_flags", "sets flags that this host (ABI 1.0) does not support (128)"},
                     refusal{"mismatch",
-                            "its .ry.module section says version \"1.1\" but its descriptor says "
+                            "its .ry.module section states version \"1.1\" but its descriptor states "
                             "\"1.0\""},
                     refusal{"no_section", "no .ry.module section; build it with RY_MODULE or ry_add_module()"},
                     refusal{"unresolved", "fixture_symbol_that_nobody_has"},
                     refusal{"user", "needs svc/1, which no available module provides"},
                     refusal{"driver_a", "needs owner.point/1"},
-                    refusal{"promises", "says that it provides promise/1, but registered neither"},
-                    refusal{"undeclared", "\"secret/1\" does not stand among what the module's descriptor"},
+                    refusal{"promises", "states that it provides promise/1, but registered neither"},
+                    refusal{"undeclared", "\"secret/1\" is not listed in"},
                     refusal{"bad_route", "pattern \"no-slash\": it must begin with '/'"},
                     refusal{"fails_create", "module \"fails_create\" failed in create: no luck."},
                     refusal{"throws_create",
@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(module_set_test, an_exception_in_start_is_a_sentence_too) {
   EXPECT_EQ(prepared({spec("throws_start", on_failure::skip), spec("other")}), "");
   EXPECT_EQ(set.start().text(),
-            "left out: module \"throws_start\" failed in start: exception in start: an exception of "
+            "skipped: module \"throws_start\" failed in start: exception in start: an exception of "
             "unknown type.\n");
   EXPECT_EQ(described("throws_start").violations, 1u);
   EXPECT_THAT(described("throws_start").last_violation, HasSubstr("exception in start"));
@@ -264,17 +264,16 @@ TEST_F(module_set_test, settings_come_from_the_caller_by_schema) {
                       return {};
                     }}};
   const auto r = strict.prepare(specs({"other", "plain"}, on_failure::skip));
-  EXPECT_EQ(r.text(), "left out: module \"plain\" has settings that are not valid: plain.colour is not known.\n");
+  EXPECT_EQ(r.text(), "skipped: module \"plain\" has settings that are not valid: plain.colour is not known.\n");
   EXPECT_EQ(schema, R"({"type":"object"})");
 }
 
 TEST_F(module_set_test, modules_report_all_faults_of_their_settings) {
-  EXPECT_EQ(
-      prepared(specs({"faulty", "faultless", "faulty_too"}, on_failure::skip)),
-      "left out: module \"faulty\" has settings that are not valid: faulty.colour is no colour; faulty.size[1] is "
-      "odd\n"
-      "left out: module \"faulty_too\" has settings that are not valid: faulty_too.colour is no colour; "
-      "faulty_too.size[1] is odd\n");
+  EXPECT_EQ(prepared(specs({"faulty", "faultless", "faulty_too"}, on_failure::skip)),
+            "skipped: module \"faulty\" has settings that are not valid: faulty.colour is no colour; faulty.size[1] is "
+            "odd\n"
+            "skipped: module \"faulty_too\" has settings that are not valid: faulty_too.colour is no colour; "
+            "faulty_too.size[1] is odd\n");
   EXPECT_THAT(trace(), ElementsAre("faulty create", "faultless create", "faulty_too create", "faulty check",
                                    "faultless check", "faulty_too check", "faulty_too destroy", "faulty destroy"));
   EXPECT_EQ(set.start().text(), "");
@@ -284,9 +283,9 @@ TEST_F(module_set_test, modules_report_all_faults_of_their_settings) {
 
 TEST_F(module_set_test, a_failed_module_does_not_hide_faults_of_its_dependents) {
   EXPECT_EQ(prepared(specs({"fails_service", "fails_create_too", "wants_service"}, on_failure::skip)),
-            "left out: module \"fails_service\" failed in create: no service.\n"
-            "left out: module \"fails_create_too\" failed in create: no luck either.\n"
-            "left out: module \"wants_service\" needs fc/1 of module \"fails_service\", which failed.\n");
+            "skipped: module \"fails_service\" failed in create: no service.\n"
+            "skipped: module \"fails_create_too\" failed in create: no luck either.\n"
+            "skipped: module \"wants_service\" needs fc/1 of module \"fails_service\", which failed.\n");
   EXPECT_THAT(trace(), ElementsAre("fails_service create", "fails_create_too create", "wants_service create",
                                    "wants_service destroy"));
 }
@@ -305,8 +304,8 @@ TEST_F(module_set_test, faults_of_settings_are_reported_with_their_location) {
                                       return std::string("a.toml:3:1");
                                     }}}};
   EXPECT_EQ(placed.prepare(specs({"faulty", "fails_create"}, on_failure::skip)).text(),
-            "left out: a.toml:3:1: no luck.\n"
-            "left out: module \"faulty\" has settings that are not valid: see there; see there\n");
+            "skipped: a.toml:3:1: no luck.\n"
+            "skipped: module \"faulty\" has settings that are not valid: see there; see there\n");
   EXPECT_THAT(reports, ElementsAre("no luck", "faulty|faulty.colour|is no colour", "faulty|faulty.size[1]|is odd"));
 }
 
@@ -422,7 +421,7 @@ TEST_F(module_set_test, a_library_that_crashes_in_preflight_is_left_out) {
     options.run_preflight = objecting_to(step);
     module_set careful{host.rt, options};
     EXPECT_EQ(careful.prepare({spec("other"), spec("plain", on_failure::skip)}).text(),
-              "left out: module \"plain\": it does not survive it.\n");
+              "skipped: module \"plain\": it does not survive it.\n");
     EXPECT_THAT(trace(), testing::Not(testing::Contains("plain create"))) << step;
     EXPECT_EQ(careful.start().text(), "");
     EXPECT_THAT(trace(), ElementsAre("other start"));

@@ -49,16 +49,14 @@ void module_swap::apply(const module_change& wanted, report& out) {
     return;
   }
   if (lives && (now_.entries[i].manifest.flags & RY_MODULE_NO_RELOAD)) {
-    out.problems.push_back(
-        module_problem(name, "module \"" + name +
-                                 "\" cannot be changed while the server runs, as it says itself; restart "
-                                 "the server instead."));
+    out.problems.push_back(module_problem(
+        name, "module \"" + name + "\" does not support hot swap (RY_MODULE_NO_RELOAD); restart the server instead."));
     return;
   }
   renew(i, wanted.spec, out);
   if (const auto& found = next_.entries[i].manifest.name; found != name && out.problems.empty())
     out.problems.push_back(module_problem(name, "the file \"" + wanted.spec.file.filename().string() +
-                                                    "\" holds the module \"" + found + "\", not \"" + name + "\"."));
+                                                    "\" contains the module \"" + found + "\", not \"" + name + "\"."));
 }
 
 // Swaps all modules that use what an affected module provides or will provide, because their leases and drivers

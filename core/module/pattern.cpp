@@ -33,12 +33,13 @@ pattern_segment parse_segment(std::string_view whole, std::string_view part) {
   using kind = pattern_segment::kind;
   if (part.find_first_of("{}") == std::string_view::npos) {
     for (const char c : part)
-      if (!literal_char(c)) reject_pattern(whole, "a path segment may hold letters, digits and -._~!$&'()*+,;=:@ only");
-    if (part == "." || part == "..") reject_pattern(whole, "\".\" and \"..\" are no path segments");
+      if (!literal_char(c))
+        reject_pattern(whole, "a path segment may contain letters, digits and -._~!$&'()*+,;=:@ only");
+    if (part == "." || part == "..") reject_pattern(whole, "\".\" and \"..\" are not path segments");
     return {kind::literal, std::string(part)};
   }
   if (part.size() < 2 || part.front() != '{' || part.back() != '}')
-    reject_pattern(whole, "a parameter fills a whole segment, as in /{name}/");
+    reject_pattern(whole, "a parameter must be a complete segment, as in /{name}/");
   std::string_view name = part.substr(1, part.size() - 2);
   kind what = kind::param;
   if (name.ends_with("...")) {

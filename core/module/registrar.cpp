@@ -53,7 +53,7 @@ std::string text(ry_str s, std::size_t most, const std::string& what) {
 
 void check_flags(std::uint32_t flags, std::uint32_t known, const std::string& what) {
   if (flags & ~known)
-    reject_registration(what + " sets flags that this host does not know (" + std::to_string(flags & ~known) + ")");
+    reject_registration(what + " sets flags that this host does not support (" + std::to_string(flags & ~known) + ")");
 }
 
 // [a-z][a-z0-9_]*, plus the characters in `also`.
@@ -123,7 +123,7 @@ void stage_migration(ry_registrar& r, const ry_migration* in) {
   check_flags(v.flags, RY_MIGRATION_NO_TX | RY_MIGRATION_COMPATIBLE | RY_MIGRATION_REPEATABLE, what);
   out.up_sql = text(v.up_sql, max_sql, "the SQL of " + what);
   if (out.up_sql.find_first_not_of(" \t\r\n") == std::string::npos) reject_registration(what + " has no SQL");
-  if (out.up_sql.find('\0') != std::string::npos) reject_registration("the SQL of " + what + " holds a NUL byte");
+  if (out.up_sql.find('\0') != std::string::npos) reject_registration("the SQL of " + what + " contains a NUL byte");
   if (!r.staged.migrations.empty()) {
     const auto& last = r.staged.migrations.back().id;
     if (std::stoul(std::string(migration_number(last))) >= std::stoul(std::string(number)))
@@ -146,10 +146,10 @@ void stage_job(ry_registrar& r, const ry_job_kind* in) {
   out.queue = text(v.queue, 100, "the queue of " + what);
   if (out.queue.empty()) out.queue = "default";
   if (!is_word(out.queue, ".-"))
-    reject_registration("the queue " + in_quotes(out.queue) + " of " + what + " is no word");
+    reject_registration("the queue " + in_quotes(out.queue) + " of " + what + " is not a word");
   out.cron = text(v.cron, 200, "the schedule of " + what);
   if (std::any_of(out.cron.begin(), out.cron.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
-    reject_registration("the schedule of " + what + " holds control characters");
+    reject_registration("the schedule of " + what + " contains control characters");
   if (!v.run) reject_registration(what + " has no function");
   out.run = v.run;
   out.ctx = v.ctx;
@@ -185,7 +185,7 @@ void stage_consumer(ry_registrar& r, const ry_event_consumer* in) {
   consumer out;
   out.owner = r.host;
   out.name = text(v.name, 100, "the name of an event consumer");
-  if (!is_word(out.name, ".-")) reject_registration("the consumer name " + in_quotes(out.name) + " is no word");
+  if (!is_word(out.name, ".-")) reject_registration("the consumer name " + in_quotes(out.name) + " is not a word");
   const std::string what = "event consumer " + out.name;
   check_flags(v.flags, 0, what);
   out.kinds = event_kinds(text(v.kinds, 4096, "the kinds of " + what), what);
@@ -201,7 +201,7 @@ void stage_consumer(ry_registrar& r, const ry_event_consumer* in) {
 // Rejects ids that the descriptor does not promise, and duplicates.
 void check_promised(const ry_registrar& r, const std::string& id) {
   if (std::find(r.manifest.provides.begin(), r.manifest.provides.end(), id) == r.manifest.provides.end())
-    reject_registration(in_quotes(id) + " does not stand among what the module's descriptor provides");
+    reject_registration(in_quotes(id) + " is not listed in `provides` of the module's descriptor");
   const auto same = [&](const auto& s) { return s.id == id; };
   if (std::any_of(r.staged.services.begin(), r.staged.services.end(), same) ||
       std::any_of(r.staged.points.begin(), r.staged.points.end(), same))
@@ -231,10 +231,10 @@ void stage_point(ry_registrar& r, const ry_point* in) {
 
 void stage_driver(ry_registrar& r, ry_str point_id, ry_str name, const void* table, void* self) {
   driver out{text(point_id, 100, "the point of a driver"), text(name, 63, "the name of a driver"), table, self};
-  if (!is_word(out.name, "-.")) reject_registration("the driver name " + in_quotes(out.name) + " is no word");
+  if (!is_word(out.name, "-.")) reject_registration("the driver name " + in_quotes(out.name) + " is not a word");
   const std::string what = "driver " + out.name + " for " + out.point;
   if (std::none_of(r.manifest.needs.begin(), r.manifest.needs.end(), [&](const auto& n) { return n.id == out.point; }))
-    reject_registration(what + ": that point does not stand among what the module's descriptor needs");
+    reject_registration(what + ": that extension point is not listed in `needs` of the module's descriptor");
   check_table(table, what);
   for (const auto& before : r.staged.drivers)
     if (before.point == out.point && before.name == out.name)

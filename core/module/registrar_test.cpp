@@ -192,7 +192,7 @@ TEST_F(registrar_test, services_points_and_drivers_keep_to_the_descriptor) {
   const std::uint32_t table[2] = {8, 0}, none = 0;
   EXPECT_EQ(to.provide(&r, view("runs/1"), table, nullptr), RY_OK);
   expect_refused(to.provide(&r, view("runs/1"), table, nullptr), "twice", RY_ALREADY_EXISTS);
-  expect_refused(to.provide(&r, view("other/1"), table, nullptr), "\"other/1\" does not stand");
+  expect_refused(to.provide(&r, view("other/1"), table, nullptr), "\"other/1\" is not listed");
   expect_refused(to.provide(&r, view("llm.provider/1"), nullptr, nullptr), "has no table");
   expect_refused(to.provide(&r, view("llm.provider/1"), &none, nullptr), "struct_size");
 
@@ -205,7 +205,7 @@ TEST_F(registrar_test, services_points_and_drivers_keep_to_the_descriptor) {
   EXPECT_EQ(to.contribute(&r, view("agent.tools/1"), view("a-b"), table, nullptr), RY_OK);
   expect_refused(to.contribute(&r, view("agent.tools/1"), view("a-b"), table, nullptr), "twice", RY_ALREADY_EXISTS);
   expect_refused(to.contribute(&r, view("nobody/1"), view("x"), table, nullptr),
-                 "driver x for nobody/1: that point does not stand");
+                 "driver x for nobody/1: that extension point is not listed");
   expect_refused(to.contribute(&r, view("agent.tools/1"), view("X y"), table, nullptr), "no word");
 }
 

@@ -168,8 +168,8 @@ bool registry::may_use(const ry_host* host, std::string_view id) const {
 const void* get_interface(const ry_host* host, ry_str id, std::uint32_t min_size) noexcept {
   const auto* table = host->rt.modules->interfaces.find(core::sv(id), min_size);
   if (!table || host->rt.modules->may_use(host, core::sv(id))) return table;
-  report_violation(const_cast<ry_host*>(host), "an interface that is not among its needs", "get_interface",
-                   core::sv(id));
+  report_violation(const_cast<ry_host*>(host), "an interface that its manifest does not list in `needs`",
+                   "get_interface", core::sv(id));
   return nullptr;
 }
 

@@ -10,7 +10,7 @@ bool report::ok() const noexcept {
 
 std::string report::text() const {
   std::string out;
-  for (const auto& p : problems) out += (p.fatal ? "error: " : "left out: ") + p.message + "\n";
+  for (const auto& p : problems) out += (p.fatal ? "error: " : "skipped: ") + p.message + "\n";
   return out;
 }
 

@@ -78,10 +78,10 @@ class validator {
       }
       const std::string both = quoted_module(name(i)) + " registers the route " + r.method + " " + r.pattern + ", ";
       if (how == overlap::same)
-        refuse(i,
-               both + "which " + owner(clash->owner) + " has registered already" +
-                   (clash->text == r.pattern ? "" : " as " + clash->text) +
-                   (clash->owner == no_module ? "; the module must use another path." : "; disable one of the two."));
+        refuse(i, both + "which " + owner(clash->owner) + " has already registered" +
+                      (clash->text == r.pattern ? "" : " as " + clash->text) +
+                      (clash->owner == no_module ? "; the module must use a different path."
+                                                 : "; disable one of the two."));
       else
         refuse(i, both + "which is ambiguous with " + clash->text + " of " + owner(clash->owner) +
                       ": some paths match both and neither is the narrower one.");
@@ -99,7 +99,7 @@ class validator {
       const auto same = [&](const auto& s) { return s.id == id; };
       if (std::none_of(reg.services.begin(), reg.services.end(), same) &&
           std::none_of(reg.points.begin(), reg.points.end(), same))
-        refuse(i, quoted_module(name(i)) + " says that it provides " + id +
+        refuse(i, quoted_module(name(i)) + " states that it provides " + id +
                       ", but registered neither a service nor an extension point of that name.");
     }
   }

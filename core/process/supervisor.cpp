@@ -132,12 +132,12 @@ std::string_view check(const ry_process_spec& spec) {
   if (spec.n_argv == 0 || !spec.argv || spec.argv[0].len == 0) return "argv is empty";
   if (spec.n_env && !spec.env) return "env is missing";
   for (std::size_t i = 0; i < spec.n_argv; ++i)
-    if (has_nul(spec.argv[i])) return "argv holds a NUL character";
+    if (has_nul(spec.argv[i])) return "argv contains a NUL character";
   for (std::size_t i = 0; i < spec.n_env; ++i) {
-    if (has_nul(spec.env[i])) return "env holds a NUL character";
-    if (core::sv(spec.env[i]).find('=') == std::string_view::npos) return "env holds an entry without '='";
+    if (has_nul(spec.env[i])) return "env contains a NUL character";
+    if (core::sv(spec.env[i]).find('=') == std::string_view::npos) return "env contains an entry without '='";
   }
-  if (has_nul(spec.cwd)) return "cwd holds a NUL character";
+  if (has_nul(spec.cwd)) return "cwd contains a NUL character";
   return {};
 }
 

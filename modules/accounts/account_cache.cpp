@@ -193,7 +193,7 @@ void account_cache::answer(waiter w, account_ptr found, ry::error why) const noe
       w.fn(w.ctx, RY_OK, &view, nullptr);
     });
   } catch (...) {
-    ctx_.log_error("an answer about an account was lost", ry::current_error());
+    ctx_.log_error("the result of an account lookup could not be delivered", ry::current_error());
   }
 }
 

@@ -158,7 +158,7 @@ void service::answer(caller c, agent_ptr found, ry::error why) const noexcept {
       c.fn(c.ctx, RY_OK, &view, nullptr);
     });
   } catch (...) {
-    ctx_.log_error("an answer about an agent was lost", ry::current_error());
+    ctx_.log_error("the result of an agent lookup could not be delivered", ry::current_error());
   }
 }
 

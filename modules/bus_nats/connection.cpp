@@ -161,7 +161,7 @@ std::string connection::make_stream(place& now, std::uint64_t& first) {
     jsStreamConfig c;
     jsStreamConfig_Init(&c);
     c.Name = settings_.stream.c_str();
-    c.Description = "Live topics of Runyard; nothing in it is the only copy";
+    c.Description = "Live topics of Runyard; the database has a copy of everything";
     c.Subjects = subjects;
     c.SubjectsLen = 1;
     c.Retention = js_LimitsPolicy;
@@ -229,7 +229,7 @@ std::string connection::look() {
   jsErrCode code = static_cast<jsErrCode>(0);
   const natsStatus st = js_GetStreamInfo(&info.p, js_, settings_.stream.c_str(), nullptr, &code);
   if (st != NATS_OK) return said("the stream " + settings_.stream, st);
-  if (info.p->Created != created_) return "the stream was made anew";
+  if (info.p->Created != created_) return "the stream was recreated";
   const std::uint64_t received = received_.load();
   // Messages arrive, so the consumer exists. Query the consumer only otherwise: nats-server 2.9 then counts through all
   // subjects, and delivers no messages while it does.
@@ -240,7 +240,7 @@ std::string connection::look() {
       return said("this node's consumer", there);
   }
   if (behind_ != 0 && received < behind_ && received == received_then_)
-    return "messages are in the stream and do not come";
+    return "the consumer delivers no messages although the stream has some";
   behind_ = info.p->State.LastSeq > received ? info.p->State.LastSeq : 0;
   received_then_ = received;
   return {};

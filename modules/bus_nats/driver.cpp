@@ -39,11 +39,10 @@ driver::driver(const ry::context& ctx, settings s)
       node_(node_of(ctx.fact("node_id"))),
       outbox_(max_pieces, settings_.queue_bytes) {
   const auto m = ctx.metrics();
-  connects_ = m.counter("connects_total", "Connections to NATS that were made");
-  bytes_sent_ = m.counter("sent_bytes_total", "Bytes given to NATS");
+  connects_ = m.counter("connects_total", "Connections opened to NATS");
+  bytes_sent_ = m.counter("sent_bytes_total", "Bytes sent to NATS");
   const auto refused = [&](const char* reason) {
-    return m.counter("refused_total", "Messages of NATS that were not from a node of this deployment",
-                     {{"reason", reason}});
+    return m.counter("refused_total", "Messages from NATS that no node of this deployment sent", {{"reason", reason}});
   };
   refused_forged_ = refused("seal");
   refused_malformed_ = refused("malformed");
@@ -197,7 +196,7 @@ void driver::received(std::string_view subject, std::string_view data) {
   const auto topic = topic_of(settings_.subject, subject);
   if (!topic) {
     refused_subject_.add();
-    return refuse("its subject is no topic's", subject);
+    return refuse("its subject is not the subject of a topic", subject);
   }
   message l;
   switch (unpack(key_, *topic, data, l)) {

@@ -43,11 +43,11 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
   s.keep_bytes = o.at("keep_bytes").as_int64();
   s.queue_bytes = static_cast<std::size_t>(o.at("queue_bytes").as_int64());
   if (s.user.empty() != s.password.empty())
-    faults.add(s.user.empty() ? "user" : "password", "is required: user and password go together");
+    faults.add(s.user.empty() ? "user" : "password", "is required: user and password must be set together");
   const int ways = !s.user.empty() + !s.token.empty() + !s.credentials_file.empty();
   if (ways > 1)
     faults.add(s.token.empty() ? "credentials_file" : "token",
-               "cannot stand beside another: only one of user, token and credentials_file is used");
+               "cannot be combined with another method: set only one of user, token and credentials_file");
   if (s.cert_file.empty() != s.key_file.empty())
     faults.add(s.cert_file.empty() ? "tls_cert_file" : "tls_key_file",
                "is required: tls_cert_file and tls_key_file go together");

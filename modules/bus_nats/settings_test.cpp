@@ -52,7 +52,7 @@ TEST(settings, faults_name_their_key) {
   EXPECT_THAT(fault_of({{"urls", servers}, {"tls_key_file", "k"}}), testing::StartsWith("tls_cert_file is required"));
   EXPECT_EQ(fault_of({{"urls", json::array{"nats://h:1", "nats://h:0"}}, {"password", "p"}, {"tls_cert_file", "c"}}),
             "urls[1] must have a port from 1 to 65535\n"
-            "user is required: user and password go together\n"
+            "user is required: user and password must be set together\n"
             "tls_key_file is required: tls_cert_file and tls_key_file go together\n");
 }
 

@@ -49,7 +49,7 @@ mail_sender::mail_sender(const ry::context& ctx, const repository& repo, const s
                          std::string links)
     : ctx_(ctx), repo_(repo), settings_(s), brand_(b), links_(std::move(links)), smtp_(s) {
   const auto count = [&](const char* outcome) {
-    return ctx.metrics().counter("attempts_total", "Attempts to hand a message to the relay", {{"outcome", outcome}});
+    return ctx.metrics().counter("attempts_total", "Attempts to send a message to the relay", {{"outcome", outcome}});
   };
   sent_ = count("sent");
   retried_ = count("retry");
@@ -177,7 +177,7 @@ ry::task<ry::job_outcome> mail_sender::settle(ry::uuid id, const ry::job& job, a
     case verdict::relay_trouble: {
       trouble_.add();
       const auto ms = pause(longest_ms);
-      ctx_.log_error("the mail relay cannot be used; no mail goes out for now", why);
+      ctx_.log_error("the mail relay is not usable; e-mails wait in the outbox", why);
       co_return ry::job_outcome::snooze(ms);
     }
     case verdict::retry:

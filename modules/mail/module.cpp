@@ -88,7 +88,7 @@ class module {
     co_await repo_.configure(settings_);
     ctx_.spawn(seal_at_start());
     if (!settings_.host.empty() && link_base(ctx_).empty()) {
-      ctx_.warn("http.public_url is not set: there are no links to unsubscribe, and bulk mail is refused");
+      ctx_.warn("http.public_url is not set: e-mails have no unsubscribe links, and bulk mail is refused");
     }
   }
   ry::task<void> stop() {
@@ -103,7 +103,7 @@ class module {
       co_await postman_.seal_plain_bodies();
     } catch (const ry::error& e) {
       if (e.status() != RY_CANCELLED)
-        ctx_.warn("not all bodies in mail.message are encrypted; mail.tidy tries again", {{"why", e.message()}});
+        ctx_.warn("not all bodies in mail.message are encrypted; mail.tidy tries again", {{"reason", e.message()}});
     }
   }
 

@@ -45,7 +45,7 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
   s.username = text_of(o, "username");
   s.password = text_of(o, "password");
   if (s.security == security::none && !s.username.empty()) {
-    faults.add("username", "would go over the wire in clear text: set mail.security");
+    faults.add("username", "would be sent in clear text: set mail.security to starttls or tls");
   }
   s.ca_file = text_of(o, "ca_file");
   s.from = address_in(o, "from", faults);

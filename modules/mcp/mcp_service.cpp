@@ -165,16 +165,15 @@ tool_list_ptr mcp_service::cache_list(const server& s, tool_list received, std::
   constexpr std::int64_t day_ms = 24LL * 3600 * 1000;
   const auto life = std::min(settings_.cache_us, std::min(list->ttl_ms.value_or(day_ms), day_ms) * 1000);
   for (const auto& reason : list->skipped) {
-    context_.ctx.warn("a tool of an MCP server was left out", {{"server", s.name}, {"tool", reason}});
+    context_.ctx.warn("a tool of an MCP server was omitted", {{"server", s.name}, {"tool", reason}});
   }
   const auto change = cache_.store(s.key, s.account_id, list, life, context_.ctx.now_unix_us(), invalidations_seen);
   if (change.none()) return list;
-  context_.ctx.warn("an MCP server describes its tools otherwise than before",
-                    {{"server", s.name},
-                     {"account", s.account_id},
-                     {"changed", first_names(change.changed)},
-                     {"added", first_names(change.added)},
-                     {"removed", first_names(change.removed)}});
+  context_.ctx.warn("an MCP server changed its tool definitions", {{"server", s.name},
+                                                                   {"account", s.account_id},
+                                                                   {"changed", first_names(change.changed)},
+                                                                   {"added", first_names(change.added)},
+                                                                   {"removed", first_names(change.removed)}});
   return list;
 }
 
@@ -389,7 +388,7 @@ ry::task<std::string> mcp_service::call(server_ptr s, call_request request) {
 
 ry::task<std::string> mcp_service::resume(server_ptr s, call_request request) {
   auto task = co_await tasks_.find(request.id);
-  if (!task) throw ry::not_found("mcp.no_task", "the call became no task that is known here");
+  if (!task) throw ry::not_found("mcp.no_task", "the call has no stored task");
   tasks_.mark_stored(request.id.run);
   request.task = std::move(*task);
   co_return co_await call(std::move(s), std::move(request));

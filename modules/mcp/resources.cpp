@@ -115,7 +115,7 @@ std::string resources_text(const std::vector<resource_entry>& all, const resourc
           std::to_string(matching) + ":\n" + lines;
     if (end < matching) out += "[to list more: offset " + std::to_string(end) + ", or a filter]\n";
   }
-  if (incomplete) out += "[the server has more resources than are read of one]\n";
+  if (incomplete) out += "[the server has more resources than are listed]\n";
   out.pop_back();
   return out;
 }

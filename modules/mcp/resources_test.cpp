@@ -62,7 +62,7 @@ TEST(resources_test, endless_lists_are_limited) {
                       list::resources);
   }
   EXPECT_TRUE(many.incomplete());
-  EXPECT_THAT(resources_text(many.take(), {}, true), HasSubstr("more resources than are read"));
+  EXPECT_THAT(resources_text(many.take(), {}, true), HasSubstr("more resources than are listed"));
   EXPECT_THROW(many.add_page(parse(R"({"tools":[]})"), list::resources), ry::error);
 }
 

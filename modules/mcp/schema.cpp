@@ -243,16 +243,16 @@ class schema_validator {
       const auto s = sv(v.get_string());
       if (!charge(s.size())) return false;
       const auto n = static_cast<double>(characters(s));
-      if (r.min_length && n < *r.min_length) return differs(at, "has a length below minLength");
-      if (r.max_length && n > *r.max_length) return differs(at, "has a length above maxLength");
+      if (r.min_length && n < *r.min_length) return differs(at, "is shorter than minLength");
+      if (r.max_length && n > *r.max_length) return differs(at, "is longer than maxLength");
     } else if (v.is_array()) {
       const auto n = static_cast<double>(v.get_array().size());
-      if (r.min_items && n < *r.min_items) return differs(at, "has a count below minItems");
-      if (r.max_items && n > *r.max_items) return differs(at, "has a count above maxItems");
+      if (r.min_items && n < *r.min_items) return differs(at, "has fewer items than minItems");
+      if (r.max_items && n > *r.max_items) return differs(at, "has more items than maxItems");
     } else if (v.is_object()) {
       const auto n = static_cast<double>(v.get_object().size());
-      if (r.min_properties && n < *r.min_properties) return differs(at, "has a count below minProperties");
-      if (r.max_properties && n > *r.max_properties) return differs(at, "has a count above maxProperties");
+      if (r.min_properties && n < *r.min_properties) return differs(at, "has fewer properties than minProperties");
+      if (r.max_properties && n > *r.max_properties) return differs(at, "has more properties than maxProperties");
     } else if (v.is_number()) {
       const auto n = v.to_number<double>();
       if (r.minimum && n < *r.minimum) return differs(at, "is below minimum");

@@ -21,9 +21,9 @@ TEST(schema, validates_types_bounds_and_members) {
   EXPECT_EQ(mismatch(weather, R"({"t":"20"})"), "/t: is not of the type number");
   EXPECT_EQ(mismatch(weather, R"({"t":-100})"), "/t: is below minimum");
   EXPECT_EQ(mismatch(weather, R"({"t":1,"rows":[{"id":1},{"id":1.5}]})"), "/rows/1/id: is not of the type integer");
-  EXPECT_EQ(mismatch(weather, R"({"t":1,"rows":[{},{},{}]})"), "/rows: has a count above maxItems");
+  EXPECT_EQ(mismatch(weather, R"({"t":1,"rows":[{},{},{}]})"), "/rows: has more items than maxItems");
   EXPECT_EQ(mismatch(weather, R"({"t":1,"u":"K"})"), "/u: is none of the values that it may have");
-  EXPECT_EQ(mismatch(weather, R"({"t":1,"name":"four"})"), "/name: has a length above maxLength");
+  EXPECT_EQ(mismatch(weather, R"({"t":1,"name":"four"})"), "/name: is longer than maxLength");
   EXPECT_EQ(mismatch(weather, R"({"t":1,"x":1})"), "/x: is not allowed");
   EXPECT_EQ(mismatch(weather, "[]"), ": is not of the type object");
 }

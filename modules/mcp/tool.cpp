@@ -122,7 +122,7 @@ void tool_collector::add(const json::value& v) {
   const auto* schema = o->if_contains("inputSchema");
   if (schema == nullptr || !schema->is_object()) return skip("it has no input schema");
   const auto type = text_of(schema->get_object(), "type");
-  if (!type.empty() && type != "object") return skip("its input schema is not of an object");
+  if (!type.empty() && type != "object") return skip("its input schema does not describe an object");
   auto hash = hash_of(v, limits_.tool_bytes);
   if (hash.empty()) return skip("its description is too large");
   auto headers = scan_headers(*schema);

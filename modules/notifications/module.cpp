@@ -104,7 +104,7 @@ class module {
     } catch (const ry::error& e) {
       if (e.status() != RY_CANCELLED)
         context_.ctx.warn("not all device tokens are encrypted; notifications.tidy tries again",
-                          {{"why", e.message()}});
+                          {{"reason", e.message()}});
     }
   }
 

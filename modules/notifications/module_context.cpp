@@ -11,8 +11,7 @@ constexpr std::int64_t largest_page = 100;
 
 // Notifications that end before an attempt.
 ry::metric ended_at_once(const ry::context& ctx, const char* outcome) {
-  return ctx.metrics().counter("attempts_total", "Attempts to hand a notification to the orchestrator",
-                               {{"outcome", outcome}});
+  return ctx.metrics().counter("attempts_total", "Attempts to send a notification", {{"outcome", outcome}});
 }
 
 }  // namespace
@@ -21,7 +20,7 @@ void count_deliveries(const ry::context& ctx, std::uint32_t channels, const char
   for (const auto& [bit, channel] : {std::pair(RY_NOTIFY_EMAIL, "email"), std::pair(RY_NOTIFY_PUSH, "push")}) {
     if ((channels & bit) == 0) continue;
     ctx.metrics()
-        .counter("deliveries_total", "What the orchestrator said of messages, by channel",
+        .counter("deliveries_total", "Results of messages from the orchestrator, by channel and outcome",
                  {{"channel", channel}, {"outcome", outcome}})
         .add(n);
   }

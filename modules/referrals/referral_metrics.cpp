@@ -19,7 +19,7 @@ constexpr const char* void_reasons[] = {"code_refreshed",     "self_referral",  
                                         "disposable_address", "account_deleted", "revoked"};
 
 ry::metric invitations(const ry::context& ctx, const std::string& outcome) {
-  return ctx.metrics().counter("invitations_total", "Invitations that accounts asked for", {{"outcome", outcome}});
+  return ctx.metrics().counter("invitations_total", "Requested invitations", {{"outcome", outcome}});
 }
 
 ry::metric sign_ups(const ry::context& ctx, const std::string& outcome) {
@@ -27,11 +27,11 @@ ry::metric sign_ups(const ry::context& ctx, const std::string& outcome) {
 }
 
 ry::metric pending(const ry::context& ctx, const std::string& reason) {
-  return ctx.metrics().gauge("pending", "Referrals that have not been paid yet", {{"reason", reason}});
+  return ctx.metrics().gauge("pending", "Accepted referrals that have not been paid yet", {{"reason", reason}});
 }
 
 ry::metric voided(const ry::context& ctx, const std::string& reason) {
-  return ctx.metrics().gauge("void", "Referrals that earn nothing", {{"reason", reason}});
+  return ctx.metrics().gauge("void", "Refused referrals, which earn nothing", {{"reason", reason}});
 }
 
 ry::metric paid(const ry::context& ctx) {
@@ -39,7 +39,7 @@ ry::metric paid(const ry::context& ctx) {
 }
 
 ry::metric credits(const ry::context& ctx, const std::string& side) {
-  return ctx.metrics().gauge("paid_credits", "Credits that were paid and not revoked", {{"side", side}});
+  return ctx.metrics().gauge("paid_credits", "Credits that were paid for referrals and not revoked", {{"side", side}});
 }
 
 }  // namespace

@@ -122,7 +122,8 @@ ry::task<ry::job_outcome> reward_worker::tidy(ry::job) {
 ry::task<ry::job_outcome> reward_worker::check(ry::job) {
   const auto wrong = co_await repo_.unbalanced(max_told);
   for (const auto& one : wrong) {
-    ctx_.log_error("referrals do not add up", ry::error(RY_DATA_LOSS, "referrals.unbalanced", one));
+    ctx_.log_error("the counter, referrals and ledger of a referrer do not match",
+                   ry::error(RY_DATA_LOSS, "referrals.unbalanced", one));
   }
   co_return ry::job_outcome::done();
 }

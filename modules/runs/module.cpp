@@ -165,7 +165,7 @@ class module {
     for (;;) {
       ry::result<log_trim> outcome = co_await context_.repo.trim_log(keep);
       if (outcome.value() == log_trim::locked)
-        context_.ctx.warn("a part of the event log is in use and could not be removed; it is tried again in a minute");
+        context_.ctx.warn("a partition of the event log is in use and could not be dropped; retrying in a minute");
       if (*outcome != log_trim::more) break;
     }
     co_return ry::job_outcome::done();

@@ -111,7 +111,7 @@ void settings_parser::read_provider(settings& out, std::string_view name, json::
     config.erase("options");
     for (const auto& option : driver_options) {
       if (is_provider_key(option.key()))
-        fault(key_in(key + ".options", option.key()), "must be set next to options, not in it");
+        fault(key_in(key + ".options", option.key()), "belongs in the provider's table, not in `options`");
       else
         config.insert_or_assign(option.key(), option.value());
     }

@@ -127,9 +127,9 @@ refusals)
     in_file err 'build it on this release of the system or an older one'
     extra=()
   done
-  rejected tracing "no module can be called \"tracing\": the host's own settings have that name."
-  rejected core "no module can be called \"core\": the host's own tables stand in the database under that name."
-  rejected host "no module can be called \"host\": the host's own routes are described under that name."
+  rejected tracing "no module can be called \"tracing\": a table of the host's settings has that name."
+  rejected core "no module can be called \"core\": the host's own database schema has that name."
+  rejected host "no module can be called \"host\": the host's own OpenAPI components have that name."
   rejected public 'no module can be called "public": PostgreSQL keeps that name for a schema of its own.'
 
   # A failing module makes check fail, unless it is optional; then the others are still loaded.
@@ -147,14 +147,14 @@ refusals)
     cp "$good/abi_c.so" enabled_modules/
     "$runyard" check --config none.toml "${settings[@]}" "${extra[@]}" --set modules.abi_c.enabled=true >out 2>err \
       </dev/null || fail "an optional $name must not make check fail"
-    log_line=$(grep "^left out: module \"$name\": it " err)
+    log_line=$(grep "^skipped: module \"$name\": it " err)
     case $name in
     abi_aborts) want='crashes while it is loaded (signal 6, Aborted).' ;;
-    abi_raw_exit) want='ends the process while it is loaded (exit code 3).' ;;
+    abi_raw_exit) want='terminates the process while it is loaded (exit code 3).' ;;
     abi_segfaults) want='crashes while it is loaded (signal 11, Segmentation fault).' ;;
-    abi_calls_exit) want='ends the process while it is loaded (exit code 0).' ;;
+    abi_calls_exit) want='terminates the process while it is loaded (exit code 0).' ;;
     abi_create_aborts) want='crashes in create (signal 6, Aborted).' ;;
-    abi_create_raw_exit | abi_create_calls_exit) want='ends the process in create (exit code 0).' ;;
+    abi_create_raw_exit | abi_create_calls_exit) want='terminates the process in create (exit code 0).' ;;
     abi_destroy_aborts) want='crashes in destroy (signal 6, Aborted).' ;;
     abi_hangs) want='hangs while it is loaded (ten seconds).' ;;
     abi_create_hangs) want='hangs in create (ten seconds).' ;;
@@ -172,9 +172,9 @@ refusals)
     case $name in
     abi_aborts) want='crashed (SIGABRT, Aborted) in its constructors' ;;
     abi_segfaults) want='crashed (SIGSEGV, Segmentation fault) in its constructors' ;;
-    abi_calls_exit) want='ended the process in its constructors' ;;
+    abi_calls_exit) want='terminated the process in its constructors' ;;
     abi_create_aborts) want='crashed (SIGABRT, Aborted) in create' ;;
-    abi_create_calls_exit) want='ended the process in create' ;;
+    abi_create_calls_exit) want='terminated the process in create' ;;
     esac
     ((got != 0)) || fail "check with a required $name exited with 0"
     in_file err "runyard: module \"$name\" $want"
@@ -185,8 +185,8 @@ refusals)
     got=$?
     ((got == 1 || got == 2)) || fail "check with a required $name exited with $got"
     case $name in
-    abi_hangs) in_file err 'runyard: module "abi_hangs" does not come back from its constructors within thirty seconds' ;;
-    *) in_file err 'module "abi_create_hangs" failed in create: it did not come back.' ;;
+    abi_hangs) in_file err 'runyard: module "abi_hangs" did not return from its constructors within 30 s' ;;
+    *) in_file err 'module "abi_create_hangs" failed in create: it did not return.' ;;
     esac
   done
 

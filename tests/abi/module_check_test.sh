@@ -29,8 +29,8 @@ fault facts create 'section'
 fault exports file 'ry_module_entry'
 fault null transport.table 'a slot of the table is NULL'
 fault dumb transport.nonsense 'without a sentence in err'
-fault trusts needs 'ended by signal 11'
-fault crash transport.exchange 'ended by signal 6'
+fault trusts needs 'terminated by signal 11'
+fault crash transport.exchange 'terminated by signal 6'
 fault twice transport.exchange 'on_sent() came twice for one message'
 fault inline transport.exchange 'on_sent() came inside a call of the driver'
 fault never transport.exchange 'on_sent() did not come for a message that was answered'
@@ -42,7 +42,7 @@ fault large transport.too_large 'RY_RESOURCE_EXHAUSTED'
 fault leak transport.many 'descriptors open'
 fault open thrice 'descriptors open'
 fault stays life 'did not stop before the deadline'
-fault undeclared life 'not among its needs in get_interface: ry.metrics/1'
+fault undeclared life 'does not list in `needs` in get_interface: ry.metrics/1'
 
 # The report as one JSON object.
 "$runyard" module check "$dir/loopback_late.so" --server "$server" --only transport.close --only file --json >out 2>err
@@ -58,7 +58,7 @@ for code in 0 3 4; do
   [[ $code != 3 ]] || name=abi_raw_exit
   "$runyard" module check "$bad/$name.so" --only create >out 2>err
   [[ $? == 1 ]] || fail "$name: the exit code is not 1"
-  grep -qF "the module ended the process (exit code $code)" out || fail "$name: not reported"
+  grep -qF "the module terminated the process (exit code $code)" out || fail "$name: not reported"
 done
 
 # Without a server, tests that need one are skipped, not passed.

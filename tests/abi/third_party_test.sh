@@ -50,7 +50,7 @@ fi
 
 # Rejected calls leave no files behind.
 "$runyard" module new greeter_c --lang c >out 2>err && fail 'an existing directory was overwritten'
-grep -q 'is there already' err || fail 'no message about the existing directory'
+grep -q 'already exists' err || fail 'no message about the existing directory'
 "$runyard" module new Bad-Name --lang c >out 2>err; [[ $? == 2 && ! -e Bad-Name ]] || fail 'an invalid name was accepted'
 "$runyard" module new fine --lang cobol >out 2>err; [[ $? == 2 && ! -e fine ]] || fail 'an unknown language was accepted'
 "$runyard" module new fine --lang c --kind boat >out 2>err; [[ $? == 2 && ! -e fine ]] || fail 'an unknown kind was accepted'

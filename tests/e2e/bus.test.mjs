@@ -62,7 +62,7 @@ const degraded = (ready) => (ready.json.degraded ?? []).filter(({ room }) => roo
 const waitForBusFailure = (s) => waitFor('the bus to be reported as unavailable', async () => {
   const ready = await new Client(s).get('/readyz');
   assert.equal(ready.status, 200, 'the node is ready without the bus');
-  return /nats is away .*wake-ups go through the database/.test(degraded(ready)[0]?.message)
+  return /nats is unavailable .*wake-ups go through the database/.test(degraded(ready)[0]?.message)
     && await metric(s, 'runyard_bus_up') === 0;
 }, 30000);
 
@@ -340,8 +340,8 @@ test('a node started while nats-server is down serves, reports it, and uses the 
     await c.start();
     const ready = await new Client(c).get('/readyz');
     assert.equal(ready.status, 200);
-    assert.match(degraded(ready)[0]?.message, /nats is away/);
-    await waitFor('the log line', () => /the event bus is away/.test(c.log) || /no server answers/.test(c.log));
+    assert.match(degraded(ready)[0]?.message, /nats is unavailable/);
+    await waitFor('the log line', () => /the event bus is unavailable/.test(c.log) || /no server answers/.test(c.log));
     await nats.start();
     await waitForBus(a, b, c);
   } finally {

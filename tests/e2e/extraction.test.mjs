@@ -78,7 +78,7 @@ test('hostile files are stored without text, and the run continues', { timeout: 
   assert.match(nulInName.json.detail, /control characters/);
   const long = await upload(u, [{ name: 'long.docx', data: docx('word '.repeat(50000)) }], { thread_id: r.thread_id });
   assert.match(long.prompt, /Text of long\.docx, its beginning/);
-  assert.match(await long.text('long.docx'), /\[The text goes on: this is its beginning\.\]\n$/);
+  assert.match(await long.text('long.docx'), /\[The text continues: this is its beginning\.\]\n$/);
 });
 
 test('images are sent to models with vision; other models get format and dimensions', async () => {

@@ -161,7 +161,7 @@ test('an award that fails does not block the others', async () => {
 
 test('differences from the ledger are reported to the operator', async () => {
   db.sql(`update referrals.counter set earned = earned - 1; select core.job_enqueue('referrals.check', '{}')`);
-  await waitFor('the log line', () => server.log.includes('referrals do not add up'));
+  await waitFor('the log line', () => server.log.includes('ledger of a referrer do not match'));
   db.sql('update referrals.counter set earned = earned + 1');
 });
 

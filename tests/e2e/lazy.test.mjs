@@ -21,7 +21,7 @@ after(async () => {
 const post = async (path) => (await fetch(`${server.url}/abi_lazy/${path}`, { method: 'POST' })).json();
 
 test('a job that ignores its deadline is reported, and its schedule continues', async () => {
-  await waitFor('the log line about the module', () => /\[abi_lazy\] module misbehaved.*a job that ignores its deadline.*abi_lazy\.sleeps/.test(server.log), 30000);
+  await waitFor('the log line about the module', () => /\[abi_lazy\] module contract violated.*a job that ignores its deadline.*abi_lazy\.sleeps/.test(server.log), 30000);
   await waitFor('another run of the job', () => database.sql("select coalesce(max(attempt), 0) from core.job where kind = 'abi_lazy.sleeps'") > 1, 30000);
   await waitFor('further scheduled runs', async () => (await post('wake')).begun > 2, 30000);
 });

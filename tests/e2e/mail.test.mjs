@@ -195,7 +195,7 @@ test('535 pauses sending without losing messages, and the password is not logged
   const w = await startDeployment(settingsFor(other.port, login));
   try {
     const ids = [1, 2, 3].map((n) => enqueue(w.db, `auth${n}@example.test`));
-    await waitFor('the log line about the relay', () => w.server.log.includes('the mail relay cannot be used'));
+    await waitFor('the log line about the relay', () => w.server.log.includes('the mail relay is not usable'));
     await sleep(700);
     for (const id of ids) assert.equal(row(w.db, id).state, 'queued');
     assert.ok(other.seen.auth <= 4, `${other.seen.auth} logins: the relay is contacted too often`);
@@ -213,7 +213,7 @@ test('an unreachable relay does not use up attempts; once it is back, all messag
     await first.close();
     const ids = Array.from({ length: 11 }, (_, n) => enqueue(w.db, `away${n}@example.test`));
     w.db.sql(`update core.job set max_attempts = 1 where kind = 'mail.send'`);
-    await waitFor('the log line about the relay', () => w.server.log.includes('the mail relay cannot be used'));
+    await waitFor('the log line about the relay', () => w.server.log.includes('the mail relay is not usable'));
     await sleep(6000);  // longer than the first backoff
     for (const id of ids) assert.equal(row(w.db, id).state, 'queued');
     const restarted = await startSmtp({ certificate, user: 'relay', password: 'hush-hush-hush', port: first.port });
@@ -231,7 +231,7 @@ test('a relay without STARTTLS receives neither messages nor recipient addresses
   const w = await startDeployment(settingsFor(clear.port));
   try {
     const id = enqueue(w.db, 'clear@example.test');
-    await waitFor('the log line about the relay', () => w.server.log.includes('the mail relay cannot be used'));
+    await waitFor('the log line about the relay', () => w.server.log.includes('the mail relay is not usable'));
     assert.equal(row(w.db, id).state, 'queued');
     assert.deepEqual(clear.seen.rcpt, []);
     assert.equal(clear.box.length, 0);
@@ -244,7 +244,7 @@ test('no e-mail is sent to a relay with an untrusted certificate', async () => {
   const w = await startDeployment(settingsFor(other.port, login));
   try {
     enqueue(w.db, 'strange@example.test');
-    await waitFor('the log line about the relay', () => w.server.log.includes('the mail relay cannot be used'));
+    await waitFor('the log line about the relay', () => w.server.log.includes('the mail relay is not usable'));
     assert.equal(other.seen.auth, 0, 'no password is sent to an untrusted relay');
     assert.equal(other.box.length, 0);
   } finally { await w.close(); await other.close(); untrusted.remove(); }

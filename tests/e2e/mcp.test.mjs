@@ -163,7 +163,7 @@ test('credentials are redacted in every log message, and URLs are logged without
     result(res, m, { tools: [{ name: `you sent ${req.headers.authorization}` }, { name: 'echo', inputSchema: {} }] }) || undefined);
   const unconfigured = { 'x-mcp-url': `${echoingServer.url}?key=secret-of-the-query`, 'x-mcp-type': 'http', 'x-mcp-headers': '{"Authorization":"Bearer secret-of-the-header"}' };
   assert.equal((await u.get(tools(agent), { headers: unconfigured })).status, 200);
-  await waitFor('the log line about the skipped tool', () => /was left out.*you sent/.test(server.log));
+  await waitFor('the log line about the skipped tool', () => /was omitted.*you sent/.test(server.log));
   assert.match(server.log, /you sent \S*(Bearer )?\[redacted\]/);
   const dead = await u.get(tools(agent), { headers: { ...unconfigured, 'x-mcp-url': 'http://127.0.0.1:1/mcp?key=secret-of-the-query' } });
   assert.equal(dead.status, 502, dead.text);
@@ -172,7 +172,7 @@ test('credentials are redacted in every log message, and URLs are logged without
   await u.request('PUT', tools(agent), { json: { custom_mcps: [{ name: 'echoing', type: 'http',
     config: { url: echoingServer.url, headers: { Authorization: 'Bearer secret-of-the-agent' } }, enabledTools: ['echo'] }] } });
   await run(u, 'what do you have?');
-  await waitFor('the log line about the skipped tool of the agent', () => server.log.split('was left out').length > 2);
+  await waitFor('the log line about the skipped tool of the agent', () => server.log.split('was omitted').length > 2);
   assert.doesNotMatch(server.log, /secret-of-the/);
   echoingServer.close();
 });
@@ -395,7 +395,7 @@ test('stderr of a local MCP server is logged with its credentials redacted', asy
   const admin = await server.user({ role: 'admin' });
   const config = { command: node, args: ['-e', "console.error('starting with ' + process.env.TOKEN); process.exit(3)"], env: { TOKEN: 'sesame-of-the-program' } };
   await admin.post('/admin/mcp/tools', { json: { type: 'json', config } });
-  await waitFor('the log line with its stderr', () => /a local MCP server says .*starting with/.test(server.log));
+  await waitFor('the log line with its stderr', () => /standard error of a local MCP server .*starting with/.test(server.log));
   assert.doesNotMatch(server.log, /sesame-of-the-program/);
 });
 

@@ -54,7 +54,7 @@ test('a schema nested too deeply for a model request removes only its own tool',
   const offered = (await run(u, 'what?')).split(',');
   assert.ok(offered.includes('good__echo') && offered.includes('deep__flat'), offered.join());
   assert.ok(!offered.includes('deep__nested'), offered.join());
-  assert.match(server.log, /a tool is left out.*deep__nested/);
+  assert.match(server.log, /a tool is omitted.*deep__nested/);
 });
 
 test('structured results, including deeply nested ones, and resources reach the model', async () => {

@@ -266,7 +266,7 @@ test('module swaps: metrics and the output of `runyard modules`', async () => {
   assert.equal(text.code, 0, text.err);
   assert.equal(text.out.split('\n')[0], `loaded by the server at ${server.url}:`);
   const heads = text.out.replaceAll(/^ .*\n/gm, '');
-  assert.match(heads, new RegExp(`^mail \\S+  started, generation ${then.generation}`, 'm'));
+  assert.match(heads, new RegExp(`^mail \\S+  started, instance ${then.generation}`, 'm'));
   assert.match(text.out, new RegExp(`^ {4}sha256     ${then.sha256}$`, 'm'));
   assert.match(text.out, /^ {4}route {6}GET \/agent-runs$/m);
 
@@ -295,7 +295,7 @@ test('module swaps: metrics and the output of `runyard modules`', async () => {
   // With an explicit --url, an unreachable server or a rejected token is an error without a fallback.
   const named = await list('--url', 'http://127.0.0.1:1');
   assert.deepEqual([named.code, named.out], [1, '']);
-  assert.match(named.err, /did not say what it has loaded.*\n.*--configured/s);
+  assert.match(named.err, /did not return its modules.*\n.*--configured/s);
   const unauthorized = await list('--url', server.url, '--token', 'nonsense');
   assert.deepEqual([unauthorized.code, unauthorized.out], [1, '']);
 });

@@ -53,7 +53,7 @@ function defineViolationTests(suffix) {
       const from = server.log.length;
       const r = await trigger(fault);
       assert.deepEqual([r.status, await r.json()], [200, { answered: true }]);
-      await waitForReport(from, /module misbehaved/);
+      await waitForReport(from, /module contract violated/);
       assert.ok((await moduleState()).strikes > strikes, fault);
     }
     await expectOtherModulesWork();
@@ -63,7 +63,7 @@ function defineViolationTests(suffix) {
     const from = server.log.length;
     const { strikes } = await moduleState();
     assert.deepEqual(await (await trigger('late')).json(), { answered: true });
-    await waitForReport(from, /\[abi_rogue\] module misbehaved.*the handle was ended before/);
+    await waitForReport(from, /\[abi_rogue\] module contract violated.*the handle was already ended/);
     assert.ok((await moduleState()).strikes > strikes);
     for (let i = 0; i < 20; i++) {
       const socket = net.connect(Number(new URL(server.url).port), '127.0.0.1');
@@ -83,9 +83,9 @@ function defineViolationTests(suffix) {
     assert.ok(r.status === 503 || r.status === 504, String(r.status));
     assert.ok(Date.now() - began < 5000);
     assert.ok((await r.json()).detail);
-    await waitForReport(from, /a module did not answer a request in time.*GET \/abi_rogue\/never/);
+    await waitForReport(from, /a request timed out: the module did not respond.*GET \/abi_rogue\/never/);
     await expectOtherModulesWork();
-    await waitFor('the violation in the log', () => /\[abi_rogue\] module misbehaved.*a request that is never answered.*GET \/abi_rogue\/never/.test(server.log.slice(from)), 20000);
+    await waitFor('the violation in the log', () => /\[abi_rogue\] module contract violated.*a request that is never answered.*GET \/abi_rogue\/never/.test(server.log.slice(from)), 20000);
   });
 
   test(`an invalid status results in an internal error${suffix}`, async () => {
@@ -99,7 +99,7 @@ function defineViolationTests(suffix) {
     const r = await trigger('splits');
     assert.equal(r.headers.get('set-cookie'), null);
     assert.ok(r.status >= 400);
-    await waitForReport(from, /module misbehaved.*respond.*HTTP does not allow/);
+    await waitForReport(from, /module contract violated.*respond.*HTTP does not allow/);
   });
 
   test(`a callback that blocks its loop is counted and logged${suffix}`, async () => {
@@ -128,7 +128,7 @@ test('a new version that crashes, exits or hangs on load is refused, and the old
   const next = {
     load_aborts: 'it crashes while it is loaded (signal 6, Aborted)',
     create_aborts: 'it crashes in create (signal 6, Aborted)',
-    create_exits: 'it ends the process in create (exit code 0)',
+    create_exits: 'it terminates the process in create (exit code 0)',
     create_hangs: 'it hangs in create (ten seconds)',
     destroy_aborts: 'it crashes in destroy (signal 6, Aborted)',
   };
@@ -161,8 +161,8 @@ test('a module that does not return from stop or destroy is abandoned, and other
     assert.equal(r.status, 200, r.text);
     const [left] = r.json.left;
     assert.equal(left.outcome, 'retired (still mapped)');
-    assert.match(left.reason, new RegExp(`did not come back from its ${call}`));
-    assert.match(server.log.slice(from), new RegExp(`\\[${name}\\] module misbehaved.*does not come back.*${call}`));
+    assert.match(left.reason, new RegExp(`did not return from ${call}`));
+    assert.match(server.log.slice(from), new RegExp(`\\[${name}\\] module contract violated.*a call that did not return.*${call}`));
     assert.equal((await fetch(`${server.url}/readyz`)).status, 200);
     assert.equal((await fetch(`${server.url}/${name}/twice`)).status, 404);
     await expectOtherModulesWork();
@@ -184,8 +184,8 @@ test('at shutdown, modules that do not stop or leave handles open are logged, an
   assert.deepEqual(await server.stop(), { code: 0, signal: null });
   assert.ok(Date.now() - began < 60000);
   const lines = server.log.slice(from).split('\n');
-  for (const [name, pattern] of [['abi_rogue_stays', /did not stop/], ['abi_rogue_in_stop', /did not come back from its stop/],
-    ['abi_rogue_in_destroy', /did not come back from its destroy/]])
+  for (const [name, pattern] of [['abi_rogue_stays', /did not stop/], ['abi_rogue_in_stop', /did not return from stop/],
+    ['abi_rogue_in_destroy', /its destroy\(\) did not return/]])
     assert.ok(lines.some((l) => l.includes(`module=${name} `) && pattern.test(l)), server.log.slice(from));
   // The stream that it never ended.
   assert.ok(lines.some((l) => /module=abi_rogue\b/.test(l) && /outstanding/.test(l)), server.log.slice(from));
@@ -213,7 +213,7 @@ test('a crash report names the module, even after a swap or in a thread of the m
 test('a shutdown while a module is being abandoned makes the server not ready', async () => {
   admin = new Client(server, server.token({ role: 'admin' }));
   const disabling = admin.post('/admin/modules/abi_rogue_in_stop/disable').catch((e) => e);
-  await waitFor('the swap to be in progress', () => /a change is asked for.*abi_rogue_in_stop.*disable/.test(server.log), 5000);
+  await waitFor('the swap to be in progress', () => /module swap requested.*abi_rogue_in_stop.*disable/.test(server.log), 5000);
   const ended = server.stop();
   await waitFor('the server not to be ready', async () => {
     const r = await fetch(`${server.url}/readyz`);

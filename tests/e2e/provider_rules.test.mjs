@@ -36,7 +36,7 @@ async function run(model) {
   return { id: r.json.agent_run_id, ...await user.stream(r.json.agent_run_id, { timeout: 90000 }) };
 }
 const waitForViolation = (from, rule) => waitFor(`${rule} in the log`, () =>
-  server.log.slice(from).split('\n').some((l) => /\[abi_provider\] module misbehaved/.test(l) && rule.test(l)));
+  server.log.slice(from).split('\n').some((l) => /\[abi_provider\] module contract violated/.test(l) && rule.test(l)));
 
 test('a correct answer is accepted without a violation', async () => {
   const r = await run('good');
@@ -65,7 +65,7 @@ test('an answer from a foreign thread ends the run with an error and is logged a
   const from = server.log.length;
   const r = await run('elsewhere');
   assert.equal(statuses(r.events).at(-1), 'failed');
-  await waitForViolation(from, /a callback on another thread than the executor's/);
+  await waitForViolation(from, /a callback on a thread other than the executor's/);
   assert.doesNotMatch(r.raw, /thread|faulty|abi_provider/, 'the client sees no details');
 });
 

@@ -93,7 +93,7 @@ test('error texts of providers and of the network do not reach clients, and a si
       ['keyless', 'the model provider rejected the server\'s credentials', 'Incorrect API key provided'],
       ['inside', 'the model provider is unavailable', 'panic at /srv/llm/worker.py'],
       ['closing', 'the model provider is unavailable', host],
-      ['silent', 'the model provider did not answer in time', 'the server was silent too long']].map(async ([script, error, cause]) => {
+      ['silent', 'the model provider did not answer in time', 'the server sent nothing for too long']].map(async ([script, error, cause]) => {
       const x = await run(`[${script}]`, { instance: otherServer });
       assert.deepEqual([x.end.status, x.end.reason, x.end.error], ['failed', 'llm_error', error], script);
       const seen = JSON.stringify([x.raw, x.messages, (await x.u.get(`/agent-run/${x.id}`)).json]);

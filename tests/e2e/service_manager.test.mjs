@@ -203,5 +203,5 @@ test('a socket for IPv6 and IPv4: IPv4 clients are identified by their IPv4 addr
 test('an unusable socket is refused with an explanation', () => withManager('udp', {}, async (m) => {
   m.send('start');
   assert.equal(await m.next(/^exit (.*)$/), '1');
-  assert.match(m.log, /the inherited socket 3 is no TCP socket that listens/);
+  assert.match(m.log, /the inherited socket 3 is not a listening TCP socket/);
 }));

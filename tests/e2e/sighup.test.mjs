@@ -67,7 +67,7 @@ test('a renewed certificate is used for new connections, and an invalid one is n
   assert.equal(await servedFingerprint(), fingerprint(certificates[1]));
   writeFileSync(cert, 'no certificate');
   assert.match(await reloadBySighup(), /not reloaded/);
-  assert.match(readFileSync(log, 'utf8'), /http\.tls\.cert.*holds no usable certificate/);
+  assert.match(readFileSync(log, 'utf8'), /http\.tls\.cert.*contains no usable certificate/);
   assert.equal(await servedFingerprint(), fingerprint(certificates[1]));
   install(certificates[1]);
   assert.match(await reloadBySighup(), /reloaded on SIGHUP/);

@@ -167,7 +167,7 @@ test('a warm local MCP program works in the trace of the run that calls it', asy
       await waitFor('the span of its job', () => collector.of(parents[i].trace).some((x) => x.name === 'job runs.execute'));
     }
     for (const [i, p] of parents.entries()) {
-      const line = await waitFor('the log line of the program', () => otherServer.log.split('\n').find((l) => l.includes(`user-${i}`) && l.includes('a local MCP server says')));
+      const line = await waitFor('the log line of the program', () => otherServer.log.split('\n').find((l) => l.includes(`user-${i}`) && l.includes('standard error of a local MCP server')));
       assert.equal(JSON.parse(line).trace_id, p.trace, `of user ${i}`);
       const spans = await waitFor('the span of its job', () => {
         const all = collector.of(p.trace), ids = new Set([p.span, ...all.map((x) => x.spanId)]);

@@ -109,16 +109,16 @@ if [[ $mode == control-groups ]]; then
 fi
 
 single memory "perl -e 'for (1 .. 8) { if (!fork) { vec(my \$x = q(), 60 << 20, 8) = 1; sleep 60; exit } } sleep 60; print \"survived\\n\"'"
-expect memory 'sandbox: ended, .*MiB of memory' "the error states the memory limit"
+expect memory 'sandbox: terminated: .*MiB of memory' "the error states the memory limit"
 never memory 'survived' "the command is terminated"
 
 sockets="use Socket; for (1 .. 8) { if (!fork) { my @all; for (1 .. 230) { socketpair(my \$a, my \$b, AF_UNIX, SOCK_STREAM, 0) or last; for my \$s (\$a, \$b) { setsockopt \$s, SOL_SOCKET, SO_SNDBUF, 1 << 20; fcntl \$s, 4, 2048; 1 while syswrite \$s, \"x\" x 32768 } push @all, \$a, \$b } sleep SECONDS; exit } } 1 while wait > 0; print \"survived\\n\""
 if [[ $mode == control-groups ]]; then
   single unix_sockets "perl -e '${sockets/SECONDS/60}'"
-  expect unix_sockets 'sandbox: ended, .*MiB of memory' "buffers of Unix sockets count as memory"
+  expect unix_sockets 'sandbox: terminated: .*MiB of memory' "buffers of Unix sockets count as memory"
   never unix_sockets 'survived' "the command is terminated"
   single pipes "perl -e 'for (1 .. 8) { if (!fork) { my @all; for (1 .. 240) { pipe(my \$r, my \$w) or last; fcntl \$w, 1031, 1 << 20; fcntl \$w, 4, 2048; 1 while syswrite \$w, \"x\" x 65536; push @all, \$r, \$w } sleep 12; exit } } 1 while wait > 0; print \"survived\\n\"'"
-  expect pipes 'sandbox: ended, .*MiB of memory|survived' "buffers of pipes are limited"
+  expect pipes 'sandbox: terminated: .*MiB of memory|survived' "buffers of pipes are limited"
   # At the limit the kernel throttles TCP and terminates nothing.
   attack 1 tcp_sockets "perl -e 'use Socket; my @all; socket(my \$l, AF_INET, SOCK_STREAM, 0); bind \$l, sockaddr_in(0, INADDR_LOOPBACK) or die; listen \$l, 500; my \$to = getsockname \$l; for (1 .. 200) { socket(my \$c, AF_INET, SOCK_STREAM, 0); connect \$c, \$to or last; accept(my \$s, \$l); for my \$x (\$c, \$s) { setsockopt \$x, SOL_SOCKET, SO_SNDBUF, 4 << 20; fcntl \$x, 4, 2048; for (1 .. 200) { syswrite \$x, \"x\" x 65536 or last } } push @all, \$c, \$s } print scalar(@all), \" sockets\\n\"; sleep 3'" & attacker=$!
   peak=0
@@ -138,16 +138,16 @@ single semaphores "perl -e 'my (\$sem, \$msg) = (qw(64 68)); (\$sem, \$msg) = (1
 expect semaphores 'got 0 sets' "System V semaphores and message queues are denied"
 
 single unlinked "perl -e 'my \$x = q(x) x (1 << 20); my @all; for (1 .. 40) { open my \$f, q(>), q(f) or last; unlink q(f); for (1 .. 16) { print \$f \$x or last } push @all, \$f } sleep 30; print \"survived\\n\"'"
-expect unlinked 'sandbox: ended, the workspace is full' "open unlinked files count"
+expect unlinked 'sandbox: terminated: the workspace is full' "open unlinked files count"
 never unlinked 'survived' "the command is terminated"
 single hidden "perl -e 'my \$prctl = \`uname -m\` =~ /aarch64/ ? 167 : 157; syscall(\$prctl, 4, 0); my \$x = q(x) x (1 << 20); my @all; for (1 .. 40) { open my \$f, q(>), q(f) or last; unlink q(f); for (1 .. 16) { print \$f \$x or last } push @all, \$f } sleep 30; print \"survived\\n\"'"
-expect hidden 'sandbox: ended, the workspace is full' "open unlinked files of an undumpable process count"
+expect hidden 'sandbox: terminated: the workspace is full' "open unlinked files of an undumpable process count"
 never hidden 'survived' "the command is terminated"
 single inodes "perl -e 'for my \$i (1 .. 200000) { open my \$f, q(>), \"f\$i\" or last } sleep 20; print \"survived\\n\"'"
-expect inodes 'sandbox: ended, the workspace has more than 2000 files' "the number of files is limited"
+expect inodes 'sandbox: terminated: the workspace has more than 2000 files' "the number of files is limited"
 # The workspace is over its limit: empty it first, otherwise no other command of this project can start.
 single deep "perl -e 'for (1 .. 20000) { mkdir q(d) or last; chdir q(d) or last } sleep 20; print \"survived\\n\"'"
-expect deep 'sandbox: ended, directories are nested more than' "the depth of directories is limited"
+expect deep 'sandbox: terminated: directories are nested more than' "the depth of directories is limited"
 single tmp "dd if=/dev/zero of=/tmp/x bs=1M count=200 2>&1; ls -s /tmp/x; dd if=/dev/zero of=/dev/shm/x bs=1M count=200 2>&1"
 expect tmp 'No space left' "/tmp and /dev/shm are limited"
 single output "yes hostile | head -c 300000000; yes hostile | head -c 100000000 >&2; echo over"
@@ -193,7 +193,7 @@ if [[ $mode == control-groups ]]; then
   survives account_memory
   expect beside_memory 'beside works' "a command of another account runs at the same time"
   cat "$work"/account_memory_[123] >"$work/account_memory"
-  expect account_memory "sandbox: ended, the commands of this account took more than $account_memory_mib MiB of memory together" "the error states the limit of the account"
+  expect account_memory "sandbox: terminated: the commands of this account took more than $account_memory_mib MiB of memory together" "the error states the limit of the account"
 
   # Shares: many busy processes of one account, and few of another.
   spin() { printf 'i=0; while [ $i -lt %d ]; do i=$((i + 1)); perl -e "my \\$t = time + 14; 1 while time < \\$t" & done; wait' "$1"; }

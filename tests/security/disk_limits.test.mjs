@@ -36,7 +36,7 @@ const terminations = async (reason, of = server) =>
 // Writes 160 MiB into unlinked files, which the code `keep` keeps open; the limit of the workspaces is 48 MiB.
 const unlinked = (keep, before = '') => perl(`${before} my @f; for (1..40) { open(my $f, "+>", "x") or die; print $f "x" x (4 << 20); $f->flush; unlink "x"; ${keep} }
   sleep 10; print "all"`);
-const full = /ended, the workspaces of the account are full/;
+const full = /terminated: the workspaces of the account are full/;
 
 attack('unlinked files that are still open count against the limit', ['workspace_bytes', 'unlinked_files'], async () => {
   const u = await server.user();
@@ -50,7 +50,7 @@ attack('commands that exceed the limit repeatedly do not make a workspace grow',
   const u = await server.user();
   const jump = (name) => `head -c 62914560 /dev/zero > ${name}`;
   const r = await run(u, ['echo kept > note', ...['one', 'two', 'three', 'four', 'five', 'six'].map(jump), 'cat note; ls'].join('\n'));
-  assert.match(r.results.slice(1, 7).join('\n'), /the workspace was far above its limit and is emptied/);
+  assert.match(r.results.slice(1, 7).join('\n'), /the workspace was far above its limit and was emptied/);
   assert.match(r.results.at(-1), /^kept\n/);
   const all = execFileSync('du', ['-sm', workspace(r.project_id)], { encoding: 'utf8' });
   assert.ok(parseInt(all, 10) < 280, all);
@@ -60,7 +60,7 @@ attack('too deep directories do not protect a workspace that is far above its li
   const u = await server.user();
   const jump = (name) => `head -c 62914560 /dev/zero > ${name}; perl -e 'for my $k (1..5) { mkdir "c$k"; chdir "c$k"; for (1..260) { mkdir "d"; chdir "d" or last } chdir "/workspace" }'; sleep 4; echo survived`;
   const r = await run(u, ['echo kept > note', ...['one', 'two', 'three', 'four', 'five', 'six'].map(jump), 'cat note'].join('\n'));
-  assert.match(r.results.slice(1, 7).join('\n'), /the workspace was far above its limit and is emptied/);
+  assert.match(r.results.slice(1, 7).join('\n'), /the workspace was far above its limit and was emptied/);
   assert.doesNotMatch(r.results.join('\n'), /survived/);
   assert.match(r.results.at(-1), /^kept\n/);
   const all = execFileSync('du', ['-sm', workspace(r.project_id)], { encoding: 'utf8' });
@@ -81,14 +81,14 @@ for (const [condition, ...script] of [
 attack('a command with more mappings than are searched for unlinked files is terminated', ['counted_mappings'], async () => {
   const r = await run(await server.user(), perl(`open(my $f, "+>", "x") or die; print $f "x" x 4096; $f->flush; unlink "x";
     for (1 .. 60000) { syscall(${mmap}, 0, 4096, 1, 1, fileno($f), 0) > 0 or last } sleep 10; print "survived"`));
-  assert.match(r.results[0], /ended, its processes have too many memory mappings or open files \(50000 mappings per process/);
+  assert.match(r.results[0], /terminated: its processes have too many memory mappings or open files \(50000 mappings per process/);
   assert.doesNotMatch(r.results[0], /survived/);
 });
 
 attack('many small files terminate the command, count afterwards and can be removed', ['workspace_files'], { timeout: 120000 }, async () => {
   const u = await server.user();
   const r = await run(u, [`perl -e 'for (1..200000) { open(my $f, ">", "f$_") or die } sleep 10'`, `ls | wc -l; echo x > another`, `find . -delete; ls | wc -l`, 'echo fine'].join('\n'));
-  assert.match(r.results[0], /ended, the workspaces of the account have too many files/);
+  assert.match(r.results[0], /terminated: the workspaces of the account have too many files/);
   assert.match(r.results[2], /^0$/m);
   assert.doesNotMatch(r.results[3], /sandbox: ended|could not/);
   assert.match(r.results[3], /fine/);

@@ -29,10 +29,10 @@ test('below the memory reserve, commands are rejected with the reason', async ()
   assert.equal(r.status, 200, r.text);
   const s = await u.stream(r.json.agent_run_id);
   const result = s.events.find((e) => e.type === 'tool_result').content;
-  assert.match(result, /the command was not started: .*memory is nearly used up/);
+  assert.match(result, /the command was not started: .*nearly out of memory/);
   assert.doesNotMatch(result, /executed/);
   assert.ok(s.events.some((e) => e.type === 'status' && e.status === 'completed'), s.raw);
-  await waitFor('the warning', () => /the memory of the machine is nearly used up.*min_available_mb/.test(server.log));
+  await waitFor('the warning', () => /the machine is nearly out of memory.*min_available_mb/.test(server.log));
   assert.ok((await metric('refused_total{[^}]*reason="machine_memory"[^}]*}')) >= 1);
   assert.ok((await metric('memory_available_bytes(?:{[^}]*})?')) > 0);
 });

@@ -17,7 +17,7 @@ http::host_answer refusal(std::uint32_t status, const std::string& why) {
 }
 
 http::host_answer ask(db::database* database, std::function<http::host_answer(db::connection&)> work) {
-  const std::string away = "The database does not answer";
+  const std::string away = "The database does not respond";
   if (!database) return refusal(503, away);
   const auto answer = std::make_shared<std::promise<http::host_answer>>();
   auto done = answer->get_future();
@@ -26,7 +26,7 @@ http::host_answer ask(db::database* database, std::function<http::host_answer(db
     try {
       out = work(c);
     } catch (const db::failure& e) {
-      observe::log(level::error, "host", "an admin's request failed", {{"error", e.what()}});
+      observe::log(level::error, "host", "the database query of an admin request failed", {{"error", e.what()}});
       out = refusal(503, away);
     } catch (...) {
       answer->set_exception(std::current_exception());

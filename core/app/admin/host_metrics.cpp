@@ -82,7 +82,8 @@ std::string render(const http::server_stats& s) {
         s.connections_refused_by_address);
   p.one("runyard_http_received_bytes_total", "counter", "Bytes read", s.bytes_in);
   p.one("runyard_http_sent_bytes_total", "counter", "Bytes written", s.bytes_out);
-  p.one("runyard_http_streams_cut_total", "counter", "Streams of readers that were too slow", s.streams_cut);
+  p.one("runyard_http_streams_cut_total", "counter", "Event streams closed because the client read too slowly",
+        s.streams_cut);
   p.one("runyard_http_slow_readers_total", "counter",
         "Connections closed because the client read below the minimum rate", s.slow_readers);
   p.one("runyard_http_unsent_bytes", "gauge", "Response bytes that wait for slow readers", s.unsent_bytes);
@@ -95,25 +96,26 @@ std::string render(const http::server_stats& s) {
   p.one("runyard_http_upload_bytes_refused_total", "counter", "Forms refused because of the upload space limit",
         s.spool_refused);
   p.one("runyard_http_parse_errors_total", "counter", "Malformed requests", s.parse_errors);
-  p.one("runyard_http_timeouts_total", "counter", "Connections closed by a time-out", s.timeouts);
-  p.head("runyard_http_requests_total", "counter", "Answered requests");
+  p.one("runyard_http_timeouts_total", "counter", "Connections closed by a timeout", s.timeouts);
+  p.head("runyard_http_requests_total", "counter", "Responses");
   for (const auto& r : s.routes)
     for (const auto& [status, n] : r.by_status)
       p.value(n, route_labels(r) + ",status=\"" + std::to_string(status) + "\"");
-  p.head("runyard_http_request_seconds", "histogram", "Time from the request's head to its answer");
+  p.head("runyard_http_request_seconds", "histogram", "Time from the head of a request to its response");
   for (const auto& r : s.routes) buckets(p, r.latency, http::latency_bounds_us, r.latency_sum_us, route_labels(r));
   return p.take();
 }
 
 std::string render(const http::client_stats& s, const http::resolver_stats& lookups) {
   page p;
-  p.one("runyard_egress_active", "gauge", "Outgoing requests under way", s.active.load());
+  p.one("runyard_egress_active", "gauge", "Outgoing requests in progress", s.active.load());
   p.one("runyard_egress_requests_total", "counter", "Outgoing requests", s.requests.load());
-  p.one("runyard_egress_failed_total", "counter", "Outgoing requests that failed", s.failed.load());
-  p.one("runyard_egress_refused_total", "counter", "Outgoing requests to refused addresses", s.refused.load());
-  p.one("runyard_egress_connections_opened_total", "counter", "Outgoing connections opened",
+  p.one("runyard_egress_failed_total", "counter", "Outgoing requests without a response", s.failed.load());
+  p.one("runyard_egress_refused_total", "counter", "Outgoing requests refused because of their address",
+        s.refused.load());
+  p.one("runyard_egress_connections_opened_total", "counter", "Connections opened for outgoing requests",
         s.connections_opened.load());
-  p.one("runyard_egress_connections_reused_total", "counter", "Outgoing connections used again",
+  p.one("runyard_egress_connections_reused_total", "counter", "Outgoing requests that reused a connection",
         s.connections_reused.load());
   p.one("runyard_egress_lookups_active", "gauge", "Name lookups in progress", lookups.in_progress);
   p.one("runyard_egress_lookups_waiting", "gauge", "Names that wait for a lookup", lookups.waiting);
@@ -127,28 +129,28 @@ std::string render(const http::client_stats& s, const http::resolver_stats& look
 std::string render(const jobs::queue_stats& s) {
   page p;
   p.one("runyard_jobs_running", "gauge", "Jobs running on this node", s.running);
-  p.one("runyard_jobs_started_total", "counter", "Attempts begun", s.started);
-  p.one("runyard_jobs_done_total", "counter", "Jobs finished", s.done);
-  p.one("runyard_jobs_retried_total", "counter", "Attempts that failed", s.retried);
+  p.one("runyard_jobs_started_total", "counter", "Started attempts", s.started);
+  p.one("runyard_jobs_done_total", "counter", "Completed jobs", s.done);
+  p.one("runyard_jobs_retried_total", "counter", "Failed attempts that will be retried", s.retried);
   p.one("runyard_jobs_dead_total", "counter", "Dead-lettered jobs", s.dead);
-  p.one("runyard_jobs_rescued_total", "counter", "Jobs taken over from vanished nodes", s.rescued);
-  p.one("runyard_jobs_leases_lost_total", "counter", "Jobs lost to another node", s.leases_lost);
+  p.one("runyard_jobs_rescued_total", "counter", "Jobs claimed from nodes that vanished", s.rescued);
+  p.one("runyard_jobs_leases_lost_total", "counter", "Jobs whose lease this node lost", s.leases_lost);
   p.head("runyard_jobs_ended_total", "counter", "Attempts that ended, by kind and outcome");
   for (const auto& [kind, n] : s.kinds)
     for (const auto& [outcome, count] :
          {std::pair{"done", n.done}, std::pair{"retried", n.retried}, std::pair{"dead", n.dead}})
       p.value(count, "kind=" + quoted(kind) + ",outcome=\"" + outcome + "\"");
-  p.head("runyard_jobs_depth", "gauge", "Jobs of all nodes in the database");
+  p.head("runyard_jobs_depth", "gauge", "Jobs in the database, by queue and state");
   for (const auto& d : s.depths)
     for (const auto& [state, n] : {std::pair{"ready", d.ready}, std::pair{"scheduled", d.scheduled},
                                    std::pair{"running", d.running}, std::pair{"dead", d.dead}})
       p.value(n, "queue=" + quoted(d.queue) + ",state=\"" + state + "\"");
-  p.head("runyard_jobs_kind_depth", "gauge", "The same by kind");
+  p.head("runyard_jobs_kind_depth", "gauge", "Jobs in the database, by kind and state");
   for (const auto& [kind, d] : s.kind_depths)
     for (const auto& [state, n] : {std::pair{"ready", d.ready}, std::pair{"scheduled", d.scheduled},
                                    std::pair{"running", d.running}, std::pair{"dead", d.dead}})
       p.value(n, "kind=" + quoted(kind) + ",state=\"" + state + "\"");
-  p.head("runyard_jobs_oldest_ready_seconds", "gauge", "How long the oldest job that is ready has waited");
+  p.head("runyard_jobs_oldest_ready_seconds", "gauge", "Time that the oldest ready job has waited for a node");
   for (const auto& d : s.depths)
     p.text(seconds(static_cast<std::uint64_t>(d.oldest_ready_seconds * 1e6)), "queue=" + quoted(d.queue));
   return p.take();
@@ -163,25 +165,27 @@ std::string render(const db::pool_stats& s) {
   page p;
   p.head("runyard_database_connections", "gauge", "Connections to the database, by state");
   p.value(s.in_use, "state=\"in_use\"").value(s.connections - s.in_use, "state=\"idle\"");
-  p.one("runyard_database_waiting", "gauge", "Calls and transactions that wait for a connection", s.waiting);
+  p.one("runyard_database_waiting", "gauge", "Database calls and transactions that wait for a pooled connection",
+        s.waiting);
   p.one("runyard_database_connections_opened_total", "counter", "Connections opened", s.opened);
-  p.one("runyard_database_connections_lost_total", "counter", "Connections that broke", s.lost);
-  p.head("runyard_database_wait_seconds", "histogram", "How long a call waited for a connection");
+  p.one("runyard_database_connections_lost_total", "counter", "Broken connections", s.lost);
+  p.head("runyard_database_wait_seconds", "histogram", "Time that calls waited for a pooled connection");
   buckets(p, s.waits, db::wait_bounds_us, s.wait_sum_us, {});
-  p.head("runyard_database_failures_total", "counter", "Calls of modules that got an error in the place of a result");
+  p.head("runyard_database_failures_total", "counter", "Database calls of modules that failed");
   for (std::size_t i = 1; i < s.failures.size(); ++i) p.value(s.failures[i], std::string("error=\"") + names[i] + "\"");
   return p.take();
 }
 
 std::string render(const observe::tracer::counts& s) {
   page p;
-  p.one("runyard_tracing_queue", "gauge", "Spans that wait for their export", s.waiting);
-  p.one("runyard_tracing_spans_total", "counter", "Spans that ended", s.recorded);
-  p.one("runyard_tracing_exported_total", "counter", "Spans that the collector took", s.exported);
-  p.one("runyard_tracing_dropped_total", "counter", "Spans that found the queue full", s.dropped);
+  p.one("runyard_tracing_queue", "gauge", "Spans that wait for export", s.waiting);
+  p.one("runyard_tracing_spans_total", "counter", "Ended spans", s.recorded);
+  p.one("runyard_tracing_exported_total", "counter", "Spans that the collector accepted", s.exported);
+  p.one("runyard_tracing_dropped_total", "counter", "Spans dropped because the queue was full", s.dropped);
   p.one("runyard_tracing_failed_total", "counter",
-        "Spans that the collector refused or that were discarded after retries", s.failed);
-  p.one("runyard_tracing_failed_exports_total", "counter", "Requests to the collector that failed", s.failed_requests);
+        "Spans that the collector rejected or that were discarded after retries", s.failed);
+  p.one("runyard_tracing_failed_exports_total", "counter",
+        "Failed requests to the collector, including those that were retried", s.failed_requests);
   return p.take();
 }
 
@@ -189,21 +193,21 @@ std::string render(const events::hub_stats& s) {
   page p;
   p.one("runyard_live_subscriptions", "gauge", "Subscriptions of live topics", s.subscriptions);
   p.one("runyard_live_published_total", "counter", "Messages published", s.published);
-  p.one("runyard_live_delivered_total", "counter", "Messages delivered", s.delivered);
+  p.one("runyard_live_delivered_total", "counter", "Messages delivered to readers", s.delivered);
   p.one("runyard_live_wakeups_sent_total", "counter", "Wake-ups sent to other nodes", s.wakeups_sent);
   p.one("runyard_live_wakeups_received_total", "counter", "Wake-ups from other nodes", s.wakeups_received);
   p.one("runyard_live_lagged_total", "counter",
-        "Messages of other nodes that became wake-ups because a loop was behind", s.lagged);
+        "Messages from other nodes that were reduced to wake-ups because an event loop was behind", s.lagged);
   if (!s.bus.present) return p.take();
-  p.one("runyard_bus_up", "gauge", "1: the event bus carries live topics both ways", s.bus.up ? 1 : 0);
-  p.one("runyard_bus_heard_by_all", "gauge", "1: all other nodes hear the bus, so no wake-ups go through the database",
+  p.one("runyard_bus_up", "gauge", "1 while the event bus carries live topics in both directions", s.bus.up ? 1 : 0);
+  p.one("runyard_bus_heard_by_all", "gauge", "1 while all other nodes receive from the bus",
         s.bus.heard_by_all ? 1 : 0);
-  p.one("runyard_bus_nodes", "gauge", "Other nodes that hear this one by the bus", s.bus.nodes);
-  p.one("runyard_bus_changes_total", "counter", "How often the bus came or went", s.bus.changes);
-  p.one("runyard_bus_sent_total", "counter", "Messages that the bus took", s.bus.sent);
-  p.one("runyard_bus_refused_total", "counter", "Messages that the bus did not take", s.bus.refused);
-  p.one("runyard_bus_lost_total", "counter", "Wake-ups that the bus took and lost", s.bus.lost);
-  p.one("runyard_bus_received_total", "counter", "Messages of other nodes", s.bus.received);
+  p.one("runyard_bus_nodes", "gauge", "Other nodes that receive from this node over the bus", s.bus.nodes);
+  p.one("runyard_bus_changes_total", "counter", "How often the bus became available or unavailable", s.bus.changes);
+  p.one("runyard_bus_sent_total", "counter", "Messages that the bus accepted", s.bus.sent);
+  p.one("runyard_bus_refused_total", "counter", "Messages that the bus did not accept", s.bus.refused);
+  p.one("runyard_bus_lost_total", "counter", "Wake-ups that the bus accepted and lost", s.bus.lost);
+  p.one("runyard_bus_received_total", "counter", "Messages from other nodes", s.bus.received);
   return p.take();
 }
 
@@ -214,18 +218,18 @@ std::string render(const std::vector<module::module_description>& modules) {
     for (const auto& m : modules)
       if (m.state != module::module_state::disabled) p.value(number(m), "module=" + quoted(m.manifest.name));
   };
-  p.head("runyard_module_running", "gauge", "1: the module is started");
+  p.head("runyard_module_running", "gauge", "1 if the module is started");
   for (const auto& m : modules)
     if (m.state != module::module_state::disabled)
       p.value(m.state == module::module_state::started ? 1 : 0,
               "module=" + quoted(m.manifest.name) + ",version=" + quoted(m.manifest.version));
-  each("runyard_module_generation", "gauge", "Generation that runs; it grows with every swap",
+  each("runyard_module_generation", "gauge", "Number of the running instance; increases with every swap",
        [](const auto& m) { return m.instance; });
-  each("runyard_module_slow_callbacks_total", "counter", "Callbacks that held an event loop too long",
+  each("runyard_module_slow_callbacks_total", "counter", "Callbacks that blocked an event loop too long",
        [](const auto& m) { return m.slow_callbacks; });
-  each("runyard_module_strikes_total", "counter", "Misbehaviour that the host stopped",
+  each("runyard_module_strikes_total", "counter", "Violations of the module contract that the host stopped",
        [](const auto& m) { return m.violations; });
-  each("runyard_module_outstanding", "gauge", "Requests, jobs and calls that the module has not ended",
+  each("runyard_module_outstanding", "gauge", "Requests, jobs and calls that the module has not completed",
        [](const auto& m) { return m.outstanding; });
   return p.take();
 }
@@ -250,20 +254,20 @@ std::string render_process() {
   const auto us = [](const timeval& t) {
     return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(t.tv_usec);
   };
-  p.one("process_resident_memory_bytes", "gauge", "Memory in use", pages * ::sysconf(_SC_PAGESIZE));
-  p.one("process_open_fds", "gauge", "Open descriptors", descriptors);
-  p.one("process_max_fds", "gauge", "Descriptors that may be open", limit.rlim_cur);
-  p.head("process_cpu_seconds_total", "counter", "Processor time");
+  p.one("process_resident_memory_bytes", "gauge", "Resident memory of the server", pages * ::sysconf(_SC_PAGESIZE));
+  p.one("process_open_fds", "gauge", "Open file descriptors of the server", descriptors);
+  p.one("process_max_fds", "gauge", "Maximum number of file descriptors that the server can open", limit.rlim_cur);
+  p.head("process_cpu_seconds_total", "counter", "CPU time of the server");
   p.text(seconds(us(used.ru_utime) + us(used.ru_stime)));
   return p.take();
 }
 
 std::string render(const host_state& s) {
   page p;
-  p.one("runyard_ready", "gauge", "1: /readyz answers 200", s.ready ? 1 : 0);
-  p.one("runyard_database_up", "gauge", "1: the database answers", s.database_answers ? 1 : 0);
+  p.one("runyard_ready", "gauge", "1 if /readyz returns 200", s.ready ? 1 : 0);
+  p.one("runyard_database_up", "gauge", "1 if the database responds", s.database_answers ? 1 : 0);
   p.one("runyard_database_oldest_transaction_seconds", "gauge",
-        "Age of the oldest open transaction; vacuum waits for it", s.oldest_transaction_seconds);
+        "Age of the oldest open transaction, which holds back vacuum", s.oldest_transaction_seconds);
   return p.take();
 }
 

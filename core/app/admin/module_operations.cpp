@@ -152,9 +152,9 @@ http::host_answer module_operations::asked(action what, const ry_request_view& v
   const std::string name = view.n_params > 0 ? core::str(view.params[0].value) : std::string();
   const std::string actor = view.principal ? core::str(view.principal->subject) : std::string();
   // Otherwise each waiting request would occupy a blocking thread until this swap ends.
-  if (busy_.exchange(true)) return refusal(409, "Another module change is in progress");
-  observe::log(level::info, "module", "a change is asked for",
-               {{"module", name}, {"change", word(what)}, {"by", actor}});
+  if (busy_.exchange(true)) return refusal(409, "Another module swap is in progress");
+  observe::log(level::info, "module", "module swap requested",
+               {{"module", name}, {"action", word(what)}, {"by", actor}});
   auto answer = std::make_shared<std::promise<http::host_answer>>();
   auto done = answer->get_future();
   const bool posted = main_.post([this, actor, what, name, answer] { answer->set_value(run_for(actor, what, name)); });
@@ -181,7 +181,7 @@ http::host_answer module_operations::run_for(const std::string& actor, action wh
 
 bool module_operations::compare(const module::module_description& m, const std::string& actor) {
   if (m.state != module::module_state::started || module::inspect(m.file).sha256 == m.sha256) return false;
-  observe::log(level::info, "module", "its file has changed", {{"module", m.manifest.name}});
+  observe::log(level::info, "module", "the file of a module has changed", {{"module", m.manifest.name}});
   run_for(actor, action::reload, m.manifest.name);
   return true;
 }
@@ -280,7 +280,8 @@ http::host_answer module_operations::run(action what, const std::string& name) {
   const auto begun = steady::now();
   auto& modules = host_.modules;
   const auto fail = [&](std::uint32_t status, const std::string& why) {
-    observe::log(level::error, "module", "not changed", {{"module", name}, {"change", word(what)}, {"why", why}});
+    observe::log(level::error, "module", "module swap refused; the running module is unchanged",
+                 {{"module", name}, {"action", word(what)}, {"reason", why}});
     record_.count(name, "refused");
     return refusal(status, why);
   };

@@ -42,17 +42,16 @@ void add_node_routes(host_services& r, module_host& w) {
                            [&w, own](auto&) { return ask(w.rt.db, [own](db::connection& c) { return list(c, own); }); },
                            http::runs_on::blocking, RY_ROUTE_ADMIN});
   for (const auto what : {drain_action::drain, drain_action::undrain})
-    r.server.add_host_route({"POST",
-                             std::string("/admin/nodes/{id}/") + (what == drain_action::drain ? "drain" : "undrain"),
-                             [&w, what](const ry_request_view& view) {
-                               const auto id = view.n_params > 0 ? core::str(view.params[0].value) : std::string();
-                               observe::log(observe::level::info, "host", "a change of a node is asked for",
-                                            {{"node", id},
-                                             {"change", what == drain_action::drain ? "drain" : "undrain"},
-                                             {"by", view.principal ? core::str(view.principal->subject) : ""}});
-                               return ask(w.rt.db, [id, what](db::connection& c) { return change(c, id, what); });
-                             },
-                             http::runs_on::blocking, RY_ROUTE_ADMIN});
+    r.server.add_host_route(
+        {"POST", std::string("/admin/nodes/{id}/") + (what == drain_action::drain ? "drain" : "undrain"),
+         [&w, what](const ry_request_view& view) {
+           const auto id = view.n_params > 0 ? core::str(view.params[0].value) : std::string();
+           observe::log(observe::level::info, "host",
+                        what == drain_action::drain ? "drain of a node requested" : "undrain of a node requested",
+                        {{"node", id}, {"by", view.principal ? core::str(view.principal->subject) : ""}});
+           return ask(w.rt.db, [id, what](db::connection& c) { return change(c, id, what); });
+         },
+         http::runs_on::blocking, RY_ROUTE_ADMIN});
 }
 
 }  // namespace ry::app

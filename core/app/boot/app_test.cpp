@@ -67,7 +67,7 @@ TEST_F(place, settings_that_cannot_be_used_point_at_their_key) {
                                      HasSubstr("--set: http.tls.key: the file /nowhere/k.pem"),
                                      HasSubstr("--set: auth.jwt.hs256_secret: must have at least 32"),
                                      HasSubstr("--set: egress.ca_file: the file"),
-                                     HasSubstr("--set: secrets.old_keys: needs a present key"),
+                                     HasSubstr("--set: secrets.old_keys: requires a current key"),
                                      HasSubstr("--set: secrets.old_keys: key 1 must be 32 bytes")));
 }
 
@@ -83,14 +83,15 @@ TEST_F(place, files_and_lists_are_tried_before_the_server_needs_them) {
   (void)http_settings(c);
   (void)auth_settings(c);
   (void)egress_settings(c);
-  EXPECT_THAT(faults(c), ElementsAre(HasSubstr("http.tls.cert: the file " + rubbish + " holds no usable certificate"),
-                                     HasSubstr("http.cors.origins: \"c.example\" is no origin"),
-                                     HasSubstr("http.cors.origins: \"https://d.example/\" is no origin"),
-                                     HasSubstr("http.cors.origins: \"https://E.example\" is no origin"),
-                                     HasSubstr("http.cors.origins: \"https://f.example:443\" is no origin"),
-                                     HasSubstr("http.trusted_proxies: \"10.0.0.0/99\" has no usable prefix length"),
-                                     HasSubstr("auth.jwt.jwks_file: the file " + rubbish + ": the key set"),
-                                     HasSubstr("egress.ca_file: cannot use the certificates in " + rubbish)));
+  EXPECT_THAT(faults(c),
+              ElementsAre(HasSubstr("http.tls.cert: the file " + rubbish + " contains no usable certificate"),
+                          HasSubstr("http.cors.origins: \"c.example\" is not an origin"),
+                          HasSubstr("http.cors.origins: \"https://d.example/\" is not an origin"),
+                          HasSubstr("http.cors.origins: \"https://E.example\" is not an origin"),
+                          HasSubstr("http.cors.origins: \"https://f.example:443\" is not an origin"),
+                          HasSubstr("http.trusted_proxies: \"10.0.0.0/99\" has no usable prefix length"),
+                          HasSubstr("auth.jwt.jwks_file: the file " + rubbish + ": the key set"),
+                          HasSubstr("egress.ca_file: cannot use the certificates in " + rubbish)));
 }
 
 TEST_F(place, a_brand_color_must_be_visible_on_white) {

@@ -47,8 +47,8 @@ fs::path ensure_data_dir(const fs::path& data_dir) {
   fs::create_directories(path.parent_path(), ec);
   if (::mkdir(path.c_str(), 0700) != 0) {
     const int error = errno;
-    if (error != EEXIST) refuse(path, std::string("cannot be made: ") + std::strerror(error));
-    if (!fs::is_directory(path, ec)) refuse(path, "is no directory");
+    if (error != EEXIST) refuse(path, std::string("cannot be created: ") + std::strerror(error));
+    if (!fs::is_directory(path, ec)) refuse(path, "is not a directory");
   }
   if (::access(path.c_str(), R_OK | W_OK | X_OK) != 0) refuse(path, "this user may not write there");
   return path;
@@ -66,7 +66,7 @@ data_dir_lock::data_dir_lock(const fs::path& data_dir) : data_dir_(ensure_data_d
       continue;
     }
     ::close(lock_);
-    refuse(data_dir_, "another server uses it; give this one another data_dir");
+    refuse(data_dir_, "another server uses it; set a different data_dir for this one");
   }
   const auto id_file = data_dir_ / "node_id";
   std::ifstream(id_file) >> previous_node_id_;

@@ -156,7 +156,7 @@ std::vector<std::string> deployment_warnings(const config::config& c, const fs::
     if (c.has(at + ".subject_prefix") && c.text(at + ".subject_prefix").empty())
       f.found.push_back(
           at +
-          ".subject_prefix is empty: this provider decides which accounts its users own, also accounts of users of "
+          ".subject_prefix is empty: this provider's tokens can name any account, including accounts of users of "
           "other providers");
   }
 

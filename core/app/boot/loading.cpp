@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* listed_as_fault = "see the faults of the configuration";
+constexpr const char* listed_as_fault = "see the configuration errors above";
 
 module::module_spec spec_of(const fs::path& file, const config::module_entry* entry) {
   using module::module_spec;
@@ -71,8 +71,8 @@ module::set_options module_options(config::config& c) {
     const bool named = std::any_of(entries.begin(), entries.end(),
                                    [&](const auto& e) { return e.enabled && e.name == manifest.name; });
     if (!named) {
-      result.error =
-          "its file must be called " + manifest.name + ".so, as its settings are those of modules." + manifest.name;
+      result.error = "its file must be called " + manifest.name +
+                     ".so, because its settings are in the table modules." + manifest.name;
       return result;
     }
     if (auto json = c.module_settings(manifest.name, schema)) {
@@ -101,12 +101,12 @@ void report_modules(const module::report& r, report_target target) {
     }
     if (p.message.find(listed_as_fault) != std::string::npos) continue;
     if (target == report_target::log && !p.fatal)
-      observe::log(observe::level::error, "module", "left out", {{"module", p.module}, {"reason", p.message}});
+      observe::log(observe::level::error, "module", "module skipped", {{"module", p.module}, {"reason", p.message}});
     else
-      std::fprintf(stderr, "%s%s\n", p.fatal ? "" : "left out: ", p.message.c_str());
+      std::fprintf(stderr, "%s%s\n", p.fatal ? "" : "skipped: ", p.message.c_str());
   }
   if (!without.empty() && target == report_target::log && r.ok())
-    observe::log(observe::level::error, "module", "skipped because of modules that are left out",
+    observe::log(observe::level::error, "module", "modules skipped because a module that they need was skipped",
                  {{"modules", without}});
   else if (!without.empty())
     std::fprintf(stderr, "skipped because of the above: %s\n", without.c_str());

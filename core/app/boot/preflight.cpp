@@ -83,7 +83,8 @@ class other_process final : public module::preflight {
   ~other_process() override { end(); }
 
   std::string load() override {
-    if (child_.failed != process::launched::failure::none) return "no process to try it in: " + child_.message;
+    if (child_.failed != process::launched::failure::none)
+      return "cannot start the preflight process: " + child_.message;
     return objection(loading);
   }
 
@@ -126,7 +127,7 @@ class other_process final : public module::preflight {
       const int number = WTERMSIG(status);
       return "it crashes " + during + " (signal " + std::to_string(number) + ", " + ::strsignal(number) + ")";
     }
-    return "it ends the process " + during + " (exit code " + std::to_string(WEXITSTATUS(status)) + ")";
+    return "it terminates the process " + during + " (exit code " + std::to_string(WEXITSTATUS(status)) + ")";
   }
 
   void give() {

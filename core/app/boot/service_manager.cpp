@@ -68,7 +68,7 @@ std::optional<http::listener> service_manager::take_listener() {
   if (sockets_ == 0) return std::nullopt;
   if (std::exchange(sockets_, 0) != 1)
     throw std::runtime_error(
-        "the service manager passes several sockets; one is served: leave one ListenStream in the "
+        "the service manager passes several sockets, but the server supports one: keep only one ListenStream in the "
         "socket unit ([::]:8080 serves IPv4 too)");
   return http::listener(first_socket);
 }
@@ -93,7 +93,7 @@ void service_manager::reloading() const {
 }
 
 void service_manager::stopping() const {
-  notify("STOPPING=1\nSTATUS=handing over requests and jobs");
+  notify("STOPPING=1\nSTATUS=draining requests and releasing jobs");
 }
 
 void service_manager::notify(const std::string& state) const {
@@ -101,14 +101,14 @@ void service_manager::notify(const std::string& state) const {
   const auto log_error = [this](const std::string& why) {
     std::call_once(complained_, [&] {
       observe::log(level::warn, "host", "the service manager cannot be notified",
-                   {{"NOTIFY_SOCKET", address_}, {"why", why}});
+                   {{"NOTIFY_SOCKET", address_}, {"reason", why}});
     });
   };
   sockaddr_un to{};
   to.sun_family = AF_UNIX;
   const bool is_abstract = address_[0] == '@';
   if ((address_[0] != '/' && !is_abstract) || address_.size() >= sizeof to.sun_path)
-    return log_error("it is no address of a unix socket");
+    return log_error("it is not a Unix socket address");
   std::memcpy(to.sun_path, address_.data(), address_.size());
   if (is_abstract) to.sun_path[0] = '\0';
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size() + (is_abstract ? 0 : 1));
@@ -160,7 +160,7 @@ void signs_of_life::heartbeat() {
     if (loops_answer())
       manager_.notify("WATCHDOG=1");
     else
-      observe::log(level::error, "host", "an event loop does not answer",
+      observe::log(level::error, "host", "an event loop is blocked; the systemd watchdog is not notified",
                    {{"ms", std::to_string(interval_.count() / 1000)}});
     lock.lock();
     changed_.wait_for(lock, interval_, [this] { return ended_; });

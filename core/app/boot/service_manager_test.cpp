@@ -169,7 +169,7 @@ TEST(inherited_listener, TakesASocketThatListensAndNoOther) {
     try {
       http::listener listener(fd);
     } catch (const std::runtime_error& e) {
-      return std::string(e.what()).find("is no TCP socket that listens") != std::string::npos;
+      return std::string(e.what()).find("is not a listening TCP socket") != std::string::npos;
     }
     return false;
   };

@@ -161,15 +161,14 @@ http::settings http_settings(config::config& c) {
   for (const auto& origin : s.cors.origins)
     if (!may_be_origin(origin))
       c.refuse("http.cors.origins", "\"" + origin +
-                                        "\" is no origin as browsers send it, such as "
+                                        "\" is not an origin as browsers send it, such as "
                                         "\"https://app.example.org\": no page would match");
   s.cors.allow_credentials = c.flag("http.cors.allow_credentials") ? http::cors_settings::credentials::yes
                                                                    : http::cors_settings::credentials::no;
   if (s.cors.allow_credentials == http::cors_settings::credentials::yes &&
       std::find(s.cors.origins.begin(), s.cors.origins.end(), "*") != s.cors.origins.end())
     c.refuse("http.cors.allow_credentials",
-             "cannot be true while http.cors.origins holds \"*\": browsers refuse that; name the "
-             "origins");
+             "cannot be true if http.cors.origins contains \"*\": browsers reject this combination. List the origins.");
   s.cors.max_age = std::chrono::seconds(c.integer("http.cors.max_age_seconds"));
   const bool local = c.text("deployment.mode") == "local";
   s.site.public_url = c.text("http.public_url");
@@ -224,10 +223,10 @@ void check_database(config::config& c) {
   if (!db::usable_url(direct))
     c.refuse("database.direct_url",
              "must be the URL of the PostgreSQL server itself, postgresql://user:password@host/name, "
-             "or empty when database.url is that");
+             "or empty if database.url already is that URL");
   if (c.text("database.url").empty())
     c.refuse("database.direct_url",
-             "goes with a database.url that leads through a pooler; a private PostgreSQL needs none");
+             "can be set only if database.url points to a pooler; the private PostgreSQL has no pooler");
 }
 
 db::settings db_settings(const config::config& c) {
@@ -370,7 +369,7 @@ std::vector<std::string> secret_keys(config::config& c) {
   }
   const auto old = c.list("secrets.old_keys");
   if (keys.empty() && !old.empty())
-    c.refuse("secrets.old_keys", "needs a present key: set secrets.key or secrets.key_file");
+    c.refuse("secrets.old_keys", "requires a current key: set secrets.key or secrets.key_file");
   for (std::size_t i = 0; i < old.size(); ++i) add("secrets.old_keys", old[i], "key " + std::to_string(i + 1) + " ");
   return keys;
 }

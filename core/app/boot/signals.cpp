@@ -80,7 +80,7 @@ void signals::listen() {
       // A terminal signals the whole process group, and a parent of the server may forward its own signal: one stop
       // request then arrives twice.
       if (std::chrono::steady_clock::now() - first < same_request) continue;
-      observe::log(observe::level::warn, "host", "second signal: ending at once", {{"signal", name}});
+      observe::log(observe::level::warn, "host", "second signal: exiting immediately", {{"signal", name}});
       _exit(1);
     }
     first = std::chrono::steady_clock::now();

@@ -93,7 +93,7 @@ struct span_exporter::state : std::enable_shared_from_this<state> {
       const auto lost = std::min<std::size_t>(refused.spans, spans);
       tracer.note_exported(spans - lost);
       tracer.note_failed(lost);
-      if (lost != 0) log_error("the collector of traces refused spans", refused.why);
+      if (lost != 0) log_error("the trace collector rejected spans", refused.why);
       return next();
     }
     tracer.note_failed_request();

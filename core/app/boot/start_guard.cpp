@@ -25,7 +25,7 @@ start_guard::start_guard(const fs::path& data_dir) : directory_(data_dir / "modu
   if (ec)
     observe::log(
         observe::level::warn, "host",
-        "cannot record module starts; a module that crashes the server at startup is not detected at the next start",
+        "cannot record module starts; if a module crashes the server at startup, the next start does not detect it",
         {{"directory", directory_.string()}, {"reason", ec.message()}});
 }
 

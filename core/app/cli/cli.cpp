@@ -174,7 +174,7 @@ class command_line {
     auto* list = command->add_subcommand("list", "Lists the modules (default).");
     list->footer(text);
     add_listing(list);
-    add_change(command, "reload", "Replaces a module of a running server by the current content of its file.");
+    add_change(command, "reload", "Replaces a module of a running server with the current content of its file.");
     add_change(command, "enable", "Loads a module into a running server.");
     add_change(command, "disable", "Unloads a module from a running server.");
   }
@@ -230,7 +230,7 @@ class command_line {
     add_config(command, config_);
     command->add_option("name", module_.name, "The module")->required()->type_name("NAME");
     add_server(command);
-    command->add_flag("--json", json_, "Print the whole answer as JSON");
+    command->add_flag("--json", json_, "Print the complete response as JSON");
     command->callback([this, change] { module_.change = change; });
   }
 
@@ -373,7 +373,7 @@ class command_line {
                           "'{\"message\":\"hi\"}'")
                 : example(
                       "  runyard mcp tools --command=npx --command=-y --command=@modelcontextprotocol/server-memory"));
-      sub->add_option("server", mcp_.server, "Address of the MCP server")->type_name("URL");
+      sub->add_option("server", mcp_.server, "URL of the MCP server")->type_name("URL");
       sub->add_option("--command", mcp_.command,
                       "Program on the server's machine with its arguments; must be the last option")
           ->type_name("PROGRAM...")
@@ -386,7 +386,7 @@ class command_line {
       sub->add_option("--url", mcp_.url, "Runyard server; default $RUNYARD_URL or http://127.0.0.1:8080");
       sub->add_option("--token", mcp_.token, "Bearer token of an admin; default $RUNYARD_TOKEN");
       add_trust(sub, mcp_.trust);
-      sub->add_flag("--json", json_, "Print the whole answer as JSON");
+      sub->add_flag("--json", json_, "Print the complete response as JSON");
       if (calls) {
         sub->add_option("--tool", mcp_.tool, "Name of the tool")->required();
         sub->add_option("--arguments", mcp_.arguments, "JSON object; default {}");
@@ -405,11 +405,13 @@ class command_line {
     made->add_option("name", new_.name, "Name of the module: lowercase letters, digits and _")
         ->required()
         ->type_name("NAME");
-    made->add_option("--lang", new_.lang, "c, cpp or rust")->required()->type_name("L");
-    made->add_option("--kind", new_.kind, "module (default: a route), or transport (of MCP)")->type_name("K");
-    made->add_option("--dir", new_.directory, "Directory of the project; default NAME in the current directory")
+    made->add_option("--lang", new_.lang, "Language: c, cpp or rust")->required()->type_name("L");
+    made->add_option("--kind", new_.kind,
+                     "Kind of project: module (default; an example with one route) or transport (an MCP transport)")
+        ->type_name("K");
+    made->add_option("--dir", new_.directory, "Directory of the project; default: NAME in the current directory")
         ->type_name("DIR");
-    made->add_option("--templates", new_.templates, "Directory of templates; default those of this installation")
+    made->add_option("--templates", new_.templates, "Directory of templates; default: those of this installation")
         ->type_name("DIR");
     made->callback([this] { chosen_ = [this] { return write_new_module(new_); }; });
     auto* check = command->add_subcommand("check", "Tests a module, each test in a separate process.");

@@ -40,8 +40,8 @@ cpp namespace namespace is a keyword of C++; choose another name
 c switch switch is a keyword of C; choose another name
 rust fn fn is a keyword of Rust; choose another name
 rust test test is a target of every CMake project; choose another name
-c tracing no module can be called tracing: the host's own settings have that name
-rust core no module can be called core: the host's own tables stand in the database under that name
+c tracing no module can be called tracing: a table of the host's settings has that name
+rust core no module can be called core: the host's own database schema has that name
 NAMES
 expect 2; expect 2 nonsense; expect 2 serve --nonsense; expect 2 inspect; expect 2 token; expect 2 run
 expect 2 modules reload; expect 2 migrate sideways
@@ -101,20 +101,20 @@ RUNYARD_HTTP__LISTEN=127.0.0.1:9 expect 0 check --config empty.toml --show
 in_out 'http.listen = "127.0.0.1:9"  # environment RUNYARD_HTTP__LISTEN'
 # Variables that name no setting may belong to another program: they are named, and prevent nothing.
 RUNYARD_HTTP_LISTEN=127.0.0.1:9 expect 0 check --config empty.toml
-in_out 'warning: environment RUNYARD_HTTP_LISTEN: names no setting; did you mean RUNYARD_HTTP__LISTEN? (ignored)'
+in_out 'warning: environment RUNYARD_HTTP_LISTEN: does not name a setting; did you mean RUNYARD_HTTP__LISTEN? (ignored)'
 RUNYARD_DATABASE_URL=postgresql://x expect 0 check --config empty.toml
 in_out 'did you mean RUNYARD_DATABASE__URL?'
 RUNYARD_BUILD=7 RUNYARD_BUILD__NUMBER=7 RUNYARD_MODULES__CART__ENABLED=true RUNYARD_DATABASE=x expect 0 check --config empty.toml
-in_out 'warning: environment RUNYARD_BUILD: names no setting'
+in_out 'warning: environment RUNYARD_BUILD: does not name a setting'
 in_out 'warning: environment RUNYARD_BUILD__NUMBER: build: unknown key'
 in_out 'warning: environment RUNYARD_MODULES__CART__ENABLED: modules.cart: there is no module "cart"'
-in_out 'warning: environment RUNYARD_DATABASE: names no setting'
+in_out 'warning: environment RUNYARD_DATABASE: does not name a setting'
 RUNYARD_HTTP__LISTNE=1 expect 0 check --config empty.toml
 in_out 'warning: environment RUNYARD_HTTP__LISTNE: http.listne: unknown key; did you mean "listen"? (ignored)'
 RUNYARD_MODULES__FOO=1 RUNYARD_AUTH__ISSUERS__A=1 RUNYARD_LOG__LEVEL__X=1 RUNYARD_HTTP__LISTEN__0=a RUNYARD_HTTP__TRUSTED_PROXIES__1=1 \
   expect 0 check --config empty.toml
-in_out 'warning: environment RUNYARD_MODULES__FOO: modules.foo: is a table; the variable names no setting (ignored)'
-in_out 'warning: environment RUNYARD_LOG__LEVEL__X: log.level: is no table; the variable names no setting (ignored)'
+in_out 'warning: environment RUNYARD_MODULES__FOO: modules.foo: is a table; no setting has this name (ignored)'
+in_out 'warning: environment RUNYARD_LOG__LEVEL__X: log.level: is not a table; no setting has this name (ignored)'
 RUNYARD_HTTP__MAX_CONNECTIONS=many expect 2 check --config empty.toml
 in_err 'environment RUNYARD_HTTP__MAX_CONNECTIONS: http.max_connections: must be'
 expect 2 check --config empty.toml --set http.listen=nowhere; in_err '--set: http.listen: must be ADDRESS:PORT'
@@ -149,7 +149,7 @@ for command in serve check migrate; do
   in_err 'hopeless.toml:4:1: secrets.key: must be 32 bytes, as 64 hex digits or as base64'
   in_err 'hopeless.toml:5:1: secrets.old_keys: key 2 must be 32 bytes'
   in_err 'hopeless.toml:7:1: auth.jwt.hs256_secret: must have at least 32 characters'
-  in_err 'hopeless.toml:10:1: http.cors.allow_credentials: cannot be true while http.cors.origins holds "*"'
+  in_err 'hopeless.toml:10:1: http.cors.allow_credentials: cannot be true if http.cors.origins contains "*"'
   not_anywhere banana; not_anywhere too-tiny
 done
 printf '# keys\nnone of these\n' >keys
@@ -187,7 +187,7 @@ in_err 'what the configuration would load'
 expect 0 modules list --config empty.toml --set modules.path=broken --set http.listen=127.0.0.1:1; in_out 'no server answers at http://127.0.0.1:1; what the configuration would load:'
 in_out 'odd.so   disabled'
 # a server that was named must be there
-expect 1 modules --config empty.toml --url http://127.0.0.1:1 --token t; in_err 'http://127.0.0.1:1 did not say what it has loaded'
+expect 1 modules --config empty.toml --url http://127.0.0.1:1 --token t; in_err 'http://127.0.0.1:1 did not return its modules'
 expect 1 inspect broken/odd.so; in_err 'broken/odd.so: '
 expect 1 inspect broken/nowhere.so
 expect 1 inspect broken/cut.so --json; in_out '"problems":['

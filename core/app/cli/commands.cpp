@@ -48,15 +48,15 @@ exit_code refuse(const std::string& why) {
 void print_defaults(const config::config& c) {
   std::printf(
       "no configuration file: neither --config nor RUNYARD_CONFIG names one, and there is no %s\n"
-      "in force are defaults, the environment and --set:\n",
+      "The server uses the defaults, the environment and --set:\n",
       default_config_places);
   for (const char* key : {"deployment.mode", "http.listen", "data_dir"})
     std::printf("  %s = \"%s\"\n", key, c.text(key).c_str());
   std::printf("  database.url: %s\n",
-              c.text("database.url").empty() ? "none, so a private PostgreSQL under data_dir" : "given");
+              c.text("database.url").empty() ? "not set, so a private PostgreSQL in data_dir" : "set");
   std::string paths;
   for (const auto& p : c.module_paths()) paths += (paths.empty() ? "" : ":") + p;
-  std::printf("  modules.path = \"%s\"\n(--show tells all of them)\n", paths.c_str());
+  std::printf("  modules.path = \"%s\"\n(--show prints all settings)\n", paths.c_str());
 }
 
 // The subject of an operator who uses the deployment's key instead of an account.

@@ -72,10 +72,10 @@ exit_code show_steps(const std::vector<db::migration_step>& steps, format as) {
   bool sound = true;
   for (const auto& s : steps) {
     if (s.is == state::changed)
-      std::fprintf(stderr,
-                   "migration %s of module %s was changed after it was applied at %s; put the old "
-                   "text back and add a new migration instead\n",
-                   s.id.c_str(), s.module.c_str(), s.applied_at.c_str());
+      std::fprintf(
+          stderr,
+          "migration %s of module %s was changed after it was applied at %s; restore the original text and add a new migration instead\n",
+          s.id.c_str(), s.module.c_str(), s.applied_at.c_str());
     sound = sound && s.is != state::changed;
   }
   return sound ? exit_code::ok : exit_code::failed;

@@ -70,7 +70,8 @@ http::listener open_listener(service_manager& manager, const http::settings& web
   if (!given) return {web.address, web.port};
   observe::log(level::info, "host", "serving on a socket of the service manager", {{"address", given->name()}});
   if (given->port() != web.port || given->address() != web.address)
-    observe::log(level::warn, "host", "http.listen is not where this server listens",
+    observe::log(level::warn, "host",
+                 "http.listen differs from the address of the systemd socket; commands on this machine use http.listen",
                  {{"http.listen", web.address + ":" + std::to_string(web.port)}});
   return *std::move(given);
 }
@@ -88,7 +89,7 @@ exit_code serve(const config_options& options) {
   if (!report_faults(c)) return exit_code::refused;
   if (const auto why = open_log(c); !why.empty()) return fail(why);
   if (options.file.empty() && default_config_file().empty())
-    observe::log(level::warn, "host", "no configuration file; defaults, the environment and --set are in force",
+    observe::log(level::warn, "host", "no configuration file found; using defaults, the environment and --set",
                  {{"looked_for", default_config_places}});
 
   // data directory and port, both exclusive to this server, before anything is started
@@ -130,7 +131,7 @@ exit_code serve(const config_options& options) {
   if (!postgres.is_private()) connect();  // while the modules are loaded
   if (!w.prepare(report_target::log)) return leave(w, exit_code::refused);
   for (const auto& p : c.warnings())
-    observe::log(level::warn, "host", "an environment variable names no setting and is ignored",
+    observe::log(level::warn, "host", "an environment variable does not name a setting and is ignored",
                  {{"variable", p.format()}});
   const auto file = options.file.empty() ? default_config_file() : std::filesystem::path(options.file);
   for (const auto& text : deployment_warnings(c, file, present_circumstances()))

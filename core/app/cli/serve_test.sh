@@ -66,7 +66,7 @@ grep -q '^runyard_http_requests_total{method="GET",route="/healthz",status="200"
 [[ $(status "$url/nothing") == 404 ]] || fail 'an unknown route'
 [[ $(stat -c %a data) == 7?? && $(stat -c %a data/secrets.key) == 600 ]] || fail 'permissions of the data directory'
 first_node=$(cat data/node_id)
-grep -q 'making a private PostgreSQL cluster' err && grep -q 'migration applied' err || fail 'the first start does not say what it makes'
+grep -q 'creating a private PostgreSQL cluster' err && grep -q 'migration applied' err || fail 'the first start does not say what it makes'
 
 # one data directory, one server
 "$runyard" serve --config c.toml >out2 2>err2 </dev/null
@@ -93,7 +93,7 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 
 start --set http.tls.cert=cert.pem --set http.tls.key=key.pem --set http.base_path=/api
 [[ $url == https://127.0.0.1:* ]] || fail "url is $url"
 [[ $(status "$url/readyz") == 200 ]] || fail 'readyz over TLS'
-grep -q 'making a private PostgreSQL cluster\|migration applied' err && fail 'the second start makes again what is there'
+grep -q 'creating a private PostgreSQL cluster\|migration applied' err && fail 'the second start makes again what is there'
 [[ $(cat data/node_id) != "$first_node" ]] || fail 'the node id is new at every start'
 kill -INT "$server"; ended 0
 

@@ -41,7 +41,7 @@ std::string mcp_body(const mcp_request& request) {
     for (const auto& line : request.headers) {
       const auto colon = line.find(':');
       if (colon == 0 || colon == std::string::npos)
-        throw std::invalid_argument("--header wants \"Name: value\", not \"" + line + "\"");
+        throw std::invalid_argument("--header must be \"Name: value\", not \"" + line + "\"");
       const auto value = line.find_first_not_of(" \t", colon + 1);
       headers[line.substr(0, colon)] = value == std::string::npos ? "" : line.substr(value);
     }
@@ -77,7 +77,7 @@ std::string mcp_text(const mcp_request& request, const std::string& body) {
   }
   if (const auto* left = o->if_contains("left_out"); left && left->is_array())
     for (const auto& each : left->get_array())
-      if (each.is_string()) out += "left out: " + printable(each.get_string()) + "\n";
+      if (each.is_string()) out += "omitted: " + printable(each.get_string()) + "\n";
   return out;
 }
 

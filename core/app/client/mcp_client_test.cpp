@@ -42,7 +42,7 @@ TEST(mcp_client, refuses_an_incomplete_request) {
 TEST(mcp_client, shows_tools_and_results_without_control_characters) {
   mcp_request r;
   EXPECT_EQ(mcp_text(r, R"({"tools":[{"name":"a","description":"First\nsecond"},{"name":"b"}],"left_out":["c: bad"]})"),
-            "a  First\nb\nleft out: c: bad\n");
+            "a  First\nb\nomitted: c: bad\n");
   r.tool = "a";
   const auto shown = mcp_text(r, R"({"content":"x\u001b[2Jy"})");
   EXPECT_EQ(shown.find('\x1b'), std::string::npos);

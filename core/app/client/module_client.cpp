@@ -76,7 +76,7 @@ std::optional<json::array> loaded_modules(const module_request& request) {
   const auto answer = get(call);
   auto v = answer.ok() ? parsed(answer.body) : json::value();
   if (auto* all = v.if_array()) return std::move(*all);
-  std::fprintf(stderr, "runyard: %s did not say what it has loaded: %s\n", request.url.c_str(),
+  std::fprintf(stderr, "runyard: %s did not return its modules: %s\n", request.url.c_str(),
                reason_of(answer, request).c_str());
   return std::nullopt;
 }
@@ -88,19 +88,19 @@ std::string module_list_text(const json::array& modules) {
     if (!m) continue;
     out += printable(text_of(*m, "name") + " " + text_of(*m, "version") + "  " + text_of(*m, "state"));
     // In other states the number refers to no started instance.
-    if (text_of(*m, "state") == "started") out += ", generation " + number_of(*m, "generation");
+    if (text_of(*m, "state") == "started") out += ", instance " + number_of(*m, "generation");
     out += is_true(*m, "required") ? "\n" : " (not required)\n";
     add_line(out, "file", text_of(*m, "file"));
     add_line(out, "sha256", text_of(*m, "sha256"));
-    add_line(out, "why", text_of(*m, "reason"));
+    add_line(out, "reason", text_of(*m, "reason"));
     each(*m, "left", [&](const json::object& g) {
       const auto why = text_of(g, "reason");
       add_line(out, "left",
-               text_of(g, "version") + ", generation " + number_of(g, "generation") + ": " + text_of(g, "outcome") +
+               text_of(g, "version") + ", instance " + number_of(g, "generation") + ": " + text_of(g, "outcome") +
                    (why.empty() ? "" : ", " + why));
     });
     if (const auto n = number_of(*m, "strikes"); n != "0")
-      add_line(out, "strikes", n + ": " + text_of(*m, "last_strike"));
+      add_line(out, "violations", n + ": " + text_of(*m, "last_strike"));
     each(*m, "needs", [&](const json::object& n) {
       add_line(out, "needs", text_of(n, "id") + (is_true(n, "optional") ? " (optional)" : ""));
     });
@@ -122,7 +122,7 @@ std::string module_text(const std::string& body) {
   if (!o) return printable(body) + "\n";
   std::string out;
   const auto line = [&](const char* what, const json::object& m, const std::string& more) {
-    out += what + printable(text_of(m, "module")) + " " + printable(text_of(m, "version")) + ", generation " +
+    out += what + printable(text_of(m, "module")) + " " + printable(text_of(m, "version")) + ", instance " +
            number_of(m, "generation") + more + "\n";
   };
   each(*o, "started", [&](const json::object& m) { line("started  ", m, {}); });
@@ -137,7 +137,7 @@ std::string module_text(const std::string& body) {
                " have changed and are not applied; apply them with `runyard modules reload " +
                printable(name.get_string()) + "`\n";
   if (const auto cut = number_of(*o, "cut_requests"); cut != "0")
-    out += cut + " requests were cut, they did not end in time\n";
+    out += cut + " requests were aborted because they did not end in time\n";
   return out + "swapped after " + number_of(*o, "swap_ms") + " ms, done after " + number_of(*o, "total_ms") + " ms\n";
 }
 

@@ -233,7 +233,7 @@ class session {
     thread_id_ = get("thread_id");
     const bool plain = !run_id_.empty() && run_id_.find_first_not_of("0123456789abcdefABCDEF-") == std::string::npos;
     if (!plain) {
-      say("runyard: " + base_ + " does not answer like a Runyard server");
+      say("runyard: " + base_ + " is not a Runyard server: unexpected response");
       return exit_code::failed;
     }
     if (!as_text()) print(stdout, json::serialize(v) + "\n");
@@ -265,11 +265,11 @@ class session {
       });
       if (view_.ended()) return outcome();
       if (g_interrupted) {
-        say("\nrunyard: no longer watching; the run " + run_id_ + " goes on");
+        say("\nrunyard: stopped watching; run " + run_id_ + " continues on the server");
         return exit_code::interrupted;
       }
       if (!readable) {
-        say("runyard: the stream holds an event that is too large");
+        say("runyard: the stream contains an event that is too large");
         return exit_code::failed;
       }
       if (r.status == 204) return ended_elsewhere();
@@ -278,7 +278,7 @@ class session {
         return exit_code::failed;
       }
       if (clock::now() - progress > longest_outage) {
-        say("runyard: the stream was lost and does not come back; the run " + run_id_ + " may go on" +
+        say("runyard: the stream was lost and could not be resumed; run " + run_id_ + " may still be in progress" +
             (r.reason.empty() ? "" : " (" + r.reason + ")"));
         return exit_code::failed;
       }
@@ -307,7 +307,7 @@ class session {
       view_.show(json::serialize(v));
     }
     if (view_.ended()) return outcome();
-    say("runyard: the stream has ended and the server does not tell how");
+    say("runyard: the stream ended without the terminal event");
     return exit_code::failed;
   }
 

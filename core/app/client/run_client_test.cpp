@@ -198,7 +198,7 @@ TEST(run_client, a_refusal_shows_the_message_of_the_server) {
   }
   {
     scripted_server server({json_answer("200 OK", R"({"agent_run_id":"../../x"})")});
-    EXPECT_THAT(run_at(server).err, HasSubstr("does not answer like a Runyard server"));
+    EXPECT_THAT(run_at(server).err, HasSubstr("is not a Runyard server: unexpected response"));
   }
 }
 

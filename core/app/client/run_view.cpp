@@ -84,7 +84,7 @@ void run_view::show(std::string_view event_json) {
   } else if (type == "llm_response_start") {
     const auto* attempt = o->if_contains("attempt");
     const bool repeated = attempt && attempt->is_int64() && attempt->get_int64() > 1;
-    if (repeated && answered_) note("* this answer begins anew; ignore its first part above");
+    if (repeated && answered_) note("* the answer is restarted; ignore the part above");
     answered_ = false;
   } else if (type == "tool_call") {
     note("> " + shortened(text(*o, "name")) + " " + shortened(text(*o, "arguments")));
@@ -95,9 +95,9 @@ void run_view::show(std::string_view event_json) {
   } else if (type == "error") {
     note("! " + shortened(text(*o, "message")));
   } else if (type == "gap") {
-    note("* events " + text(*o, "from") + " to " + text(*o, "to") + " are no longer kept");
+    note("* events " + text(*o, "from") + " to " + text(*o, "to") + " are no longer stored");
   } else if (type == "server_draining") {
-    note("* the server restarts; waiting for it");
+    note("* the server is restarting; reconnecting");
   } else if (type == "status") {
     const auto status = text(*o, "status");
     if (status != "completed" && status != "failed" && status != "stopped") return;

@@ -41,7 +41,7 @@ TEST(run_view, a_second_attempt_is_announced) {
   t.view.show(R"({"type":"llm_response_start","step":1,"attempt":1})");
   t.view.show(R"({"type":"llm_response_chunk","content":"half"})");
   t.view.show(R"({"type":"llm_response_start","step":1,"attempt":2})");
-  EXPECT_NE(t.notes.find("begins anew"), std::string::npos);
+  EXPECT_NE(t.notes.find("is restarted"), std::string::npos);
 }
 
 TEST(run_view, a_second_attempt_after_one_that_wrote_nothing_is_not_announced) {

@@ -44,8 +44,7 @@ void drop_misplaced_variables(node& table, const json::value& schema, key_path p
     bool dropped = foreign && !has_room_for(child, *s);
     if (dropped) {
       warn(child, to_text(path),
-           is_table(child) ? "is no table; the variable names no setting" : "is a table; the variable names no setting",
-           out);
+           is_table(child) ? "is not a table; no setting has this name" : "is a table; no setting has this name", out);
     } else if (is_table(child)) {
       drop_misplaced_variables(child, *s, path, out);
       dropped = foreign && child.members.empty();

@@ -410,7 +410,7 @@ std::string fault_at(const json::value& schema, const std::string& path) {
     try {
       std::regex(std::string(p->get_string()));
     } catch (const std::regex_error&) {
-      return here("\"pattern\" is no regular expression");
+      return here("\"pattern\" is not a valid regular expression");
     }
   }
   if (const auto* f = member(schema, "form"); f && (!f->is_string() || !member(schema, "pattern")))

@@ -216,7 +216,7 @@ TEST(schema, its_own_faults) {
   EXPECT_EQ(fault(R"({"properties":{"a":{"type":"text"}}})"), "a: \"type\" names no known type");
   EXPECT_EQ(fault(R"({"properties":{"a":{"type":["string",1]}}})"), "a: \"type\" names no known type");
   EXPECT_EQ(fault(R"({"properties":{"a":{"properties":{"b":{"pattern":"("}}}}})"),
-            "a.b: \"pattern\" is no regular expression");
+            "a.b: \"pattern\" is not a valid regular expression");
   const auto form = "the top level: \"form\" must be a string that describes \"pattern\"";
   EXPECT_EQ(fault(R"({"pattern":"a","form":1})"), form);
   EXPECT_EQ(fault(R"({"form":"a"})"), form);

@@ -139,7 +139,8 @@ class reader {
       if (!std::isfinite(number->get())) out_.push_back({to.where, to_text(path_), "must be a finite number"});
       to.scalar = number->get();
     } else {
-      out_.push_back({to.where, to_text(path_), "is a date or a time, which no setting is; write a text in quotes"});
+      out_.push_back(
+          {to.where, to_text(path_), "is a date or time, but no setting has this type; put the value in quotes"});
       to.unresolved = true;
     }
     return to;
@@ -266,9 +267,9 @@ problem unknown_variable(std::string_view variable, const known_keys& known) {
     if (!meant.empty()) meant = std::string(env_prefix) + meant;
   }
   return {"environment " + std::string(variable), "",
-          meant.empty() ? "names no setting: the parts of a key are separated by two underscores, "
+          meant.empty() ? "does not name a setting: the parts of a key are separated by two underscores, "
                           "as in RUNYARD_HTTP__LISTEN"
-                        : "names no setting; did you mean " + meant + "?",
+                        : "does not name a setting; did you mean " + meant + "?",
           true};
 }
 
@@ -347,7 +348,8 @@ void apply_environment(node& tree, const environment& env, const known_keys& kno
     const node* at = &tree;
     std::string several, misplaced;
     for (std::size_t i = 0; at && i < path.size(); ++i) {
-      if (at->is != node::kind::table) misplaced = "names no setting: the value at " + at->where + " is no table";
+      if (at->is != node::kind::table)
+        misplaced = "does not name a setting: the value at " + at->where + " is not a table";
       const auto keys = meant_by(*at, path[i]);
       if (keys.size() > 1)
         for (const auto& [key, value] : keys) several += (several.empty() ? "" : " and ") + to_text({key});
@@ -356,14 +358,14 @@ void apply_environment(node& tree, const environment& env, const known_keys& kno
     }
     auto value = loose_value(it->second, "environment " + it->first);
     if (at && at->is == node::kind::table && value.is != node::kind::table)
-      misplaced = "names no setting: there is a table at " + at->where;
+      misplaced = "does not name a setting: there is a table at " + at->where;
     // set() would replace a value from a file.
     if (!misplaced.empty())
       out.push_back({value.where, "", std::move(misplaced), true});
     else if (several.empty())
       set(tree, path, std::move(value));
     else
-      out.push_back({"environment " + it->first, "", "may mean " + several + "; use --set, which names them apart"});
+      out.push_back({"environment " + it->first, "", "may mean " + several + "; use --set, which distinguishes them"});
   }
 }
 

@@ -120,7 +120,7 @@ TEST(toml, types) {
 TEST(toml, dates_and_times_are_no_settings) {
   problems p;
   parse_toml("a = 2026-01-02\n[b]\nc = [\"x\", 10:30:00]\nd = 2026-01-02T10:30:00Z\n", "c.toml", {}, p);
-  const std::string no = "is a date or a time, which no setting is; write a text in quotes";
+  const std::string no = "is a date or time, but no setting has this type; put the value in quotes";
   EXPECT_THAT(formatted(p),
               ElementsAre("c.toml:1:5: a: " + no, "c.toml:3:11: b.c[1]: " + no, "c.toml:4:5: b.d: " + no));
 }
@@ -194,7 +194,7 @@ TEST(environment_overrides, reach_keys_that_no_variable_can_spell) {
   EXPECT_EQ(text(at(tree, {"runs", "models", "x/y"})), "d");
   EXPECT_EQ(at(tree, {"runs", "models", "new_one"})->loose, "5") << "nothing like it is there";
   EXPECT_THAT(formatted(p), ElementsAre("environment RUNYARD_RUNS__MODELS__P_Q: may mean \"p.q\" and p-q; use --set, "
-                                        "which names them apart"));
+                                        "which distinguishes them"));
 }
 
 TEST(environment_overrides, a_variable_that_names_no_key_is_a_warning_with_the_right_one) {
@@ -210,7 +210,7 @@ TEST(environment_overrides, a_variable_that_names_no_key_is_a_warning_with_the_r
     return p.empty() ? "" : p[0].format();
   };
   EXPECT_EQ(said("RUNYARD_HTTP_LISTEN"),
-            "environment RUNYARD_HTTP_LISTEN: names no setting; did you mean "
+            "environment RUNYARD_HTTP_LISTEN: does not name a setting; did you mean "
             "RUNYARD_HTTP__LISTEN?");
   EXPECT_THAT(said("RUNYARD_DATABASE_URL"), HasSubstr("did you mean RUNYARD_DATABASE__URL?"));
   EXPECT_THAT(said("RUNYARD_DATADIR"), HasSubstr("did you mean RUNYARD_DATA_DIR?"));
@@ -234,8 +234,8 @@ TEST(environment_overrides, a_variable_replaces_neither_a_table_nor_its_parent) 
   EXPECT_EQ(text(at(tree, {"auth", "issuers", "a", "issuer"})), "x");
   ASSERT_EQ(p.size(), 3u);
   for (const auto& each : p) EXPECT_TRUE(each.warning) << each.format();
-  EXPECT_THAT(p[0].format(), HasSubstr("RUNYARD_AUTH__ISSUERS__A: names no setting: there is a table at"));
-  EXPECT_THAT(p[2].format(), HasSubstr("RUNYARD_LOG__LEVEL__X: names no setting: the value at"));
+  EXPECT_THAT(p[0].format(), HasSubstr("RUNYARD_AUTH__ISSUERS__A: does not name a setting: there is a table at"));
+  EXPECT_THAT(p[2].format(), HasSubstr("RUNYARD_LOG__LEVEL__X: does not name a setting: the value at"));
 }
 
 TEST(overrides, are_toml_values_or_strings) {

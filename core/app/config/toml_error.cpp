@@ -90,7 +90,7 @@ std::string line_sentence(std::string_view line, std::string_view description) {
     return "the line is neither a table such as [http] nor a setting such as key = \"value\"";
   }
   const std::string key(trimmed(line.substr(0, equals)));
-  if (key.empty()) return "there is no key in front of \"=\"";
+  if (key.empty()) return "there is no key before \"=\"";
   return value_sentence(key, trimmed(line.substr(equals + 1)), description);
 }
 

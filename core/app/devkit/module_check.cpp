@@ -111,7 +111,7 @@ class examination {
  public:
   explicit examination(const module_check& what) : what_(what) {
     const auto seen = module::inspect(what.file);
-    if (!seen.manifest) throw mend{seen.problems.empty() ? "is no module" : seen.problems.front()};
+    if (!seen.manifest) throw mend{seen.problems.empty() ? "is not a module" : seen.problems.front()};
     manifest_ = *seen.manifest;
   }
 
@@ -142,9 +142,10 @@ class examination {
     std::this_thread::sleep_for(100ms);
     const auto after = count_now();
     if (after.descriptors > before.descriptors)
-      throw mend{"a third life leaves " + std::to_string(after.descriptors - before.descriptors) +
-                 " descriptors open: destroy() must close what create() and start() opened"};
-    if (after.threads > before.threads) throw mend{"a third life leaves threads behind: stop() must join them"};
+      throw mend{"the third start/stop cycle leaves " + std::to_string(after.descriptors - before.descriptors) +
+                 " file descriptors open: destroy() must close what create() and start() opened"};
+    if (after.threads > before.threads)
+      throw mend{"the third start/stop cycle leaves threads running: stop() must join them"};
   }
 
   // Removes each host interface in turn: the module must refuse with a sentence, or work without it.
@@ -223,7 +224,7 @@ class examination {
     bool has_owner = false;
     for (const auto& each : what_.beside) {
       const auto seen = module::inspect(each);
-      if (!seen.manifest) throw mend{each + " is no module"};
+      if (!seen.manifest) throw mend{each + " is not a module"};
       for (const auto& p : seen.manifest->provides) has_owner = has_owner || p == transport_point;
       all.push_back({seen.manifest->name, each, {}});
     }
@@ -263,7 +264,7 @@ class examination {
       if (const auto why = t.start(); !why.empty()) throw mend{why};
       for (const auto& h : t.modules().health())
         if (h.module == manifest_.name && h.status != RY_OK && h.message.empty())
-          throw mend{"health() is not RY_OK and says nothing"};
+          throw mend{"health() returned an error without a message"};
     }
     std::string first;
     try {
@@ -341,10 +342,10 @@ class examination {
     std::array<char, 64> head{};
     const auto n = ::recv(socket.native_handle(), head.data(), head.size(), 0);
     if (n <= 0)
-      throw mend{"GET " + path + " is not answered within " + std::to_string(answer_seconds) +
-                 " seconds: each request is ended by exactly one answer"};
+      throw mend{"GET " + path + " gets no response within " + std::to_string(answer_seconds) +
+                 " seconds: a module must answer each request exactly once"};
     const std::string_view status(head.data(), static_cast<std::size_t>(n));
-    if (status.substr(0, 12) == "HTTP/1.1 500") throw mend{"GET " + path + " is answered by 500"};
+    if (status.substr(0, 12) == "HTTP/1.1 500") throw mend{"GET " + path + " gets a 500"};
   }
 
   const module_check& what_;
@@ -468,9 +469,9 @@ const char* word_of(verdict& v) {
   if (v.late) {
     v.said = "did not end within " + std::to_string(test_time.count()) + " seconds";
   } else if (v.code < 0) {
-    explain("ended by signal " + std::to_string(-v.code) + " (" + ::strsignal(-v.code));
+    explain("terminated by signal " + std::to_string(-v.code) + " (" + ::strsignal(-v.code));
   } else if (!v.finished) {
-    explain("the module ended the process (exit code " + std::to_string(v.code));
+    explain("the module terminated the process (exit code " + std::to_string(v.code));
   } else if (v.code == code_skipped) {
     return "skipped";
   } else if (v.code == 0) {
@@ -505,7 +506,7 @@ exit_code check_module(const module_check& what) {
   const auto listed = run_child(what, "names");
   if (listed.code != 0 || !listed.finished) {
     std::fprintf(stderr, "%s: %s\n", what.file.c_str(),
-                 listed.said.empty() ? "it ends the process when it is loaded" : listed.said.c_str());
+                 listed.said.empty() ? "it terminates the process when it is loaded" : listed.said.c_str());
     return exit_code::failed;
   }
   std::size_t passed = 0, failed = 0, skipped = 0;
@@ -522,7 +523,7 @@ exit_code check_module(const module_check& what) {
       tests.push_back(described(word, name, v.said));
   }
   if (passed + failed + skipped == 0) {
-    std::fprintf(stderr, "runyard: none of its tests has such a name\n");
+    std::fprintf(stderr, "runyard: the module has no test with this name\n");
     return exit_code::refused;
   }
   if (what.as == format::json)

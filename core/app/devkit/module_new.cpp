@@ -73,7 +73,7 @@ void write(const fs::path& file, const std::string& text) {
 
 void write_project(const fs::path& from, const fs::path& to, const std::string& name) {
   fs::create_directories(to.parent_path());
-  if (!fs::create_directory(to)) throw std::runtime_error(to.string() + " is there already");
+  if (!fs::create_directory(to)) throw std::runtime_error(to.string() + " already exists");
   try {
     for (const auto& entry : fs::directory_iterator(from)) {
       const auto file = to / named(entry.path().filename().string(), name);
@@ -98,7 +98,8 @@ std::string comma_separated(const std::vector<std::string>& all) {
 std::string fault_of(const new_module& what) {
   const auto has = [](const auto& all, const auto& one) { return std::find(all.begin(), all.end(), one) != all.end(); };
   if (!module::valid_module_name(what.name))
-    return "the name must be a small letter, then small letters, digits and _ (at most 63): " + what.name;
+    return "the name must be a lowercase letter, followed by lowercase letters, digits and _ (at most 63): " +
+           what.name;
   if (!has(template_languages(), what.lang)) return "--lang must be one of " + comma_separated(template_languages());
   const auto clash = [&](std::span<const std::string_view> words, const char* where) {
     return has(words, what.name) ? what.name + where + "; choose another name" : std::string();

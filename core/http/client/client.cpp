@@ -46,11 +46,11 @@ std::string render(const ry_client_request& r, const std::string& agent, std::st
     const auto name = sv(r.headers[i].name);
     const auto value = sv(r.headers[i].value);
     if (!is_token(name)) {
-      problem = "a header name holds a character that is not allowed";
+      problem = "a header name contains a character that is not allowed";
       return {};
     }
     if (!is_field_value(value)) {
-      problem = "the header " + std::string(name) + " holds a character that is not allowed";
+      problem = "the header " + std::string(name) + " contains a character that is not allowed";
       return {};
     }
     if (is_own(name)) continue;
@@ -180,7 +180,7 @@ void client::route(const ry_client_request& r, exchange_request& x) const {
   if (proxy_text.empty() && !from_environment) return;
   // The proxy would bypass the address guard.
   if (!(r.flags & RY_CLIENT_OPERATOR_URL)) {
-    x.proxy_problem = "a proxy is only for addresses of the operator";
+    x.proxy_problem = "a proxy can be used only for URLs from the configuration";
     return;
   }
   x.environment_proxy = from_environment;

@@ -155,7 +155,7 @@ TEST(client_proxy, refusals_name_the_proxy_and_no_credentials) {
       {"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", RY_PERMISSION_DENIED,
        "does not allow connections to model.example"},
       {"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n", RY_UNAVAILABLE, "could not connect to model.example"},
-      {"SSH-2.0-x\r\n\r\n", RY_UNAVAILABLE, "gave no HTTP answer"},
+      {"SSH-2.0-x\r\n\r\n", RY_UNAVAILABLE, "did not respond to CONNECT with HTTP"},
       {"HTTP/1.1 200 OK\r\n\r\nearly", RY_UNAVAILABLE, "sent data ahead"},
       {"HTTP/1.1 200", RY_UNAVAILABLE, "closed the connection"},
   };

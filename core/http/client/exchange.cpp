@@ -205,7 +205,7 @@ void exchange::tunnel_answered(std::span<char> data) {
   response_reader::piece piece;
   const auto outcome = reader_.feed(data, piece);
   if (outcome == response_reader::outcome::malformed)
-    return fail(RY_UNAVAILABLE, "http_client.proxy", who + " gave no HTTP answer to CONNECT");
+    return fail(RY_UNAVAILABLE, "http_client.proxy", who + " did not respond to CONNECT with HTTP");
   if (outcome == response_reader::outcome::more) return;
   const auto status = reader_.head().status;
   if (status / 100 != 2) {
@@ -407,7 +407,7 @@ void exchange::deliver(std::string_view body) {
     return;
   }
   if (received_ > request_.max_response)
-    return fail(RY_RESOURCE_EXHAUSTED, "http_client.too_large", "the answer is too large");
+    return fail(RY_RESOURCE_EXHAUSTED, "http_client.too_large", "the response is too large");
   if (!handler_.on_data) return;
   const observe::trace_scope scope(request_.trace);
   const auto st = module::invoke(hold_.get(), "http_client.on_data", handler_.on_data, ctx_, core::bytes(body));
@@ -542,7 +542,7 @@ void exchange::timed_out() {
   if (request_.total_timeout.count() > 0 && began_ + request_.total_timeout <= now)
     return fail(RY_DEADLINE_EXCEEDED, "http_client.total_timeout", "the answer was not complete in time");
   if (phase_ == phase::active)
-    return fail(RY_DEADLINE_EXCEEDED, "http_client.idle_timeout", "the server was silent too long");
+    return fail(RY_DEADLINE_EXCEEDED, "http_client.idle_timeout", "the server sent nothing for too long");
   fail(RY_DEADLINE_EXCEEDED, "http_client.connect_timeout",
        "no connection to " + std::get<target>(request_.to).authority +
            (via_ ? " through the proxy " + via_->authority : "") + " was made in time");

@@ -75,15 +75,15 @@ bool response_reader::parse_head(std::string_view block) {
   beast::error_code ec;
   parser.put(boost::asio::const_buffer(block.data(), block.size()), ec);
   if (ec || !parser.is_header_done()) {
-    problem_ = "the head of the answer is malformed";
+    problem_ = "the response headers are malformed";
     return false;
   }
   if (head_.status < 100 || head_.status > 999 || head_.status == 101) {
-    problem_ = "the status of the answer is not allowed";
+    problem_ = "the response status is not allowed";
     return false;
   }
   if (parser.te_count > 0 && (parser.te_count > 1 || !parser.te_chunked || parser.version < 11 || parser.has_length)) {
-    problem_ = "the transfer coding of the answer is not understood";
+    problem_ = "the transfer coding of the response is not supported";
     return false;
   }
   const unsigned s = head_.status;
@@ -107,23 +107,23 @@ response_reader::outcome response_reader::take_heads(std::string_view from, std:
   constexpr std::string_view expected = "HTTP/1.";
   for (;;) {
     const auto rest = from.substr(consumed);
-    if (rest.substr(0, expected.size()) != expected.substr(0, rest.size())) return fail("the answer is not HTTP/1.1");
+    if (rest.substr(0, expected.size()) != expected.substr(0, rest.size())) return fail("the response is not HTTP/1.1");
     const auto end = rest.find("\r\n\r\n", searched_);
     if (end == std::string_view::npos) {
       // Allows for a head of max_head bytes and three of the four bytes that end it.
-      if (rest.size() > max_head + 3) return fail("the head of the answer is too large");
+      if (rest.size() > max_head + 3) return fail("the response headers are too large");
       searched_ = rest.size() > 3 ? rest.size() - 3 : 0;
       return outcome::more;
     }
     searched_ = 0;
-    if (end > max_head) return fail("the head of the answer is too large");
+    if (end > max_head) return fail("the response headers are too large");
     if (!parse_head(rest.substr(0, end + 4))) return outcome::malformed;
     consumed += end + 4;
     if (head_.status / 100 != 1) {
       head_complete_ = true;
       return outcome::done;
     }
-    if (++interim_ > max_interim) return fail("too many interim answers");
+    if (++interim_ > max_interim) return fail("too many interim responses");
   }
 }
 
@@ -171,7 +171,7 @@ response_reader::outcome response_reader::feed_body(std::span<char> data, piece&
       char* end = rest.data();
       const auto used = chunks_.decode(rest, end);
       out.body = {rest.data(), static_cast<std::size_t>(end - rest.data())};
-      if (chunks_.failed()) return fail("the chunks of the answer are malformed");
+      if (chunks_.failed()) return fail("the chunks of the response are malformed");
       out.unused = rest.size() - used;
       return chunks_.done() ? outcome::done : outcome::more;
     }

@@ -17,7 +17,7 @@ std::variant<target, std::string> from_view(const boost::urls::url_view& u) {
   else if (scheme != boost::urls::scheme::http)
     return "only http and https URLs are allowed";
   if (!u.has_authority() || u.encoded_host().empty()) return "the URL has no host";
-  if (u.has_userinfo()) return "the URL must not hold a user name or password";
+  if (u.has_userinfo()) return "the URL must not contain a user name or password";
   const std::string host_text(u.encoded_host());
   auto host = guard::parse_host(host_text);
   if (!host) return "the URL's host is neither a name nor an address";

@@ -94,7 +94,7 @@ void password_hasher::answer(const waiter& w, ry_status st) const noexcept {
   try {
     ctx_.post(w.exec, [done = w.done, st] { done.fn(done.ctx, st, nullptr); });
   } catch (...) {
-    ctx_.log_error("a waiting password check was lost", ry::current_error());
+    ctx_.log_error("the result of a password check could not be delivered", ry::current_error());
   }
 }
 

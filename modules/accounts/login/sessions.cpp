@@ -77,8 +77,7 @@ ry::task<std::optional<session_tokens>> sessions::refresh(std::string token) {
   const auto r = co_await repo_.refresh(hash_secret(token), hash_secret(next), cfg_.session_days);
   if (!r) co_return std::nullopt;
   if (r->reused) {
-    ctx_.warn("a refresh token came back after its use: its session was ended",
-              {{"account", r->account}, {"session", r->session}});
+    ctx_.warn("a refresh token was reused; its session was ended", {{"account", r->account}, {"session", r->session}});
     co_await ended();
     co_return std::nullopt;
   }

@@ -82,8 +82,7 @@ ry::task<ry::result<void>> done_of(Start start) {
 
 delivery_worker::delivery_worker(const module_context& o) : context_(o) {
   const auto count = [&](const char* outcome) {
-    return o.ctx.metrics().counter("attempts_total", "Attempts to hand a notification to the orchestrator",
-                                   {{"outcome", outcome}});
+    return o.ctx.metrics().counter("attempts_total", "Attempts to send a notification", {{"outcome", outcome}});
   };
   sent_ = count("sent");
   retried_ = count("retry");
@@ -135,7 +134,7 @@ ry::task<ry::job_outcome> delivery_worker::deliver(ry::job job) {
   if (!driver) {
     const ry::error why(RY_UNAVAILABLE, "notifications.no_driver",
                         "notifications.orchestrator \"" + context_.config.orchestrator + "\" is not loaded");
-    context_.ctx.log_error("notifications wait", why);
+    context_.ctx.log_error("notifications wait: their orchestrator is not loaded", why);
     co_return ry::job_outcome::snooze(no_driver_ms);
   }
   const lease mine{job.id(), job.fence()};
@@ -284,7 +283,7 @@ ry::task<ry::job_outcome> delivery_worker::settle(ry::uuid id, ry::uuid account,
   if (state == "suppressed") suppressed_.add();
   if (state == "dead") dead_.add();
   if (state == "failed" || state == "dead") {
-    context_.ctx.warn("a notification was not delivered", {{"notification", id}, {"state", state}, {"why", v.why}});
+    context_.ctx.warn("a notification was not delivered", {{"notification", id}, {"state", state}, {"reason", v.why}});
   }
   if (v.pause_ms != 0) {
     const ry::error why(RY_FAILED_PRECONDITION, "notifications.orchestrator", v.why);
@@ -348,7 +347,7 @@ ry::task<ry::job_outcome> delivery_worker::update_subscriber(ry::job job) {
         if (is_final(done.error())) {
           context_.ctx.warn(
               "the orchestrator permanently rejects the devices of this provider: check that it has an integration for it",
-              {{"provider", provider}, {"why", done.error().message()}});
+              {{"provider", provider}, {"reason", done.error().message()}});
         } else {
           failed = done.error();
         }

@@ -34,7 +34,7 @@ ry::task<void> event_consumer::on_event(ry::event e) {
   const std::string workflow = what->workflow;
   auto key = workflow + ":" + std::to_string(e.id()) + ":" + account->to_string();
   const auto out = co_await context_.notify(std::move(key), *account, *std::move(what), *who);
-  context_.ctx.debug("an event was heard",
+  context_.ctx.debug("an event was received",
                      {{"kind", e.kind()}, {"workflow", workflow}, {"notification", out.id}, {"outcome", out.outcome}});
 }
 

@@ -122,14 +122,14 @@ ry::task<results> sender::send(notification n) const {
       // Otherwise Expo refuses the whole request.
       result r(RY_NOTIFY_PUSH, RY_NOTIFY_GONE, t.provider);
       r.token = t.value;
-      r.detail = "it is no push token of Expo";
+      r.detail = "it is not an Expo push token";
       out.push_back(std::move(r));
     } else if (t.provider == web_provider && options_.vapid) {
       add({t.value}, to_browser(n, t.value));
     } else {
       result r(RY_NOTIFY_PUSH, RY_NOTIFY_SKIPPED, t.provider);
       r.token = t.value;
-      r.detail = "there is no way to this provider";
+      r.detail = "this provider is not supported";
       out.push_back(std::move(r));
     }
   }

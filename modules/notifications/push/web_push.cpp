@@ -72,7 +72,7 @@ subscription read_subscription(std::string_view text) {
   subscription s;
   s.endpoint = text_member(o, "endpoint", "endpoint");
   if (s.endpoint.size() > max_endpoint_bytes || origin_of(s.endpoint).empty()) {
-    throw wrong("endpoint is no http address");
+    throw wrong("endpoint is not an http or https URL");
   }
   const auto* keys = o.if_contains("keys");
   if (keys == nullptr || !keys->is_object()) throw wrong("keys is missing");
@@ -83,7 +83,7 @@ subscription read_subscription(std::string_view text) {
     (void)public_key_of(s.p256dh);
   } catch (const ry::error& e) {
     if (e.status() != RY_INVALID_ARGUMENT) throw;
-    throw wrong("keys.p256dh is no public key");
+    throw wrong("keys.p256dh is not a public key");
   }
   return s;
 }

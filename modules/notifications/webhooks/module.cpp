@@ -67,7 +67,7 @@ class module {
 
  private:
   ry::metric count(const char* outcome) const {
-    return ctx_.metrics().counter("attempts_total", "Attempts to hand a webhook message over", {{"outcome", outcome}});
+    return ctx_.metrics().counter("attempts_total", "Attempts to deliver a webhook message", {{"outcome", outcome}});
   }
 
   ry::task<void> on_event(ry::event e) {
@@ -121,7 +121,7 @@ class module {
                           .value();
     if (rows.front().boolean(0)) {
       gone_.add();
-      ctx_.log(RY_LOG_ERROR, "a receiver of webhooks is disabled", {{"webhook", r->to.name}, {"why", why}});
+      ctx_.log(RY_LOG_ERROR, "a receiver of webhooks is disabled", {{"webhook", r->to.name}, {"reason", why}});
       co_return ry::job_outcome::dead(out.why());
     }
     co_return out;

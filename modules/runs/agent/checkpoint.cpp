@@ -29,7 +29,7 @@ void bill(live_run& run, const token_usage& usage, std::int64_t micro) {
 void warn_about_budget(live_run& run) {
   if (!crosses_soft_budget(run.progress.spending, run.progress.charged_micro, run.progress.unbilled.micro)) return;
   run.events.buffer.append("error")
-      .text("message", "The run's budget is used up; it goes on")
+      .text("message", "The run's budget is used up; the run continues")
       .text("error_code", "BUDGET_EXCEEDED")
       .boolean("recoverable", true);
 }

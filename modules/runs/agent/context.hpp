@@ -40,7 +40,7 @@ std::size_t to_summarise(const std::vector<chat_message>& messages, std::int64_t
 std::string transcript(const std::vector<chat_message>& messages, std::size_t count, std::int64_t room);
 inline constexpr std::string_view summary_instruction =
     "You condense the beginning of a conversation between a user, an assistant and the assistant's tools, "
-    "so that the assistant can go on without it. Keep what the user asked for and decided, what was found "
+    "so that the assistant can continue without it. Keep what the user asked for and decided, what was found "
     "out, file names, numbers, identifiers, what has been done and what is left to do. Leave out "
     "pleasantries and what was superseded. Write plain text, at most 600 words.";
 // The body of the summary's message. It contains the request that this run works on verbatim if that is among the

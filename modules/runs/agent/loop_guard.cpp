@@ -16,7 +16,7 @@ std::size_t hash_of(const tool_call& call) {
 
 std::string_view loop_guard::refusal() {
   return "The call was not made: the same call gave the same result again and again. Try something else, or "
-         "answer with what you know. If it is asked for once more, the run is ended.";
+         "answer with what you know. If you make this call again, the run ends.";
 }
 
 loop_guard::verdict loop_guard::judge(const tool_call& call, std::int64_t limit) const {

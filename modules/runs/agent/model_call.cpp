@@ -165,10 +165,10 @@ void model_call::add(std::string_view type, std::string_view text) {
 }
 
 void model_call::report_notice(std::string_view code, std::string_view message) {
-  ctx_.warn("part of a model request was left out", {{"run", run_->who.run.to_string()},
-                                                     {"provider", provider_->name},
-                                                     {"code", std::string(code)},
-                                                     {"message", std::string(message)}});
+  ctx_.warn("part of a model request was omitted", {{"run", run_->who.run.to_string()},
+                                                    {"provider", provider_->name},
+                                                    {"code", std::string(code)},
+                                                    {"message", std::string(message)}});
   if (shown_to_ == audience::none) return;
   append_notice(*run_, code, message);
   run_->events.deliver_soon();
@@ -208,7 +208,7 @@ std::string model_call::take_reasoning() {
 
 std::string model_call::error_text(ry_status st) const {
   if (!message_.empty()) return message_;
-  return std::string("The model could not be asked: ") + ry::status_name(st);
+  return std::string("The request to the model could not be sent: ") + ry::status_name(st);
 }
 
 namespace {

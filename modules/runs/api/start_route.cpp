@@ -447,7 +447,7 @@ ry::task<void> start_route::place_files(const work& w, upload_parser& uploads, c
     failure = ry::current_error();
   }
   if (failure) {
-    context_.ctx.log_error("the files of a start could not be placed yet", *failure);
+    context_.ctx.log_error("the files of a start could not be written to the workspace yet", *failure);
     co_await context_.ctx.switch_to(w.exec);
   }
 }
@@ -501,9 +501,12 @@ void start_route::begin_run(const work& w, const start_result& run, ry_exec* exe
     context_.live.remove(*live);
     const std::string status = ry::status_name(st);
     if (st == RY_UNAVAILABLE)  // this node is about to stop
-      context_.ctx.info("a started run is left to another worker", {{"run", run.run_id}, {"status", status}});
+      context_.ctx.info("another node will execute a started run: this node is stopping",
+                        {{"run", run.run_id}, {"status", status}});
     else
-      context_.ctx.warn("a started run could not be adopted", {{"run", run.run_id}, {"status", status}});
+      context_.ctx.warn(
+          "this node could not take the job of a started run; another node claims it when the lease expires",
+          {{"run", run.run_id}, {"status", status}});
   }
 }
 

@@ -149,7 +149,8 @@ std::shared_ptr<stream_route::remote_source> stream_route::subscribe(const sessi
           f->durable = std::max(f->durable, m.cursor);
           f->check_log = f->check_log || m.cursor == 0;
         } else if (!f->tail.add(m.bytes, m.cursor)) {
-          ctx.warn("another node sent what are no events of the run; the log is read instead", {{"run", id}});
+          ctx.warn("another node sent malformed events of a run; the stream reads the event log instead",
+                   {{"run", id}});
           f->check_log = true;
         }
         f->wake_pending = true;
@@ -172,7 +173,8 @@ ry::task<void> stream_route::watch(session& s) {
   if (s.announced_us == 0) s.watcher_id = context_.ctx.new_uuid();
   s.announced_us = now;
   ry::result<void> done = co_await context_.repo.watch(s.watcher_id, s.id);
-  if (!done && done.status() != RY_CANCELLED) context_.ctx.log_error("a reader could not be noted", done.error());
+  if (!done && done.status() != RY_CANCELLED)
+    context_.ctx.log_error("the row for an open stream (runs.watcher) could not be written", done.error());
 }
 
 ry::task<void> stream_route::unwatch(session& s) {

@@ -20,7 +20,7 @@ members read_zip(const std::string& path, const std::function<bool(std::string_v
   const std::unique_ptr<archive, int (*)(archive*)> in(archive_read_new(), &archive_read_free);
   if (!in || archive_read_support_format_zip_seekable(in.get()) != ARCHIVE_OK ||
       archive_read_open_filename(in.get(), path.c_str(), 64 * 1024) != ARCHIVE_OK) {
-    out.problem = "it is no archive that can be read";
+    out.problem = "it is not a readable archive";
     return out;
   }
   std::size_t total = 0;

@@ -59,7 +59,7 @@ pdf_text judge_pdf(int status, std::string text, std::string_view messages) {
   } else if (reports("Incorrect password")) {
     out.problem = "it is encrypted and needs a password";
   } else if (status == copying_not_allowed) {
-    out.problem = "it is protected against the extraction of its text";
+    out.problem = "its permissions do not allow text extraction";
   } else if (reports("Unsupported security handler") || reports("Unsupported version/revision")) {
     out.problem = "it is encrypted in a way that cannot be read";
   } else if (reports("Missing language pack")) {

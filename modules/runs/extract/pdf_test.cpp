@@ -13,7 +13,7 @@ TEST(pdf_test, a_missing_text_has_a_reason) {
   EXPECT_EQ(judge_pdf(1, "", "Command Line Error: Incorrect password\n").problem,
             "it is encrypted and needs a password");
   EXPECT_EQ(judge_pdf(3, "", "Permission Error: Copying of text from this document is not allowed.\n").problem,
-            "it is protected against the extraction of its text");
+            "its permissions do not allow text extraction");
   EXPECT_EQ(judge_pdf(1, "", "Syntax Error: Couldn't find trailer dictionary\n").problem, "it is damaged");
   EXPECT_TRUE(judge_pdf(1, "", "Syntax Error: Couldn't find trailer dictionary\n").damaged);
   EXPECT_FALSE(judge_pdf(1, "", "Command Line Error: Incorrect password\n").damaged);

@@ -29,7 +29,7 @@ constexpr std::uint64_t total_limit_factor =
 
 constexpr std::string_view system_prompt = "You are being checked. Do exactly what the user asks, briefly.";
 constexpr std::string_view tools =
-    R"([{"name":"get_weather","description":"The present weather of one city.","parameters":)"
+    R"([{"name":"get_weather","description":"The current weather in one city.","parameters":)"
     R"({"type":"object","properties":{"city":{"type":"string","description":"Name of the city"}},)"
     R"("required":["city"]}}])";
 constexpr std::string_view many_numbers =
@@ -229,7 +229,7 @@ class model_check::check_sequence {
       case outcome::complete:
         return false;
       case outcome::calls:
-        set(r, check_state::failed, "the model made calls instead of answering with text: " + calls_text(a.calls));
+        set(r, check_state::failed, "the model called tools instead of answering with text: " + calls_text(a.calls));
         break;
       case outcome::truncated:
         set(r, check_state::failed, "the answer was truncated at the output limit");
@@ -269,10 +269,10 @@ class model_check::check_sequence {
     probe_answer a;
     co_await request_answer(
         r, default_options(),
-        single_message(user_message("Write the numbers from 1 to 40, separated by blanks, and nothing else.")), a);
+        single_message(user_message("Write the numbers from 1 to 40, separated by spaces, and nothing else.")), a);
     if (fails_as_text(r, a)) co_return;
     if (a.chunks < 3)
-      set(r, check_state::unsupported, "the answer arrived as a whole, not as a stream");
+      set(r, check_state::unsupported, "the answer arrived at once, not as a stream");
     else if (a.first_ms > slow_answer_ms && a.last_ms - a.first_ms < 20)
       set(r, check_state::unsupported,
           "all chunks arrived at once after " + std::to_string(a.first_ms) +
@@ -309,7 +309,7 @@ class model_check::check_sequence {
     co_await request_answer(r, default_options(tools), messages, a);
     if (fails_with_feature(r, a, "tools")) co_return;
     if (a.calls.empty()) {
-      set(r, check_state::unsupported, "the model answered with a text instead of a call of the tool");
+      set(r, check_state::unsupported, "the model answered with text instead of calling the tool");
       co_return;
     }
     if (city_of(a.calls.front()).empty() || a.finish == RY_LLM_FINISH_LENGTH) {
@@ -435,8 +435,9 @@ class model_check::check_sequence {
       set(r, check_state::unsupported, "the provider accepts any key: everyone who can reach it can use it");
     else
       set(r, check_state::failed,
-          std::string("a wrong key is not reported as one, but as ") + ry::status_name(a.status) +
-              (is_retryable(a.status) ? ", so runs would retry" : "") + ": " + a.error);
+          std::string("a wrong key is reported as ") + ry::status_name(a.status) +
+              " instead of as an authentication error" + (is_retryable(a.status) ? ", so runs would retry" : "") +
+              ": " + a.error);
   }
 
   ry::task<provider_set::handle> open_with_config(json::object config, std::string& problem) {
@@ -499,7 +500,7 @@ class model_check::check_sequence {
     if (!has_entry(config_.context_tokens))
       out.push_back({setting("context_tokens"), "",
                      "not configured, so " + std::to_string(config_.window_of(report_.name)) +
-                         " tokens are assumed; take the number from the provider's documentation"});
+                         " tokens are assumed; use the number in the provider's documentation"});
     if (!report_.has_price) out.push_back({setting("prices"), "", "not configured, so answers cost nothing"});
     const json::value* usage = provider_config_.if_contains("stream_usage");
     if (report_.estimated_usage && usage != nullptr && *usage == false)

@@ -133,7 +133,7 @@ void finalize(probe_state& p, std::uint64_t timeout_ms) {
     a.error = "the answer is longer than " + size_text(max_probe_bytes);
   } else if (a.timed_out) {
     a.status = RY_DEADLINE_EXCEEDED;
-    a.error = "no whole answer came within " + std::to_string(timeout_ms / 1000) + " s";
+    a.error = "no complete answer arrived within " + std::to_string(timeout_ms / 1000) + " s";
   } else if (a.status == RY_OK) {
     a.status = status_of_answer(a.finish, !a.calls.empty());
     if (a.status != RY_OK)
@@ -189,7 +189,7 @@ ry::task<void> probe(const ry::context& ctx, ry_exec* exec, provider_set::handle
       driver.table->complete(driver.self, p->provider->instance, ry::str(request), exec, &sink, p.get(), &p->call);
   if (start_status != RY_OK) {
     out.status = start_status;
-    out.error = std::string("the request could not be made: ") + ry::status_name(start_status);
+    out.error = std::string("the request could not be sent: ") + ry::status_name(start_status);
     co_return;
   }
   ry::cancel_source ended;

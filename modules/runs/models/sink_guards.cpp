@@ -73,7 +73,8 @@ void sink_guards::report(slot& s, violation broken, const char* text, const char
       driver = s.driver;
     }
     if (!ctx_.driver_misbehaved(RY_LLM_PROVIDER_1, driver, text, callback))
-      ctx_.warn("a model provider's driver broke a rule", {{"driver", driver}, {"rule", text}, {"callback", callback}});
+      ctx_.warn("the driver of a model provider violated its contract",
+                {{"driver", driver}, {"rule", text}, {"callback", callback}});
   });
 }
 
@@ -85,7 +86,7 @@ sink_guards::slot* sink_guards::accept_callback(const void* handle, const char* 
     return nullptr;
   }
   if (!s.guards.ctx_.on_exec(s.exec)) {
-    s.guards.report(s, wrong_thread, "a callback on another thread than the executor's", callback);
+    s.guards.report(s, wrong_thread, "a callback on a thread other than the executor's", callback);
     return nullptr;
   }
   if (r.is(starting)) s.guards.report(s, inside_complete, "a callback inside of complete()", callback);

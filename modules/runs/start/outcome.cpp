@@ -24,7 +24,7 @@ constexpr outcome_row outcomes[] = {
     {start_outcome::queued, "queued"},
     {start_outcome::replay, "replay"},
     {start_outcome::no_account, "no_account", 401, "Not authenticated"},
-    {start_outcome::key_reused, "key_reused", 409, "Idempotency-Key was used before with another body"},
+    {start_outcome::key_reused, "key_reused", 409, "Idempotency-Key was used before with a different body"},
     {start_outcome::prompt_required, "prompt_required", 400, "prompt required when creating new thread"},
     {start_outcome::thread_not_found, "thread_not_found", 404, "Thread not found"},
     {start_outcome::project_not_found, "project_not_found", 404, "Project not found"},

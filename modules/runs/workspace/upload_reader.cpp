@@ -150,7 +150,7 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
     f.size = static_cast<std::uint64_t>(file.size);
     if (f.found == "text") {
       f.text_bytes = text.size();
-      if (f.truncated) text += "\n[The text goes on: this is its beginning.]\n";
+      if (f.truncated) text += "\n[The text continues: this is its beginning.]\n";
       const std::string path = "uploads/.text/" + file.name + ".txt";
       ry::result<void> wrote = co_await p.files.write(run, path, text);
       if (!wrote) {

@@ -294,7 +294,7 @@ ry::task<ry::result<void>> workspace_store::fetch(const driver& d, const workspa
           for (; i < all.size() && part.size() < batch_bytes; ++i) {
             const auto piece = pieces.find(all[i]);
             if (piece == pieces.end())
-              co_return ry::error(RY_ABORTED, "runs.workspace_moved", "the workspace changed meanwhile");
+              co_return ry::error(RY_ABORTED, "runs.workspace_moved", "the workspace changed in the meantime");
             part += piece->second;
           }
           const bool wrote = co_await ctx_.run_blocking([&spool, &part] { return append_file(spool, part); });

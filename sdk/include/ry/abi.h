@@ -100,7 +100,7 @@ typedef struct ry_uuid {
 /* Names one started operation. Never reused while the process lives: a late cancel is a no-op. */
 typedef uint64_t ry_op_id;
 
-typedef struct ry_host ry_host; /* one per loaded module generation; valid until destroy() returns */
+typedef struct ry_host ry_host; /* one per module instance; valid until destroy() returns */
 typedef struct ry_exec ry_exec; /* a serial executor of the host; lives as long as the host */
 typedef struct ry_registrar ry_registrar; /* valid only inside create() */
 

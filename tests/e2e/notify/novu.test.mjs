@@ -221,7 +221,7 @@ test('disabled channels are never sent: without conditions in Novu the notificat
   for (const [name, channels] of [['part1', Channel.email], ['part2', Channel.email | Channel.push], ['part3', Channel.push | Channel.inApp]]) {
     const a = await d.call({ trigger: completed(name, { channels }) });
     assert.deepEqual(a.results.map((r) => [r.channels, r.result]), [[channels, Result.skipped]]);
-    assert.match(a.results[0].detail, /not wanted on all channels.*notify_novu\.step_conditions is not set/);
+    assert.match(a.results[0].detail, /a channel is disabled.*notify_novu\.step_conditions is not set/);
     assert.equal(novu.of(txn(name)).length, 0);
   }
   assert.equal(d.err.match(/step_conditions/g).length, 1, 'the log says it once');

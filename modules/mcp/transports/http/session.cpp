@@ -105,7 +105,7 @@ ry_status exchange::deliver(std::string_view json) {
   delivered_ = true;
   const auto st = session_.sink_.message(message_.token, json);
   if (st == RY_OK || st == RY_RESOURCE_EXHAUSTED) return st;
-  error_ = ry::error(st, "mcp.http", "the answer could not be taken");
+  error_ = ry::error(st, "mcp.http", "the response could not be processed");
   return RY_ABORTED;
 }
 

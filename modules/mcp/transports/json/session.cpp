@@ -215,7 +215,7 @@ bool session::read_output(std::string_view bytes) {
     const auto st = sink_.message(0, text);
     paused_ = st == RY_RESOURCE_EXHAUSTED;
     if (st != RY_OK && !paused_) {
-      report_end(ry::error(st, "mcp.json", "a message could not be taken"));
+      report_end(ry::error(st, "mcp.json", "a message could not be processed"));
     }
   }
   return !paused_ || closing_;
@@ -230,7 +230,7 @@ void session::read_errors(std::string_view bytes) {
   logged_bytes_ = std::min(max_logged, logged_bytes_ + bytes.size());
   for (std::size_t end; (end = unlogged_.find('\n')) != std::string::npos; unlogged_.erase(0, end + 1)) {
     const auto line = trimmed(std::string_view(unlogged_).substr(0, end));
-    if (!line.empty()) ctx_.info("a local MCP server says", {{"server", server_}, {"text", line}});
+    if (!line.empty()) ctx_.info("standard error of a local MCP server", {{"server", server_}, {"text", line}});
   }
 }
 

@@ -169,7 +169,7 @@ command read_command(std::string_view config_json) {
         throw ry::bad_request("mcp.config", "env must be an object with variable names as keys and strings as values");
       }
       if (is_forbidden_variable(name)) {
-        throw ry::bad_request("mcp.config", "env." + name + " may not be set: it changes what is run");
+        throw ry::bad_request("mcp.config", "env." + name + " must not be set: it changes which program is executed");
       }
       c.env.emplace_back(std::move(name), text(value));
     }
@@ -219,7 +219,7 @@ std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, 
     return std::string(key) + " = " + std::to_string(bytes >> 20);
   };
   if (reason == RY_REASON_DEADLINE) return "wall_seconds = " + std::to_string(s.wall_ms / 1000);
-  if (reason == RY_REASON_OVERLOAD && contains_any({"sandbox: ended, its cache"}))
+  if (reason == RY_REASON_OVERLOAD && contains_any({"sandbox: terminated: its cache"}))
     return mb("package_cache_mb", s.cache_bytes);
   if (reason == RY_REASON_OVERLOAD) return mb("memory_mb", s.memory_bytes);
   if (code == -SIGXFSZ || code == 128 + SIGXFSZ || contains_any({"EFBIG", "File too large"}))
@@ -241,8 +241,8 @@ std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, 
 }
 
 bool machine_is_short_of_resources(std::string_view errors) {
-  return errors.find("sandbox: ended, the disk of the server") != std::string_view::npos ||
-         errors.find("sandbox: ended, the memory of the server") != std::string_view::npos;
+  return errors.find("sandbox: terminated: the server's disk is nearly full") != std::string_view::npos ||
+         errors.find("sandbox: terminated: the server is nearly out of memory") != std::string_view::npos;
 }
 
 std::string disallowed_variable(const settings& s, const command& c) {

@@ -123,11 +123,13 @@ TEST(settings, the_exceeded_limit_of_a_program_is_reported) {
   EXPECT_EQ(limit_of(1, 0, "Error: spawn /usr/bin/node EAGAIN"), "processes = 64");
   EXPECT_EQ(limit_of(134, 0, "Assertion failed: uv_thread_create"), "processes = 64");
   EXPECT_EQ(limit_of(2, 0, "sh: 0: Cannot fork"), "processes = 64");
-  EXPECT_EQ(limit_of(-9, RY_REASON_OVERLOAD, "sandbox: ended, its processes took more than 100 MiB of memory together"),
-            "memory_mb = 100");
+  EXPECT_EQ(
+      limit_of(-9, RY_REASON_OVERLOAD, "sandbox: terminated: its processes took more than 100 MiB of memory together"),
+      "memory_mb = 100");
   EXPECT_EQ(limit_of(134, 0, "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"),
             "memory_mb = 100");
-  EXPECT_EQ(limit_of(-9, RY_REASON_OVERLOAD, "sandbox: ended, its cache is larger than 3 MiB"), "package_cache_mb = 3");
+  EXPECT_EQ(limit_of(-9, RY_REASON_OVERLOAD, "sandbox: terminated: its cache is larger than 3 MiB"),
+            "package_cache_mb = 3");
   EXPECT_EQ(limit_of(1, 0, "Error: EMFILE: too many open files"), "open_files = 99");
   EXPECT_EQ(limit_of(153, 0, ""), "file_mb = 7");
   EXPECT_EQ(limit_of(1, 0, "ENOSPC: no space left on device, write"), "scratch_mb = 5");
@@ -138,11 +140,11 @@ TEST(settings, the_exceeded_limit_of_a_program_is_reported) {
 }
 
 TEST(settings, termination_for_lack_of_machine_resources_is_not_a_limit_of_the_program) {
-  EXPECT_TRUE(machine_is_short_of_resources("\nsandbox: ended, the disk of the server is nearly full\n"));
-  EXPECT_TRUE(machine_is_short_of_resources("error\nsandbox: ended, the memory of the server is nearly used up\n"));
+  EXPECT_TRUE(machine_is_short_of_resources("\nsandbox: terminated: the server's disk is nearly full\n"));
+  EXPECT_TRUE(machine_is_short_of_resources("error\nsandbox: terminated: the server is nearly out of memory\n"));
   EXPECT_FALSE(
-      machine_is_short_of_resources("sandbox: ended, its processes took more than 100 MiB of memory together"));
-  EXPECT_FALSE(machine_is_short_of_resources("the memory of the server is nearly used up"));
+      machine_is_short_of_resources("sandbox: terminated: its processes took more than 100 MiB of memory together"));
+  EXPECT_FALSE(machine_is_short_of_resources("the server is nearly out of memory"));
 }
 
 TEST(settings, package_runners_get_cache_variables) {

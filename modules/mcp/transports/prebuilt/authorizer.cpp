@@ -122,7 +122,7 @@ ry::task<ry::mcp::resolved> authorizer::renew_leased(ry::uuid id, ry::uuid accou
   }
   const auto challenge = oauth::read_challenge(r.authenticate);
   if (r.http_status == 403 && !requires_more_scope(challenge))
-    throw unauthenticated("it refuses this: HTTP status 403");
+    throw unauthenticated("it denied access (HTTP status 403)");
   const bool step_up = r.http_status == 403;
 
   // The operator may have set the integration's issuer in the meantime.
@@ -177,7 +177,7 @@ void authorizer::bind_to(profile& p, const oauth::discovered& d) const {
   if (!c.as.issuer.empty() && changed) {
     if (!p.oauth->client_id.empty() && pinned.empty()) {
       throw unauthenticated("its authorization server was " + c.as.issuer + " and is now " + d.as.issuer +
-                            "; the profile's client_id belongs to the former");
+                            "; the profile's client_id belongs to the first one");
     }
     c.client = {};
     c.tokens = {};

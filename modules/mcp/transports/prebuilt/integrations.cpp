@@ -71,7 +71,7 @@ integrations read_integrations(std::string_view settings_json) {
       if (has_secret && i.oauth->issuer.empty()) {
         throw std::invalid_argument(path +
                                     ".oauth.issuer is required with a client_secret or a private_key: "
-                                    "the authorization server that may see what they prove");
+                                    "the authorization server to which these credentials may be sent");
       }
     }
     out.emplace(std::string(name.data(), name.size()), std::move(i));

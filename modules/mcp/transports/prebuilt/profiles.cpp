@@ -46,7 +46,7 @@ void profile_store::apply_integration(profile& p, const std::string& integration
   }
   const auto at = offered_.find(integration);
   if (at == offered_.end()) {
-    throw ry::precondition("mcp.integration", "the profile's integration is not offered any more");
+    throw ry::precondition("mcp.integration", "the profile's integration is no longer offered");
   }
   p.url = at->second.url;
   p.type = at->second.type;

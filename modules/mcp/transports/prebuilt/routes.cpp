@@ -253,7 +253,8 @@ ry::task<ry::response> routes::confirm(ry::request r) const {
 
 void routes::log_rejected_callback(std::string_view request_id, std::string_view reason) const {
   const auto n = callback_warnings_.due();
-  if (n != 0) ctx_.warn("OAuth callbacks were refused", {{"request_id", request_id}, {"why", reason}, {"refused", n}});
+  if (n != 0)
+    ctx_.warn("OAuth callbacks were refused", {{"request_id", request_id}, {"reason", reason}, {"refused", n}});
 }
 
 ry::task<ry::response> routes::callback(ry::request r) const {

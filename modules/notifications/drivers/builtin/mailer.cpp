@@ -47,7 +47,7 @@ ry::task<ry::notify::result> mailer::send(ry::notify::notification n) const {
       category, n.to.email, n.texts.title, bodies, n.bulk, key, left_s);
   if (!written) {
     if (written.error().is("db.RY422")) {
-      co_return said(RY_NOTIFY_REFUSED, "The account's email is no valid address");
+      co_return said(RY_NOTIFY_REFUSED, "The account's e-mail address is not valid");
     }
     throw written.error();
   }

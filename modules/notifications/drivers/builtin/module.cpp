@@ -24,8 +24,10 @@ class driver {
       push_.use(std::move(key));
     } catch (const ry::error& e) {
       if (e.status() != RY_DATA_LOSS) throw;
-      ctx_.log(RY_LOG_ERROR, "there is no Web Push until the key for secrets is back or vapid_private_key is set",
-               {{"why", e.message()}});
+      ctx_.log(
+          RY_LOG_ERROR,
+          "Web Push is disabled: its key cannot be decrypted. Restore secrets.key, or set notify_builtin.vapid_private_key",
+          {{"reason", e.message()}});
     }
   }
 
@@ -64,7 +66,7 @@ class driver {
       } catch (const ry::error& e) {
         // Asked again later; this does not lose the results of the e-mails.
         if (e.status() == RY_CANCELLED) throw;
-        ctx_.log_error("Expo was asked for receipts in vain", e);
+        ctx_.log_error("push receipts could not be fetched from Expo", e);
         for (const auto& s : phones) of_phones.emplace_back(s.channels, RY_NOTIFY_ACCEPTED, s.provider);
       }
     }

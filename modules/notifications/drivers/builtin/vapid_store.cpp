@@ -23,12 +23,12 @@ ry::task<notify_push::vapid_key> kept_vapid_key(const ry::context& ctx) {
                              ry::bytes_view(fresh)))
         .value();
     sealed = co_await sealed_key(ctx);
-    ctx.info("a key for Web Push was made");
+    ctx.info("a Web Push (VAPID) key was generated");
   }
   auto opened = ctx.secrets().open(place, sealed.value());
   if (!opened) {
     throw ry::error(RY_DATA_LOSS, "notify_builtin.vapid",
-                    "the kept key for Web Push cannot be opened with this deployment's key for secrets");
+                    "the stored Web Push key cannot be decrypted with secrets.key");
   }
   ctx.secrets().redact(*opened);
   co_return notify_push::vapid_key::read(*opened);

@@ -153,7 +153,7 @@ std::string failure_text(const answer& a) {
 result read_trigger(const answer& a, std::uint32_t channels) {
   if (a.status / 100 != 2) return refusal(a, channels);
   const auto v = unwrapped(a.body);
-  if (!v) return made(channels, RY_NOTIFY_RETRY, "Novu's answer is no JSON");
+  if (!v) return made(channels, RY_NOTIFY_RETRY, "Novu's response is not JSON");
   return verdict(*v, channels);
 }
 
@@ -170,7 +170,7 @@ results read_bulk(const answer& a, const std::vector<std::uint32_t>& channels) {
   }
   const auto v = unwrapped(a.body);
   if (!v || !v->is_array() || v->get_array().size() != channels.size()) {
-    return each(RY_NOTIFY_RETRY, "Novu's answer does not fit the request", 0);
+    return each(RY_NOTIFY_RETRY, "Novu's response does not match the request", 0);
   }
   for (std::size_t i = 0; i < channels.size(); ++i) {
     out.push_back(verdict(v->get_array()[i], channels[i]));

@@ -69,7 +69,7 @@ ry::task<ry::result<answer>> driver::send(call c, std::int64_t deadline_us) {
     if (wait == 0) break;
     if (now + wait >= deadline_us) {
       const auto seconds = static_cast<std::uint32_t>((wait + 999'999) / 1'000'000);
-      const auto full = ry::exhausted("notify_novu.rate", "Novu's rate limit leaves no room now");
+      const auto full = ry::exhausted("notify_novu.rate", "Novu's rate limit is reached");
       co_return full.with_retry_after(seconds);
     }
     ry::result<void> slept = co_await ctx_.sleep(static_cast<std::uint64_t>((wait + 999) / 1000));
@@ -119,11 +119,10 @@ ry::task<results> driver::trigger(notification n) {
   if (carried != 0 && is_part(n) && !settings_.step_conditions) {
     if (!warned_.exchange(true)) {
       ctx_.warn(
-          "what is not wanted on all channels is not handed to Novu, until its steps have conditions and "
-          "notify_novu.step_conditions is set");
+          "notifications with a disabled channel are not sent through Novu. Add conditions on payload.channels to the steps of its workflows, then set notify_novu.step_conditions = true");
     }
     result r(asked, RY_NOTIFY_SKIPPED, "novu");
-    r.detail = "not wanted on all channels, and Novu sends on all: notify_novu.step_conditions is not set";
+    r.detail = "a channel is disabled, and Novu would send on all channels: notify_novu.step_conditions is not set";
     results out;
     out.push_back(std::move(r));
     co_return std::move(out);
@@ -256,7 +255,7 @@ ry::task<void> driver::put_subscriber(ry::notify::subscriber who) {
   if (api == subscribers_api::v2 && a.status == 404) {
     a = co_await ask(subscriber_call(who, subscribers_api::v1));
     if (a.status / 100 == 2 && api_.exchange(subscribers_api::v1) == subscribers_api::v2) {
-      ctx_.info("this Novu knows subscribers under /v1 only");
+      ctx_.info("this Novu server supports subscribers only under /v1");
     }
   }
   check_answer(a);
@@ -287,7 +286,7 @@ ry::task<results> driver::follow(std::vector<ry::notify::sent> all) {
     const auto asked = asked_.find(s.key);
     if (const auto extra = asked ? unasked_channels(messages, *asked) : 0; extra != 0) {
       ctx_.warn(
-          "Novu sent on channels that were not asked for: its steps lack the condition on "
+          "Novu sent on channels that are disabled: its steps lack the condition on "
           "payload.channels",
           {{"key", std::string_view(s.key)}, {"channels", static_cast<std::int64_t>(extra)}});
     }

@@ -17,7 +17,7 @@ namespace runs {
 
 // The result for the model if the worker of a call was lost before the result was stored.
 inline constexpr std::string_view unknown_call_outcome =
-    "The outcome of this call is unknown: the server that ran it went away. It may or may not have taken effect.";
+    "The outcome of this call is unknown: the server that executed it stopped. It may or may not have taken effect.";
 // resumed: another worker made the call. It is not repeated; its source may still have the result.
 enum class call_kind { first, resumed };
 // Whether the tool's source can resume calls of another worker.

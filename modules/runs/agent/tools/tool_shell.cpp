@@ -100,7 +100,7 @@ ry::task<tool_outcome> run_shell(module_context& p, std::shared_ptr<live_run> ru
   const ry_status st = driver->table->run(driver->self, ry::str(project), &spec, run->exec, &sink, &state, &state.call);
   if (st == RY_RESOURCE_EXHAUSTED)
     co_return tool_outcome{
-        "the command was not started: the server's disk is nearly full or its memory is nearly used up. Try again later",
+        "the command was not started: the server's disk is nearly full or it is nearly out of memory. Try again later",
         true};
   if (st != RY_OK) co_return tool_outcome{"the sandbox could not run the command", true};
   {
@@ -121,9 +121,9 @@ ry::task<tool_outcome> run_shell(module_context& p, std::shared_ptr<live_run> ru
   if (dropped != 0) text += "\n[" + std::to_string(dropped) + " more bytes of output were dropped]";
   text = shorten(text, max_result_bytes);
   if (state.exit.why == RY_REASON_DEADLINE)
-    text += "\n[the command was ended because it exceeded its time limit]";
+    text += "\n[the command was terminated because it exceeded its time limit]";
   else if (state.exit.why == RY_REASON_OVERLOAD)
-    text += "\n[the command was ended because it exceeded a resource limit]";
+    text += "\n[the command was terminated because it exceeded a resource limit]";
   else if (state.exit.why == RY_REASON_USER)
     text += "\n[the command was cancelled]";
   if (!text.empty() && text.back() != '\n') text += '\n';

@@ -156,7 +156,7 @@ void messages_reader::block_delta(const json::object& o, std::string_view data, 
   } else if (type == "thinking_delta") {
     const auto s = text_at(*d, "thinking");
     if (thinking_.text.size() + s.size() > max_arguments)
-      return fail({RY_DATA_LOSS, "llm.protocol", "a thought is too large"});
+      return fail({RY_DATA_LOSS, "llm.protocol", "a thinking block is too large"});
     produced_ += s.size();
     thinking_.text += s;
     if (!s.empty()) to.reasoning(s);
@@ -231,7 +231,7 @@ void messages_reader::learn_template(std::string_view data) {
 void messages_reader::closed(llm::receiver& to) {
   if (ended_) return;
   if (finish_seen_) return deliver_calls(to);
-  fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider ended the answer before its end"});
+  fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider ended the response before it was complete"});
 }
 
 llm::failure messages_reader::refused(unsigned http_status, std::string_view body) const {

@@ -70,7 +70,7 @@ constexpr client_text client_texts[] = {
     {"llm.context_too_long", "the conversation is too long for the model"},
     {"llm.rate_limited", "the model provider received too many requests"},
     {"llm.unavailable", "the model provider is unavailable"},
-    {"llm.cut_off", "the model provider ended the answer before its end"},
+    {"llm.cut_off", "the model provider ended the response before it was complete"},
     {"llm.refused", "the model provider refused the request"},
     {"llm.protocol", "the model provider's answer cannot be read"},
 };

@@ -33,8 +33,8 @@ void check_header(std::string_view name, std::string_view value) {
   const bool printable =
       std::all_of(value.begin(), value.end(), [](unsigned char c) { return c == '\t' || (c >= 0x20 && c != 0x7f); });
   if (token && printable) return;
-  throw ry::bad_request(
-      "llm.config", "headers." + std::string(name) + (token ? " holds a control character" : " is not a header name"));
+  throw ry::bad_request("llm.config", "headers." + std::string(name) +
+                                          (token ? " contains a control character" : " is not a header name"));
 }
 
 // Error messages never contain the value, which may include a password.

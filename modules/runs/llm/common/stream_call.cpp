@@ -21,7 +21,7 @@ constexpr std::uint64_t terminator_ms = 5000;  // time without new data after th
 failure classify_transport(ry_status st, std::string_view reason, std::string text) {
   switch (st) {
     case RY_CANCELLED:
-      return {RY_CANCELLED, "llm.cancelled", "the answer was cancelled"};
+      return {RY_CANCELLED, "llm.cancelled", "the request was cancelled"};
     case RY_DEADLINE_EXCEEDED:
       return {st, "llm.timeout", std::move(text)};
     case RY_INVALID_ARGUMENT:
@@ -120,7 +120,7 @@ struct stream_call::preparation {
       if (st != RY_OK) return call->end(failure_of_transport(st, {}, {}));
       call.release();
     });
-    if (call != nullptr && !call->done_) call->end({RY_INTERNAL, "llm.internal", "the request could not be made"});
+    if (call != nullptr && !call->done_) call->end({RY_INTERNAL, "llm.internal", "the request could not be sent"});
   }
 };
 
@@ -223,7 +223,7 @@ void stream_call::on_done(void* p, ry_status st, const ry_error_view* err) noexc
   if (self->linger_op_ != 0) self->host_.core().op_cancel(self->host_.host(), self->linger_op_);
   if (self->done_) return;
   (void)ry::guard([&] { self->closed(st, err); });
-  if (!self->done_) self->end({RY_INTERNAL, "llm.internal", "the answer could not be handled"});
+  if (!self->done_) self->end({RY_INTERNAL, "llm.internal", "the response could not be processed"});
 }
 
 void stream_call::closed(ry_status st, const ry_error_view* err) {

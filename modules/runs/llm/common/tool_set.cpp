@@ -109,7 +109,7 @@ tool_set::tool_set(const json::object& request, const tool_rules& rules, std::ve
     out.description = text_at(*tool, "description");
     if (!parameters->alternatives.empty())
       out.description += std::string(out.description.empty() ? "" : "\n") +
-                         "One of these sets of parameters is needed: " + parameters->alternatives;
+                         "One of these sets of parameters is required: " + parameters->alternatives;
     out.description = shorten_description(out.description, rules.description_chars);
     if (is_blank(out.description)) out.description.clear();
     out.parameters = std::move(parameters->schema);
@@ -120,7 +120,7 @@ tool_set::tool_set(const json::object& request, const tool_rules& rules, std::ve
     offered_.push_back(std::move(out));
   }
   if (!too_many.empty())
-    notices.push_back({"tool_skipped", "The provider takes " + std::to_string(rules.count) +
+    notices.push_back({"tool_skipped", "The provider accepts " + std::to_string(rules.count) +
                                            " tools. These were left out: " + abbreviated_list(too_many) + "."});
 }
 

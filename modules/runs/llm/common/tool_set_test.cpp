@@ -109,8 +109,9 @@ TEST(tool_set, tools_above_the_limit_are_skipped) {
   ASSERT_EQ(m.tools.offered().size(), 5u);
   EXPECT_EQ(m.tools.offered()[4].name, "t4");
   ASSERT_EQ(m.notices.size(), 1u) << "one notice for all skipped tools";
-  EXPECT_EQ(m.notices[0].message,
-            "The provider takes 5 tools. These were left out: t5, t6, t7, t8, t9, t10, t11, t12, t13, t14 and 5 more.");
+  EXPECT_EQ(
+      m.notices[0].message,
+      "The provider accepts 5 tools. These were left out: t5, t6, t7, t8, t9, t10, t11, t12, t13, t14 and 5 more.");
   request["tool_choice"] = {{"name", "t17"}};
   converted chosen(request, rules);
   ASSERT_EQ(chosen.tools.offered().size(), 5u);

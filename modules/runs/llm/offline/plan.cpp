@@ -20,8 +20,7 @@ using llm::text_at;
 namespace {
 
 constexpr std::string_view introduction =
-    "I am Runyard's offline stand-in, not a language model: I follow fixed rules and understand "
-    "nothing.";
+    "I am Runyard's offline substitute, not a language model: I follow fixed rules and do not understand text.";
 constexpr std::string_view setup_hint =
     "Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or configure runs.providers, for answers of a real "
     "model.";

@@ -286,7 +286,7 @@ void chat_reader::deliver_calls(llm::receiver& to) {
 void chat_reader::closed(llm::receiver& to) {
   if (ended_) return;
   if (finish_seen_) return deliver_calls(to);
-  fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider ended the answer before its end"});
+  fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider ended the response before it was complete"});
 }
 
 llm::failure chat_reader::refused(unsigned http_status, std::string_view body) const {

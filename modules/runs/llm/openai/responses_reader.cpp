@@ -132,7 +132,7 @@ void responses_reader::dispatch(const json::object& o, std::string_view name, ll
 
 void responses_reader::closed(llm::receiver&) {
   if (ended_) return;
-  fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider ended the answer before its end"});
+  fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider ended the response before it was complete"});
 }
 
 // ---- item lookup ---------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ struct command_call {
   void print_note(const std::string& note) const { sink.on_output(ctx, 2, ry::raw("\nsandbox: " + note + "\n")); }
   void explain(memory_verdict found, std::uint64_t account_bytes) const {
     const auto exceeded = [this](const std::string& scope, std::uint64_t bytes) {
-      print_note("ended, " + scope + " took more than " + std::to_string(bytes >> 20) + " MiB of memory together");
+      print_note("terminated: " + scope + " took more than " + std::to_string(bytes >> 20) + " MiB of memory together");
     };
     switch (found) {
       case memory_verdict::none:
@@ -59,7 +59,7 @@ struct command_call {
       case memory_verdict::account:
         return exceeded("the commands of this account", account_bytes);
       case memory_verdict::node:
-        return print_note("ended, the memory of the server is nearly used up");
+        return print_note("terminated: the server is nearly out of memory");
     }
   }
   void explain(disk_verdict found) const {
@@ -69,29 +69,29 @@ struct command_call {
       case disk_verdict::bytes:
         if (account_bytes)
           return print_note(
-              "ended, the workspaces of the account are full (this one may have " +
+              "terminated: the workspaces of the account are full (this one may have " +
               std::to_string(workspace_bytes >> 20) +
               " MiB, including deleted files that are still open): delete files here or in other projects first");
-        return print_note("ended, the workspace is full (" + std::to_string(workspace_bytes >> 20) +
+        return print_note("terminated: the workspace is full (" + std::to_string(workspace_bytes >> 20) +
                           " MiB, including deleted files "
                           "that are still open): delete files first");
       case disk_verdict::files:
         if (account_files)
-          return print_note("ended, the workspaces of the account have too many files (this one may have " +
+          return print_note("terminated: the workspaces of the account have too many files (this one may have " +
                             std::to_string(workspace_files) + "): delete files here or in other projects first");
-        return print_note("ended, the workspace has more than " + std::to_string(workspace_files) +
+        return print_note("terminated: the workspace has more than " + std::to_string(workspace_files) +
                           " files and directories: delete some first");
       case disk_verdict::depth:
-        return print_note("ended, directories are nested more than " + std::to_string(disk::max_depth) +
+        return print_note("terminated: directories are nested more than " + std::to_string(disk::max_depth) +
                           " levels deep; those below are deleted");
       case disk_verdict::cache:
-        return print_note("ended, its cache is larger than " + std::to_string(cache_bytes >> 20) + " MiB");
+        return print_note("terminated: its cache is larger than " + std::to_string(cache_bytes >> 20) + " MiB");
       case disk_verdict::uncounted:
-        return print_note("ended, its processes have too many memory mappings or open files (" +
+        return print_note("terminated: its processes have too many memory mappings or open files (" +
                           std::to_string(max_mappings) + " mappings per process, " + std::to_string(max_examined) +
                           " of both together): deleted files cannot be counted");
       case disk_verdict::space:
-        return print_note("ended, the server's disk is nearly full");
+        return print_note("terminated: the server's disk is nearly full");
     }
   }
 };

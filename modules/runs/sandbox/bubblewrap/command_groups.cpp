@@ -48,7 +48,7 @@ std::string command_groups::start() {
   std::string missing = "sandbox_bubblewrap.control_groups is \"off\"";
   if (mode_ != "off")
     missing = groups_.prepare(own_group(file_text("/proc/self/mountinfo"), file_text("/proc/self/cgroup")), settings_);
-  ctx_.metrics().gauge("control_groups", "1: commands run in control groups").set(groups_.usable() ? 1 : 0);
+  ctx_.metrics().gauge("control_groups", "1 if commands run in control groups").set(groups_.usable() ? 1 : 0);
   if (groups_.usable()) {
     missing_limits_.clear();  // the constructor could only check the machine
     return {};

@@ -345,7 +345,8 @@ void command_runner::finish(command_call* call, std::int32_t code, std::int32_t 
     if (!call->paused && call->emptied)
       (void)ry::guard([&] {
         call->print_note(
-            "the workspace was far above its limit and is emptied; files that were stored before come back");
+
+            "the workspace was far above its limit and was emptied; stored files are restored for the next command");
       });
   }
   end.dropped_bytes = call->dropped;

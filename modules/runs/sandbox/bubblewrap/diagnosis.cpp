@@ -235,13 +235,14 @@ std::string message_of(const diagnosis& found, std::string_view output) {
     out += found.cause + ". " + found.fix;
   std::string excerpt(truncate_utf8(output, max_quoted_output));
   std::replace(excerpt.begin(), excerpt.end(), '\n', ' ');
-  return out + ". Output of bubblewrap: " + excerpt;
+  return out + ". Message of Output of bubblewrap: " + excerpt;
 }
 
 std::string workspace_message(std::string_view error) {
   return "the sandbox does not work here, so agents cannot run commands: the server cannot create "
          "a workspace in data_dir (" +
-         std::string(error) + "). Check the owner, the permissions and the free space of data_dir/workspaces";
+         std::string(error) +
+         "). Check the owner, the permissions and the free space of <data_dir>/modules/sandbox_bubblewrap/workspaces";
 }
 
 }  // namespace bubblewrap

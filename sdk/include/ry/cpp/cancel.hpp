@@ -124,7 +124,7 @@ class cancel_token {
   explicit operator bool() const noexcept { return state_ != nullptr; }
   // Throws RY_CANCELLED if cancelled: for long computations between two awaits.
   void check() const {
-    if (cancelled()) throw error(RY_CANCELLED, "cancelled", "The work was called off");
+    if (cancelled()) throw error(RY_CANCELLED, "cancelled", "The work was cancelled");
   }
   const std::shared_ptr<detail::cancel_state>& state() const noexcept { return state_; }
 

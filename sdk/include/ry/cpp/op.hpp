@@ -306,7 +306,7 @@ class signal {
         if (fire != nullptr) env_->cancel.state()->remove(*this);
         unlink();
       }
-      if (cancelled_) return error(RY_CANCELLED, "cancelled", "The wait was called off");
+      if (cancelled_) return error(RY_CANCELLED, "cancelled", "The wait was cancelled");
       return result<void>();
     }
 

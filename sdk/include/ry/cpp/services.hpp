@@ -52,7 +52,7 @@ service<Table> context::acquire(std::string_view id) const {
   ry_lease* lease = nullptr;
   const ry_status st = services.acquire(host_, str(id), sizeof(Table), &table, &self, &lease);
   if (st != RY_OK) {
-    throw error(st, "services.acquire", "the service " + std::string(id) + " cannot be had: " + status_name(st));
+    throw error(st, "services.acquire", "the service " + std::string(id) + " is not available: " + status_name(st));
   }
   return service<Table>(&services, static_cast<const Table*>(table), self, lease);
 }

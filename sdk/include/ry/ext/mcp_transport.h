@@ -78,7 +78,7 @@ typedef struct ry_mcp_outcome {
   uint32_t flags; /* RY_MCP_IN_SESSION */
   uint32_t http_status; /* of the exchange's answer; 0 = none */
   uint32_t retry_after_s; /* 0 = none */
-  ry_str body; /* the first 64 KiB of a response that is no message */
+  ry_str body; /* the first 64 KiB of a response that is not a message */
   ry_str authenticate; /* the answer's WWW-Authenticate fields, joined by ", "; may be empty */
 } ry_mcp_outcome;
 
@@ -150,7 +150,7 @@ typedef struct ry_mcp_transport_v1 {
                        void* ctx) RY_NOEXCEPT;
   /* For drivers with RY_MCP_AUTHORIZES; others return RY_UNIMPLEMENTED. The server refused the current
    * credentials of this target: returns the configuration for another attempt.
-   * RY_UNAUTHENTICATED: a person has to act first; the error's sentence states who and what to do.
+   * RY_UNAUTHENTICATED: a user must act first; the error message states who must do what.
    * The module never cancels this call: later callers use the result of a call in progress. [any] */
   ry_status (*authorize)(void* self, const ry_mcp_target* target, const ry_mcp_refusal* refusal, ry_exec* exec,
                          ry_mcp_resolved_fn fn, void* ctx) RY_NOEXCEPT;

@@ -1,6 +1,6 @@
 /* ry.auth/1 - the host's own tokens, and the extension point through which a module recognises others.
  *
- * The host verifies JWTs as configured. A bearer value that is no JWT is shown to the contributors of
+ * The host verifies JWTs as configured. A bearer value that is not a JWT is passed to the drivers of
  * "ry.authenticator/1" in order of their names (API keys). */
 #ifndef RY_IF_AUTH_H
 #define RY_IF_AUTH_H
