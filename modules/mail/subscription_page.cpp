@@ -59,7 +59,8 @@ std::string done_page(const brand& b, const subscription& s) {
 std::string unknown_link_page(const brand& b) {
   return page(
       b, "Unknown link",
-      "<h1>This link does not work</h1><p>It may be incomplete. Open the link from the e-mail again, or copy the complete URL "
+      "<h1>This link does not work</h1><p>It may be incomplete. Open the link from the e-mail again, or copy "
+      "the complete URL "
       "into the browser. If you still get e-mails that you do not want, mark them as spam in your mail program.</p>");
 }
 

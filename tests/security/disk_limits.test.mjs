@@ -90,7 +90,7 @@ attack('many small files terminate the command, count afterwards and can be remo
   const r = await run(u, [`perl -e 'for (1..200000) { open(my $f, ">", "f$_") or die } sleep 10'`, `ls | wc -l; echo x > another`, `find . -delete; ls | wc -l`, 'echo fine'].join('\n'));
   assert.match(r.results[0], /terminated: the workspaces of the account have too many files/);
   assert.match(r.results[2], /^0$/m);
-  assert.doesNotMatch(r.results[3], /sandbox: ended|could not/);
+  assert.doesNotMatch(r.results[3], /sandbox: terminated|could not/);
   assert.match(r.results[3], /fine/);
   assert.ok((await terminations('workspace_files')) >= 1);
 });
@@ -145,7 +145,7 @@ attack('all projects of an account share its disk space until they are removed',
   // Commands may delete files, but not add any.
   const more = await run(u, 'rm big; ls; echo cleaned', two.thread_id);
   assert.match(more.results[0], /cleaned/);
-  assert.doesNotMatch(more.results[0], /sandbox: ended/);
+  assert.doesNotMatch(more.results[0], /sandbox: terminated/);
   // Files uploaded with a start count as well.
   const upload = await u.start({ prompt: 'echo x', files: [{ name: 'a.bin', data: Buffer.alloc(9 << 20, 1) }, { name: 'b.bin', data: Buffer.alloc(9 << 20, 2) }] });
   if (upload.status === 200) await u.stream(upload.json.agent_run_id);

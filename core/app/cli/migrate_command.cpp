@@ -74,7 +74,8 @@ exit_code show_steps(const std::vector<db::migration_step>& steps, format as) {
     if (s.is == state::changed)
       std::fprintf(
           stderr,
-          "migration %s of module %s was changed after it was applied at %s; restore the original text and add a new migration instead\n",
+          "migration %s of module %s was changed after it was applied at %s; restore the original text and add a new "
+          "migration instead\n",
           s.id.c_str(), s.module.c_str(), s.applied_at.c_str());
     sound = sound && s.is != state::changed;
   }

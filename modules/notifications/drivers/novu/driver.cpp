@@ -119,7 +119,8 @@ ry::task<results> driver::trigger(notification n) {
   if (carried != 0 && is_part(n) && !settings_.step_conditions) {
     if (!warned_.exchange(true)) {
       ctx_.warn(
-          "notifications with a disabled channel are not sent through Novu. Add conditions on payload.channels to the steps of its workflows, then set notify_novu.step_conditions = true");
+          "notifications with a disabled channel are not sent through Novu. Add conditions on payload.channels to the "
+          "steps of its workflows, then set notify_novu.step_conditions = true");
     }
     result r(asked, RY_NOTIFY_SKIPPED, "novu");
     r.detail = "a channel is disabled, and Novu would send on all channels: notify_novu.step_conditions is not set";

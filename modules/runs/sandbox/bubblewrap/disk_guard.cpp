@@ -39,7 +39,8 @@ void disk_guard::observe(std::uint64_t free_bytes, bool enough) noexcept {
   if (enough || !warnings_.due()) return;
   (void)ry::guard([&] {
     ctx_.warn(
-        "the disk with the workspaces is nearly full: commands are terminated and refused until space is freed or sandbox_bubblewrap.min_free_mb is lowered",
+        "the disk with the workspaces is nearly full: commands are terminated and refused until "
+        "space is freed or sandbox_bubblewrap.min_free_mb is lowered",
         {{"free_mb", free_bytes >> 20}});
   });
 }

@@ -26,7 +26,8 @@ void memory_guard::observe(const memory_state& now) noexcept {
   if (now.enough || !warnings_.due()) return;
   (void)ry::guard([&] {
     ctx_.warn(
-        "the machine is nearly out of memory: commands are terminated and refused until memory is freed or sandbox_bubblewrap.min_available_mb is lowered",
+        "the machine is nearly out of memory: commands are terminated and refused until memory "
+        "is freed or sandbox_bubblewrap.min_available_mb is lowered",
         {{"available_mb", now.available_bytes >> 20}});
   });
 }
