@@ -439,7 +439,7 @@ describe('an invitation', () => {
     await assertUsable(a, 'why a referral does not count');
     await a.shot('desktop-revoked');
     await b.reload();
-    await b.sees('it brings you no credits');
+    await b.sees('you will not receive credits for it');
     await b.sees('The referral code was not valid any more.');
     assert.deepEqual([...a.complaints, ...b.complaints], []);
     await a.leave();

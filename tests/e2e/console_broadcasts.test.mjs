@@ -54,7 +54,7 @@ test('a broadcast can only be sent after a preview of exactly this text', async 
   await write(page, { title: 'Hello {{first_name}}', message: 'A new version is out.' });
   await page.press('Preview');
   await page.sees('There are 4 accounts.');
-  await page.sees('4 get it by e-mail, 0 by push and 4 in the inbox');
+  await page.sees('4 will get the broadcast by e-mail, 0 by push and 4 in the inbox');
   await page.sees('Hello alice');
   await (await page.waitForSelector('summary')).click();
   await page.sees('You received this e-mail because');

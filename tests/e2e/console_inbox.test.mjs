@@ -99,10 +99,10 @@ test('preferences are saved immediately', async () => {
 test('devices are listed and removed', async () => {
   const r = await ann.post('/notifications/device-token', { json: { device_token: 'ExponentPushToken[console]', device_type: 'mobile', provider: 'expo' } });
   assert.equal(r.status, 200, r.text);
-  await page.sees('Devices with push messages', 15000);
+  await page.sees('Devices that receive push messages', 15000);
   assert.deepEqual(await page.faults(), []);
   await page.press('Remove');
-  await page.waitForFunction(() => !document.body.innerText.includes('Devices with push messages'));
+  await page.waitForFunction(() => !document.body.innerText.includes('Devices that receive push messages'));
   assert.deepEqual((await ann.get('/notifications/device-token')).json.devices, []);
 });
 

@@ -149,7 +149,7 @@ const defectCases = [
   ['responses that are buffered', { held: true }, 0, 'streaming', 'unsupported', /all chunks arrived at once/],
   ['usage that is not reported', { usage: true }, 0, 'text', 'ok', /does not report its usage/],
   ['tools that are rejected', { tools: 'refused' }, 1, 'tool_call', 'unsupported', /refuses a request with tools: .*does not support tools/],
-  ['text instead of tool calls', { tools: 'talks' }, 1, 'tool_call', 'unsupported', /a text instead of a call/],
+  ['text instead of tool calls', { tools: 'talks' }, 1, 'tool_call', 'unsupported', /text instead of calling the tool/],
   ['truncated tool arguments', { tools: 'garbled' }, 1, 'tool_call', 'failed', /the call is invalid/],
   ['tool results that are rejected', { results: true }, 1, 'tool_call', 'failed', /after the results of the calls: .*not taken/],
   ['one tool call at a time', { parallel: 'one' }, 0, 'parallel_tool_calls', 'unsupported', /one call at a time/],

@@ -16,14 +16,14 @@ enum class exit_code : int {
 };
 
 inline constexpr const char* exit_code_help =
-    "Exit codes: 0 done; 1 failed or refused by the server, the reason is on standard error; 2 invalid command line or\n"
-    "configuration, or no installed PostgreSQL version can open the cluster; 130 interrupted.";
+    "Exit codes: 0 done; 1 failed or refused by the server, the reason is on standard error; 2 invalid command line\n"
+    "or configuration, or no installed PostgreSQL version can open the cluster; 130 interrupted.";
 inline constexpr const char* run_exit_code_help =
     "Exit codes: 0 the run completed; 1 no answer from the server, or it refused the run; 2 invalid command line;\n"
     "3 the run failed; 4 the run was stopped; 130 interrupted (the run continues on the server).";
 inline constexpr const char* model_check_exit_code_help =
-    "Exit codes: 0 text, streaming and tool calls work; 1 they do not, the report states why; 2 invalid command line or\n"
-    "configuration.";
+    "Exit codes: 0 text, streaming and tool calls work; 1 they do not, the report states why; 2 invalid command line\n"
+    "or configuration.";
 inline constexpr const char* all_exit_codes_help =
     "0    done; for run: the run completed\n"
     "1    failed, or refused by the server; the reason is on standard error\n"

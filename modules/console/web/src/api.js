@@ -16,7 +16,7 @@ export const url = (path) => base + path;
 
 export class Failure extends Error {
   constructor(status, detail, retryAfter) {
-    super(typeof detail === 'string' ? detail : detail?.message ?? `The server answered ${status}`);
+    super(typeof detail === 'string' ? detail : detail?.message ?? `The server responded with status ${status}`);
     this.status = status;
     this.code = typeof detail === 'object' ? detail?.error_code : undefined;
     this.retryAfter = retryAfter;

@@ -92,7 +92,7 @@ function Forgot({ go }) {
       <Problem error={error} />
       <Email />
       <Submit busy={busy}>Send the link</Submit>
-      <p class="other"><button type="button" class="link" onClick={() => go('log-in')}>Back to log in</button></p>
+      <p class="other"><button type="button" class="link" onClick={() => go('log-in')}>Back to log-in</button></p>
     </form>
   );
 }
@@ -102,7 +102,7 @@ const Sent = ({ to, go, children }) => (
     <Title>Check your inbox</Title>
     <p>We are sending a message to <strong>{to}</strong>. {children}</p>
     <p class="hint">Nothing after a few minutes? Check your spam folder, or try again.</p>
-    <p class="other"><button class="link" onClick={() => go('log-in')}>Back to log in</button></p>
+    <p class="other"><button class="link" onClick={() => go('log-in')}>Back to log-in</button></p>
   </div>
 );
 

@@ -23,7 +23,7 @@ function Preview({ of: { audience: a, sample } }) {
   return (
     <>
       <h3>Preview</h3>
-      <p>{a.accounts === 1 ? 'There is 1 account' : `There are ${a.accounts} accounts`}. Based on their settings, {a.email} get it by e-mail, {a.push} by push and {a.in_app} in the inbox.</p>
+      <p>{a.accounts === 1 ? 'There is 1 account' : `There are ${a.accounts} accounts`}. Based on their settings, {a.email} will get the broadcast by e-mail, {a.push} by push and {a.in_app} in the inbox.</p>
       <div class="card sample">
         <p class="what">{sample.title}</p>
         {sample.body && <p>{sample.body}</p>}
@@ -67,7 +67,7 @@ export function Composer({ created }) {
           <Field label="Text of the link" name="label" maxLength={100} />
         </div>
         <div class="pair">
-          <Field label="Send at (optional)" name="at" type="datetime-local" min={localMinute()} hint="In the time zone of this browser. Empty: at once." />
+          <Field label="Send at (optional)" name="at" type="datetime-local" min={localMinute()} hint="In the time zone of this browser. Leave empty to send immediately." />
           <Field label="Workflow" name="workflow" required pattern="[a-z0-9][a-z0-9_\-]{0,63}" defaultValue="promotional" hint="Users can turn off e-mails by workflow." />
         </div>
         <div class="row start">

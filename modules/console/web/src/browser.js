@@ -38,7 +38,7 @@ export async function look() {
 }
 
 export async function turnOn() {
-  if (await Notification.requestPermission() !== 'granted') throw new Error('The browser does not allow notifications of this page.');
+  if (await Notification.requestPermission() !== 'granted') throw new Error('The browser does not allow notifications from this page.');
   const { public_key: key } = await api.get('/notifications/web-push-key');
   const r = await active(await navigator.serviceWorker.register(policy ? policy.createScriptURL('') : script()));
   const wish = { userVisibleOnly: true, applicationServerKey: key };

@@ -159,7 +159,7 @@ function Devices() {
   if (!list?.devices.length) return <Problem error={error} />;
   return (
     <>
-      <h3>Devices with push messages</h3>
+      <h3>Devices that receive push messages</h3>
       <Problem error={error ?? problem} />
       <ul class="plain">{list.devices.map((d) => (
         <li key={d.id}><span class="agent">{deviceNames[d.provider] ?? d.provider}</span>

@@ -37,7 +37,7 @@ function LiveRuns() {
       <Rows label="Live runs" rows={seen?.runs} id={(r) => r.agent_run_id} none="No runs in progress." columns={[
         ['Run', (r) => short(r.agent_run_id)], ['Since', (r) => <Time at={r.started_at} />], ['Model', (r) => r.model],
         ['Account', (r) => short(r.account_id)],
-        ['Node', (r) => (r.node ? short(r.node) : r.waiting ? 'waits for a slot' : 'between nodes')],
+        ['Node', (r) => (r.node ? short(r.node) : r.waiting ? 'waiting for a slot' : 'not assigned to a node')],
         ['Steps', (r) => r.steps, true]]} />
       {seen?.next_cursor && <p class="hint">Only the newest 50 are shown.</p>}
     </>
@@ -79,7 +79,7 @@ function Modules() {
     try {
       const r = await api.call(`/admin/modules/${encodeURIComponent(name)}/${what}`);
       const left = r.left.filter((m) => !m.outcome.startsWith('unloaded')).map((m) => `${m.module}: ${m.outcome}`);
-      setMessage(`${name} ${done[what]}, after ${r.swap_ms} ms.${left.length ? ` ${left.join(', ')}.` : ''}`);
+      setMessage(`${name} ${done[what]} in ${r.swap_ms} ms.${left.length ? ` ${left.join(', ')}.` : ''}`);
     } finally {
       setUnder(null);
       look();

@@ -112,7 +112,7 @@ function Operation({ api, path, method, o }) {
             </>
           )}
           {body.content && <><h3>Request</h3><Content api={api} content={body.content} label="Example of a request" /></>}
-          <h3>Answers</h3>
+          <h3>Responses</h3>
           {Object.entries(o.responses).map(([status, r]) => {
             const answer = follow(api, r);
             return (
@@ -168,6 +168,6 @@ function Reference({ api }) {
 }
 
 const root = document.getElementById('app');
-const Failed = () => <p class="center">openapi.json could not be read. Try it again later.</p>;
+const Failed = () => <p class="center">openapi.json could not be loaded. Try again later.</p>;
 fetch('openapi.json').then((r) => (r.ok ? r.json() : Promise.reject(new Error(r.statusText))))
   .then((api) => render(<Reference api={api} />, root), () => render(<Failed />, root));

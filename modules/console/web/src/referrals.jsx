@@ -58,7 +58,7 @@ const never = ['same_mailbox', 'void', 'cap_reached'];
 
 // How the account itself came here, and what became of its credits.
 function Received({ received: r }) {
-  const outcome = never.includes(r.reason) ? 'You signed up with a referral code, but it brings you no credits.'
+  const outcome = never.includes(r.reason) ? 'You signed up with a referral code, but you will not receive credits for it.'
     : r.status === 'successful' ? `You received ${credits(r.credits)} credits for signing up with a referral code.`
     : `You signed up with a referral code. Your ${credits(r.bonus_credits)} credits are pending.`;
   return (
@@ -105,7 +105,7 @@ export function Referrals() {
           <dl class="facts">
             <div><dt>Credits earned</dt><dd class="big">{credits(s.total_credits_earned)}</dd></div>
             <div><dt>Successful</dt><dd>{s.successful_referrals} of {s.total_referrals}</dd></div>
-            <div><dt>Left to earn</dt><dd>{credits(s.remaining_earnable_credits)} of {credits(s.max_earnable_credits)}</dd></div>
+            <div><dt>Remaining</dt><dd>{credits(s.remaining_earnable_credits)} of {credits(s.max_earnable_credits)}</dd></div>
           </dl>
           {history.length > 0 ? (
             <div class="table" tabIndex={0} role="region" aria-label="History of referrals">

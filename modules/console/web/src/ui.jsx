@@ -91,7 +91,7 @@ export const onSubmit = (fn) => (e) => {
   fn(Object.fromEntries(new FormData(e.currentTarget)));
 };
 
-const words = { running: 'Running', completed: 'Completed', failed: 'Failed', stopped: 'Stopped', queued: 'Waiting', pending: 'Pending', successful: 'Successful', revoked: 'Revoked', void: 'Does not count', gathered: 'In a digest', sent: 'Sent', suppressed: 'Not sent', dead: 'Not delivered', cancelled: 'Cancelled', scheduled: 'Scheduled', paused: 'Paused', started: 'Running', disabled: 'Disabled', refused: 'Refused', retired: 'Did not end', created: 'Not started' };
+const words = { running: 'Running', completed: 'Completed', failed: 'Failed', stopped: 'Stopped', queued: 'Waiting', pending: 'Pending', successful: 'Successful', revoked: 'Revoked', void: 'Does not count', gathered: 'In a digest', sent: 'Sent', suppressed: 'Not sent', dead: 'Not delivered', cancelled: 'Cancelled', scheduled: 'Scheduled', paused: 'Paused', started: 'Running', disabled: 'Disabled', refused: 'Refused', retired: 'Did not stop', created: 'Not started' };
 export const wordOf = (status) => words[status] ?? status;
 export const Status = ({ of }) => <span class={`status ${of}`}>{wordOf(of)}</span>;
 
