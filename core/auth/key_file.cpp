@@ -46,7 +46,7 @@ std::optional<std::string> read_key_file(const std::filesystem::path& path) {
   if (::fstat(file.get(), &st) != 0) fail(path, "cannot be inspected", errno);
   if (!S_ISREG(st.st_mode)) fail(path, "is not a regular file");
   if (st.st_mode & 077) {
-    fail(path, "may be read by others than its owner; run: chmod 600 " + path.string());
+    fail(path, "is readable by users other than its owner; run: chmod 600 " + path.string());
   }
   std::string text;
   char buffer[4096];

@@ -88,11 +88,11 @@ fs::path cluster_owner::reachable(const fs::path& data) const {
   if (!::mkdtemp(other.data())) refuse("Cannot create the directory " + other + ": " + last_error());
   ::chmod(other.c_str(), 0755);
   if (!can_enter(other, user_))
-    refuse("PostgreSQL runs as the user " + user_->name + ", who can enter neither " + data.string() + " nor " + other +
-           "; choose another data_dir.");
+    refuse("PostgreSQL runs as the user " + user_->name + ", which can access neither " + data.string() + " nor " +
+           other + "; choose another data_dir.");
   fs::create_directory_symlink(fs::path(other) / "postgres", link);
   observe::log(observe::level::info, "db",
-               "PostgreSQL's user cannot enter the data directory; the cluster is created in another directory",
+               "PostgreSQL's user cannot access the data directory; the cluster is created in another directory",
                {{"user", user_->name}, {"cluster", other}});
   return other;
 }

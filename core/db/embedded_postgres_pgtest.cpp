@@ -314,7 +314,7 @@ TEST(embedded, a_newer_versions_cluster_is_refused_without_an_upgrade) {
   EXPECT_TRUE(has(a.error, cluster.string() + " was created by PostgreSQL 17")) << a.error;
   EXPECT_TRUE(has(a.error, "Installed: 15 (")) << a.error;
   EXPECT_TRUE(has(a.error, "cannot convert a cluster to an older version")) << a.error;
-  EXPECT_TRUE(has(a.error, "(pg_dump) that PostgreSQL 15 or an older version made")) << a.error;
+  EXPECT_TRUE(has(a.error, "(pg_dump) that PostgreSQL 15 or an older version created")) << a.error;
   EXPECT_FALSE(has(a.error, "pg_upgrade")) << a.error;
   EXPECT_TRUE(has(a.error, chapter)) << a.error;
 }

@@ -67,8 +67,7 @@ void migrator::open() {
   if (conn_.behind_pooler() && shares_sessions())
     reject_migration(
         "The database is reached through a connection pooler in transaction mode: set database.direct_url to the address of "
-        "the PostgreSQL server itself or of a pooler in session mode. Migrations and notifications need a session of their "
-        "own.");
+        "the PostgreSQL server itself or of a pooler in session mode. Migrations and notifications need a dedicated session.");
   check_server();
 }
 
@@ -266,7 +265,7 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
     if (is_outdated(m, step, done)) continue;
     if (step.id < last)
       reject_migration("Migration " + step.id + " of module " + m.module + " is new but sorts before " + last +
-                       ", which was applied already; give it a later number.");
+                       ", which has already been applied; give it a later number.");
     if (observer != nullptr) observer->running({m.module, step.id, state::pending, {}});
     try {
       apply(m.module, step);

@@ -127,7 +127,7 @@ std::vector<installation> installations(const std::vector<fs::path>& dirs, const
   if (can_upgrade) text += " It then uses PostgreSQL " + version + " until you run pg_upgrade.";
   text += "\n  - If you have a dump of the database (pg_dump)";
   // pg_restore rejects dumps of a newer pg_dump.
-  if (is_too_new) text += " that PostgreSQL " + newest.text() + " or an older version made";
+  if (is_too_new) text += " that PostgreSQL " + newest.text() + " or an older version created";
   text += ", move the cluster away (the server then creates an empty one) and restore the dump.";
   refuse(std::move(text), wrong_version);
 }

@@ -74,7 +74,7 @@ std::unique_ptr<soci::session> session_opener::open(const std::string& conninfo)
   std::unique_lock lock(a->mutex);
   a->changed.wait_for(lock, open_limit, [&] { return a->ended || a->given_up; });
   a->given_up = true;
-  if (!a->made) throw unavailable(a->ended ? a->error : "the server does not answer");
+  if (!a->made) throw unavailable(a->ended ? a->error : "the server does not respond");
   failed_before_ = false;
   return std::move(a->made);
 }

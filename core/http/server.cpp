@@ -78,7 +78,7 @@ std::string prepare_spool(const std::string& configured) {
                                           : fs::path(configured);
   std::error_code ec;
   fs::create_directories(dir, ec);
-  if (ec) throw std::runtime_error("cannot make the directory for uploads \"" + dir.string() + "\": " + ec.message());
+  if (ec) throw std::runtime_error("cannot create the directory for uploads \"" + dir.string() + "\": " + ec.message());
   fs::permissions(dir, fs::perms::owner_all, ec);
   for (const auto& e : fs::directory_iterator(dir, ec))
     if (e.path().filename().string().compare(0, 5, "form-") == 0) fs::remove(e.path(), ec);
@@ -181,7 +181,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
         if (errno == EINTR || errno == ECONNABORTED) continue;
         // Out of descriptors or memory: the client waits in the backlog.
         refused.fetch_add(1, std::memory_order_relaxed);
-        observe::log(observe::level::error, "http", "cannot accept connections for the moment",
+        observe::log(observe::level::error, "http", "cannot accept connections at the moment",
                      {{"error", std::error_code(errno, std::generic_category()).message()}});
         return accept_later();
       }
@@ -260,7 +260,7 @@ server::~server() {
     for (auto& w : impl_->workers)
       if (w->loop.ctx.stopped()) close(*w);
   } catch (const std::exception& e) {
-    observe::log(observe::level::error, "http", "the server did not end cleanly", {{"error", e.what()}});
+    observe::log(observe::level::error, "http", "the server did not stop cleanly", {{"error", e.what()}});
   }
 }
 

@@ -129,7 +129,7 @@ void queue::flush() {
         flush_on(c, *batch);
         *written = true;
       },
-      "writing the ends of jobs",
+      "storing the ends of jobs",
       [this, batch, written] {
         bool more;
         std::uint64_t soonest = UINT64_MAX;

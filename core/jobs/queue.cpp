@@ -175,7 +175,7 @@ void queue::start() {
       wake_channel, [this] { wake(); }, std::chrono::hours(1)));
   subscriptions_.push_back(rt_.db->listen(
       cancel_channel,
-      [this] { submit([this](db::connection& c) { look_for_cancels(c); }, "looking for calls to cancel"); },
+      [this] { submit([this](db::connection& c) { look_for_cancels(c); }, "reading cancellation requests"); },
       std::chrono::hours(1)));
   loop_.post([this] { tick(); });
   // Wait for the first heartbeat: a job created already leased to a node without a node lease would be reclaimed at

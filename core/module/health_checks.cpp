@@ -67,7 +67,7 @@ std::vector<module_health> health_checks::ask(const std::vector<question>& quest
     std::lock_guard lock(mutex_);
     if (std::exchange(one.reported, true)) continue;
     questions[i].gen->host()->slow_callbacks.fetch_add(1, std::memory_order_relaxed);
-    observe::log(observe::level::warn, questions[i].module, "health() does not answer; the module counts as degraded",
+    observe::log(observe::level::warn, questions[i].module, "health() does not return; the module counts as degraded",
                  {{"ms", std::to_string(ms)}});
   }
   return out;

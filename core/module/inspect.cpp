@@ -38,7 +38,7 @@ void judge_symbols(inspection& out) {
   }
   if (!entry) out.problems.push_back("it does not export ry_module_entry; define it with RY_EXPORT (or RY_MODULE).");
   if (n > 0)
-    out.warnings.push_back("it exports " + std::to_string(n) + " symbols besides ry_module_entry (" + others +
+    out.warnings.push_back("it exports " + std::to_string(n) + " symbols in addition to ry_module_entry (" + others +
                            (n > 5 ? ", ..." : "") + "); link it with the SDK's version script.");
   if (!out.unique_symbols.empty())
     out.warnings.push_back("it has symbols that all libraries of the process share (" + out.unique_symbols.front() +
@@ -62,8 +62,7 @@ void judge_libraries(inspection& out) {
   }
   if (!shared.empty())
     out.warnings.push_back("it needs " + shared +
-                           ", which the host uses at a version of its own and may drop; link it "
-                           "into the module.");
+                           ", which the host uses in its own version and may stop using; link it into the module.");
 }
 
 void judge_needed_versions(inspection& out) {

@@ -212,7 +212,7 @@ std::optional<std::string> explain_missing_version(std::string_view said, std::s
   const bool itself = by == path;
   return (itself ? "it needs " : std::string(file_name(by)) + ", which it needs, itself needs ") + version + " of " +
          std::string(file_name(said.substr(0, begin))) + ", which this system's does not have: " +
-         (itself ? std::string(remedy) : "install that library as this release has it");
+         (itself ? std::string(remedy) : "install the version of that library from this release");
 }
 
 }  // namespace

@@ -139,7 +139,7 @@ TEST(symbol_versions, loader_errors_are_explained) {
             "it needs the shared library libfoo.so.1, which cannot be opened (Permission denied)");
   EXPECT_EQ(explain_loader("/lib/libc.so.6: version `GLIBC_2.38' not found (required by /opt/libfoo.so.1)", "/x"),
             "libfoo.so.1, which it needs, itself needs GLIBC_2.38 of libc.so.6, which this system's does "
-            "not have: install that library as this release has it");
+            "not have: install the version of that library from this release");
   EXPECT_EQ(explain_loader("/x: undefined symbol: f", "/x"), "the dynamic loader refuses it: undefined symbol: f");
   EXPECT_EQ(explain_loader("", "/x"), "the dynamic loader refuses it: ");
 }

@@ -181,7 +181,7 @@ std::string connection::make_stream(place& now, std::uint64_t& first) {
   const jsStreamConfig& c = *info.p->Config;
   if (c.SubjectsLen != 1 || subject != c.Subjects[0])
     return "the stream " + settings_.stream + " is not for " + subject +
-           ": bus_nats.stream and bus_nats.subject go together";
+           ": change bus_nats.stream and bus_nats.subject together";
   now = {info.p->Created, info.p->State.LastSeq};
   first = info.p->State.FirstSeq;
   return {};

@@ -224,7 +224,7 @@ void driver::refuse(const char* reason, std::string_view subject) {
     refusals_told_us_ = now;
     untold = std::exchange(refusals_untold_, 0);
   }
-  ctx_.warn("a message of NATS is ignored: it is not from a node of this deployment",
+  ctx_.warn("a message from NATS is ignored: it is not from a node of this deployment",
             {{"reason", reason}, {"subject", shown(subject)}, {"ignored", untold}});
 }
 

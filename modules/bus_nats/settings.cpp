@@ -50,7 +50,7 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
                "cannot be combined with another method: set only one of user, token and credentials_file");
   if (s.cert_file.empty() != s.key_file.empty())
     faults.add(s.cert_file.empty() ? "tls_cert_file" : "tls_key_file",
-               "is required: tls_cert_file and tls_key_file go together");
+               "is required: tls_cert_file and tls_key_file must be set together");
   return s;
 }
 

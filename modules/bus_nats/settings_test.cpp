@@ -53,7 +53,7 @@ TEST(settings, faults_name_their_key) {
   EXPECT_EQ(fault_of({{"urls", json::array{"nats://h:1", "nats://h:0"}}, {"password", "p"}, {"tls_cert_file", "c"}}),
             "urls[1] must have a port from 1 to 65535\n"
             "user is required: user and password must be set together\n"
-            "tls_key_file is required: tls_cert_file and tls_key_file go together\n");
+            "tls_key_file is required: tls_cert_file and tls_key_file must be set together\n");
 }
 
 TEST(settings, the_schema_takes_servers_and_nothing_else) {

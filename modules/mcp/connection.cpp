@@ -140,7 +140,7 @@ ry::task<reply> connection::request(std::string method, json::object params, req
   if (cancelled) {
     if (!closed_) driver_->table->finish(driver_->self, session_, token, RY_REASON_USER);
     if (options.cancel == request_options::on_cancel::notify) {
-      send_notification("notifications/cancelled", {{"requestId", token}, {"reason", "The caller has gone"}},
+      send_notification("notifications/cancelled", {{"requestId", token}, {"reason", "The caller has disconnected"}},
                         options.fields);
     }
     throw ry::error(RY_CANCELLED, "mcp.cancelled", "The call was cancelled");

@@ -130,7 +130,7 @@ refusals)
   rejected tracing "no module can be called \"tracing\": a table of the host's settings has that name."
   rejected core "no module can be called \"core\": the host's own database schema has that name."
   rejected host "no module can be called \"host\": the host's own OpenAPI components have that name."
-  rejected public 'no module can be called "public": PostgreSQL keeps that name for a schema of its own.'
+  rejected public 'no module can be called "public": PostgreSQL reserves that name for its own schema.'
 
   # A failing module makes check fail, unless it is optional; then the others are still loaded.
   extra=(--set modules.abi_fails.required=false)

@@ -425,7 +425,7 @@ test('forged messages are ignored and counted by reason', async () => {
   assertComplete(s, 100);
   for (const reason of ['malformed', 'seal', 'size', 'subject'])
     await waitFor(`the count of ${reason}`, async () => (await metric(b, `runyard_bus_nats_refused_total{reason="${reason}"}`)) > 0);
-  assert.match(b.log, /a message of NATS is ignored/);
+  assert.match(b.log, /a message from NATS is ignored/);
   assert.match(b.log, /runyard\.live\.runs\./);
   attacker.close();
 });

@@ -377,7 +377,7 @@ memory_mb = 512
     assert.deepEqual(again.files, [], 'the next program finds no files of it');
     assert.match(await use('greedy__echo'), /MCP server "greedy": .*(memory|signal|exit code)/i);
     assert.match(await use('gang__echo'), /MCP server "gang": .*\(the limit mcp_json\.memory_mb = 512 was reached\)/);
-    assert.match(await use('none__echo'), /MCP server "none": .*exit code 127 \(the sandbox shows/);
+    assert.match(await use('none__echo'), /MCP server "none": .*exit code 127 \(the sandbox contains/);
     for (const name of ['family', 'stays']) {
       assert.match(await use(`${name}__echo`), /still here/);
       await waitFor(`all processes of ${name} to be gone`, () => marked(`mark-${name}`).length === 0);

@@ -280,17 +280,17 @@ test('module swaps: metrics and the output of `runyard modules`', async () => {
   assert.equal((await entry()).generation, then.generation);
   const configured = await list('--configured', ...listenArgs);
   assert.equal(configured.code, 2);
-  assert.equal(configured.out.split('\n')[0], 'what the configuration would load:');
+  assert.equal(configured.out.split('\n')[0], 'modules that the configuration would load:');
   assert.match(configured.out.replaceAll(/^ .*\n/gm, ''), /^mail\.so .*refused$/m);
   installModule('mail', path.join(build, 'modules/mail.so'));
 
   // Without a running server, the output describes the configuration.
   const unreachable = await list('list', '--set', 'http.listen=127.0.0.1:1');
   assert.equal(unreachable.code, 0, unreachable.err);
-  assert.equal(unreachable.out.split('\n')[0], 'no server answers at http://127.0.0.1:1; what the configuration would load:');
+  assert.equal(unreachable.out.split('\n')[0], 'no server responds at http://127.0.0.1:1; modules that the configuration would load:');
   assert.match(unreachable.out.replaceAll(/^ .*\n/gm, ''), /^mail \S+  created$/m);
   const json = await list('--json', '--set', 'http.listen=127.0.0.1:1');
-  assert.match(json.err, /no server answers at/);
+  assert.match(json.err, /no server responds at/);
   assert.equal(JSON.parse(json.out).find((m) => m.name === 'mail').state, 'created');
   // With an explicit --url, an unreachable server or a rejected token is an error without a fallback.
   const named = await list('--url', 'http://127.0.0.1:1');

@@ -33,9 +33,9 @@ http::host_answer probes::readyz() const {
   };
   if (!serving_) add("host", "starting");
   if (stop_.requested()) add("host", "draining");
-  if (services_.jobs.draining()) add("jobs", "asked to take no more jobs");
+  if (services_.jobs.draining()) add("jobs", "this node is draining: it claims no more jobs");
   const bool answers = host_.rt.db && host_.rt.db->healthy() && host_.rt.db->responsive(database_limit);
-  if (!answers) add("db", "the database does not answer");
+  if (!answers) add("db", "the database does not respond");
   // Problems that do not make the node unready.
   json::array degraded;
   const auto add_degraded = [&](std::string_view room, std::string_view message) {

@@ -50,7 +50,7 @@ fs::path ensure_data_dir(const fs::path& data_dir) {
     if (error != EEXIST) refuse(path, std::string("cannot be created: ") + std::strerror(error));
     if (!fs::is_directory(path, ec)) refuse(path, "is not a directory");
   }
-  if (::access(path.c_str(), R_OK | W_OK | X_OK) != 0) refuse(path, "this user may not write there");
+  if (::access(path.c_str(), R_OK | W_OK | X_OK) != 0) refuse(path, "this user has no write permission there");
   return path;
 }
 

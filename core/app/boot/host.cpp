@@ -50,7 +50,7 @@ auth::fetch_fn fetch_by(http::client& egress, exec::loop_pool& loops) {
       if (r.error.status != RY_OK)
         done({{}, r.error.message});
       else if (r.status != 200)
-        done({{}, "the server answered " + std::to_string(r.status)});
+        done({{}, "the server responded with status " + std::to_string(r.status)});
       else
         done({std::move(r.body), {}});
     });

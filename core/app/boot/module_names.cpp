@@ -13,7 +13,7 @@ std::string taken_by(std::string_view name) {
   if (name == host_part) return "the host's own OpenAPI components have that name";
   if (name == host_interfaces) return "the names of the host's own interfaces begin with it";
   if (name == "public" || name == "information_schema" || name.starts_with("pg_"))
-    return "PostgreSQL keeps that name for a schema of its own";
+    return "PostgreSQL reserves that name for its own schema";
   return {};
 }
 

@@ -22,7 +22,7 @@ bool worth_a_retry(const http::fetch_result& r) {
 }
 
 std::string reason_of(const http::fetch_result& r) {
-  return r.error.status != RY_OK ? r.error.message : "it answered " + std::to_string(r.status);
+  return r.error.status != RY_OK ? r.error.message : "it responded with status " + std::to_string(r.status);
 }
 
 }  // namespace

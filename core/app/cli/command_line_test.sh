@@ -182,9 +182,9 @@ in_err 'odd.so'; in_err 'cut.so'
 expect 0 check --config empty.toml --set modules.path=broken --set modules.odd.enabled=true --set modules.odd.required=false
 in_err 'odd.so'
 expect 0 modules --config empty.toml --set modules.path=broken --configured --json; in_out '"disabled"'
-in_err 'what the configuration would load'
+in_err 'the configuration would load'
 # no server: what the configuration would load, and it says so
-expect 0 modules list --config empty.toml --set modules.path=broken --set http.listen=127.0.0.1:1; in_out 'no server answers at http://127.0.0.1:1; what the configuration would load:'
+expect 0 modules list --config empty.toml --set modules.path=broken --set http.listen=127.0.0.1:1; in_out 'no server responds at http://127.0.0.1:1; modules that the configuration would load:'
 in_out 'odd.so   disabled'
 # a server that was named must be there
 expect 1 modules --config empty.toml --url http://127.0.0.1:1 --token t; in_err 'http://127.0.0.1:1 did not return its modules'

@@ -214,7 +214,7 @@ exit_code change_module(const config_options& options, client::module_request re
 exit_code list_modules(const config_options& options, modules_of which, client::module_request where, format as) {
   auto c = load_config(options);
   if (!report_faults(c)) return exit_code::refused;
-  std::string whose = "what the configuration would load:";
+  std::string whose = "modules that the configuration would load:";
   if (which == modules_of::server_if_any) {
     const bool named = !where.url.empty();
     if (!named) ask_own_server(c, where);
@@ -224,13 +224,13 @@ exit_code list_modules(const config_options& options, modules_of which, client::
       if (!add_token(c, where)) return exit_code::failed;
       const auto loaded = client::loaded_modules(where);
       if (!loaded) {
-        std::fprintf(stderr, "runyard: --configured shows what the configuration would load\n");
+        std::fprintf(stderr, "runyard: --configured shows the modules that the configuration would load\n");
         return exit_code::failed;
       }
       print_modules("loaded by the server at " + where.url + ":", *loaded, as);
       return exit_code::ok;
     }
-    whose = "no server answers at " + where.url + "; " + whose;
+    whose = "no server responds at " + where.url + "; " + whose;
   }
   observe::configure_log(log_settings(c));
   module_host w(c, loops_of_a_command);

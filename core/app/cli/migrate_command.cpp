@@ -185,7 +185,7 @@ exit_code forget_migration(const config_options& options, const forget_options& 
     std::printf("%s\n",
                 json::serialize(json::object{{"forgotten", {{"module", what.module}, {"id", found.id}}}}).c_str());
   else
-    std::printf("forgotten: migration %s of module %s\n", found.id.c_str(), what.module.c_str());
+    std::printf("removed the record of migration %s of module %s\n", found.id.c_str(), what.module.c_str());
   return exit_code::ok;
 }
 

@@ -30,7 +30,7 @@ bool says_failed(const std::string& body) {
 
 std::string mcp_body(const mcp_request& request) {
   if (request.server.empty() == request.command.empty())
-    throw std::invalid_argument("name the address of an MCP server, or --command and a program");
+    throw std::invalid_argument("specify the URL of an MCP server, or --command with a program");
   json::object config;
   if (!request.command.empty()) {
     config["command"] = request.command.front();

@@ -183,7 +183,7 @@ class examination {
   void transport(const std::string& name) {
     const auto driver = driver_of();
     const bool alone = name == "table" || name == "nonsense";
-    if (what_.server.empty() && !alone) throw skip{"give a server that answers: --server '{\"url\": ...}'"};
+    if (what_.server.empty() && !alone) throw skip{"specify a server that responds: --server '{\"url\": ...}'"};
     const auto quoted = [](const std::string& s) { return boost::json::serialize(boost::json::string(s)); };
     suite_settings_ = {"case=" + name, "driver=" + driver, "config=" + quoted(what_.server)};
     // Comparing two rounds finds descriptors that leak.
@@ -198,7 +198,7 @@ class examination {
       throw mend{"20 sessions leave " + std::to_string(after.descriptors - before.descriptors) +
                  " descriptors open after their close()"};
     if (after.threads > before.threads)
-      throw mend{"20 sessions leave " + std::to_string(after.threads - before.threads) + " threads behind"};
+      throw mend{"20 sessions leave " + std::to_string(after.threads - before.threads) + " threads running"};
   }
 
   // The names of the tests that apply to this module, found without running its code.
@@ -275,7 +275,7 @@ class examination {
     t.stop();
     const auto m = own(t);
     const auto add = [&](const std::string& s) { first += (first.empty() ? "" : "\n") + s; };
-    if (m.violations != 0) add("broke the rules " + std::to_string(m.violations) + " times: " + m.last_violation);
+    if (m.violations != 0) add("violated the contract " + std::to_string(m.violations) + " times: " + m.last_violation);
     if (m.state == module::module_state::retired) {
       add("did not end: " + m.reason);
       // The module's code may still run, so the objects it uses must not be destroyed.
@@ -322,7 +322,7 @@ class examination {
     if (host.violations != 0) throw mend{"create() throws when the host lacks " + id + ": " + host.last_violation};
     if (st == RY_OK) return module::invoke(&host, "destroy", descriptor.destroy, self);
     if (err.len == 0 && registrar.problem.empty())
-      throw mend{"create() fails without a sentence in err when the host lacks " + id};
+      throw mend{"create() fails without a message in err when the host lacks " + id};
     if (err.len > err.cap) throw mend{"create() sets err->len beyond err->cap"};
   }
 

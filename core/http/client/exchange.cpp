@@ -445,15 +445,15 @@ void exchange::ended(bool orderly, const std::string& problem) {
   const auto& to = std::get<target>(request_.to);
   if (phase_ == phase::tunnel)
     return fail(RY_UNAVAILABLE, "http_client.proxy",
-                "the proxy " + via_->authority + " closed the connection without an answer" +
+                "the proxy " + via_->authority + " closed the connection without a response" +
                     (problem.empty() ? "" : ": " + problem));
   if (!reader_.started()) {
     if (retry()) return;
     return fail(RY_UNAVAILABLE, "http_client.reset",
-                to.authority + " closed the connection without an answer" + (problem.empty() ? "" : ": " + problem));
+                to.authority + " closed the connection without a response" + (problem.empty() ? "" : ": " + problem));
   }
   if (orderly && reader_.eof() == response_reader::outcome::done) return complete(0);
-  if (orderly) return fail(RY_DATA_LOSS, "http_client.truncated", "the answer of " + to.authority + " was cut off");
+  if (orderly) return fail(RY_DATA_LOSS, "http_client.truncated", "the response of " + to.authority + " was truncated");
   fail(RY_UNAVAILABLE, "http_client.reset", "the connection to " + to.authority + " broke: " + problem);
 }
 
@@ -540,12 +540,12 @@ void exchange::timed_out() {
   const auto at = due();
   if (!at || *at > now) return arm_timer();
   if (request_.total_timeout.count() > 0 && began_ + request_.total_timeout <= now)
-    return fail(RY_DEADLINE_EXCEEDED, "http_client.total_timeout", "the answer was not complete in time");
+    return fail(RY_DEADLINE_EXCEEDED, "http_client.total_timeout", "the response was not complete in time");
   if (phase_ == phase::active)
     return fail(RY_DEADLINE_EXCEEDED, "http_client.idle_timeout", "the server sent nothing for too long");
   fail(RY_DEADLINE_EXCEEDED, "http_client.connect_timeout",
        "no connection to " + std::get<target>(request_.to).authority +
-           (via_ ? " through the proxy " + via_->authority : "") + " was made in time");
+           (via_ ? " through the proxy " + via_->authority : "") + " was opened in time");
 }
 
 // ---- ends

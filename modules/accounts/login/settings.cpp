@@ -116,7 +116,8 @@ login_settings read_login_settings(const json::object& settings, std::string_vie
 
   if (!out.enabled) return out;
   if (out.verify == verification::none && mode != "local") {
-    faults.add("login.verify", "= \"none\" lets anybody have any address: only with deployment.mode = \"local\"");
+    faults.add("login.verify",
+               "= \"none\" lets anyone sign up with any address: allowed only with deployment.mode = \"local\"");
   }
   if (out.verify == verification::email && !out.setup_code.empty()) {
     faults.add("login.setup_code", "requires login.verify = \"none\"");

@@ -50,7 +50,7 @@ ry::task<void> invalid_configurations(const subject& s, ry_exec*) {
       fail(std::string("check() must refuse the configuration ") + config +
            " with RY_INVALID_ARGUMENT or RY_PERMISSION_DENIED, not " + ry::status_name(st));
     }
-    if (err.len == 0) fail(std::string("check() refuses ") + config + " without a sentence in err");
+    if (err.len == 0) fail(std::string("check() refuses ") + config + " without a message in err");
     if (err.len > err.cap) fail("check() sets err->len beyond err->cap");
     ry_errbuf small{text, 3, 0};
     (void)s.table->check(s.self, &t, &small);
@@ -72,7 +72,7 @@ ry::task<void> exchange(const subject& s, ry_exec* exec) {
     if (p.request(id, "tools/list") != RY_OK) fail("send() refused a request");
     const bool arrived = co_await p.wait_until(
         [id](probe& q) { return q.answered(id) && q.find(kind::sent, id) != nullptr; }, time_limit_ms);
-    if (!arrived) fail("tools/list was not answered, or its on_sent() did not come, within 10 seconds");
+    if (!arrived) fail("tools/list was not answered, or its on_sent() was not called, within 10 seconds");
     p.finish(id, 0);
   }
   if (!s.has_exchanges()) {

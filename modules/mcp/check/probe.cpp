@@ -37,7 +37,7 @@ probe::probe(const subject& s, ry_exec* exec, std::uint64_t max_message_bytes)
     fail("open() refused the given server (status " + std::string(ry::status_name(st)) +
          "): " + std::string(text, err.len));
   }
-  if (session_ == nullptr) fail("open() returned RY_OK and gave no session");
+  if (session_ == nullptr) fail("open() returned RY_OK but no session");
 }
 
 probe::~probe() {
@@ -172,10 +172,10 @@ ry::task<void> probe::initialize() {
   if (!arrived) fail("initialize was not answered within 10 seconds");
   if (!answered(1)) fail("the session ended instead of answering initialize: " + log.back().text);
   arrived = co_await wait_until([](probe& p) { return p.find(callback::kind::sent, 1) != nullptr; }, time_limit_ms);
-  if (!arrived) fail("on_sent() did not come for a message that was answered");
+  if (!arrived) fail("on_sent() was not called for a message that was answered");
   if (notify(2, "notifications/initialized") != RY_OK) fail("send() refused a notification");
   arrived = co_await wait_until([](probe& p) { return p.find(callback::kind::sent, 2) != nullptr; }, time_limit_ms);
-  if (!arrived) fail("on_sent() did not come for a notification within 10 seconds");
+  if (!arrived) fail("on_sent() was not called for a notification within 10 seconds");
 }
 
 }  // namespace mcp_check

@@ -267,7 +267,8 @@ void session::handle_exit(std::int32_t code, std::int32_t reason) {
                    : limit_reached(environment_.config, launch_options_.sandbox != nullptr, code, reason, errors_);
   if (!limit.empty()) text += " (the limit mcp_json." + limit + " was reached)";
   // A shell in the sandbox exits with 127 if a file is not visible there.
-  if (launch_options_.sandbox && code == 127) text += " (the sandbox shows /usr and what mcp_json.readable names)";
+  if (launch_options_.sandbox && code == 127)
+    text += " (the sandbox contains /usr and the directories of mcp_json.readable)";
   if (ry_test::without_protection("program_errors")) text += ": " + std::string(last_errors());
   end_.emplace(RY_UNAVAILABLE, "mcp.json", text);
   if (const auto last = last_errors(); !last.empty()) {

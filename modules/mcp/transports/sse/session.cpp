@@ -169,7 +169,7 @@ void session::deliver(std::string_view message) {
   if (st == RY_RESOURCE_EXHAUSTED) {
     pause_wanted_ = true;
   } else if (st != RY_OK) {
-    error_ = ry::error(st, "mcp.sse", "a message could not be taken");
+    error_ = ry::error(st, "mcp.sse", "a message could not be processed");
   }
 }
 

@@ -94,7 +94,8 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
     auto own = std::make_unique<command_call>();
     assign(*own);
     if (!groups_.add(own->group, account, spec))
-      return unusable("no control group can be made for a command", "see cgroup.max.descendants and the kernel's log");
+      return unusable("no control group can be created for a command",
+                      "see cgroup.max.descendants and the kernel's log");
     const ry_status st =
         spawn(*own, build_command_line(spec), working_directory(spec), environment, wall_ms, exec, err);
     // With these errors, bwrap or runyard-sandbox-exec is missing, not the caller's program.
