@@ -227,7 +227,7 @@ void bus_line::reckon() {
   // Compare by id: a node that has just left may have confirmed, while its replacement has not confirmed yet.
   const bool by_all =
       std::all_of(others.begin(), others.end(), [&](const auto& id) { return receivers_.contains(id); });
-  heard_by_all_.store(up_.load() && by_all, std::memory_order_release);
+  received_by_all_.store(up_.load() && by_all, std::memory_order_release);
 }
 
 void bus_line::arm() {
@@ -269,7 +269,7 @@ bus_stats bus_line::stats() const {
   bus_stats s;
   s.present = current() != nullptr;
   s.up = up_.load();
-  s.heard_by_all = heard_by_all();
+  s.received_by_all = received_by_all();
   {
     std::lock_guard lock(mutex_);
     s.nodes = receivers_.size();

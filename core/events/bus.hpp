@@ -32,7 +32,7 @@ struct bus_driver {
 };
 
 struct bus_stats {
-  bool present = false, up = false, heard_by_all = false;
+  bool present = false, up = false, received_by_all = false;
   std::size_t nodes = 0;  // other nodes that confirm this node's heartbeats
   std::uint64_t sent = 0, refused = 0, lost = 0, received = 0, changes = 0;
 };
@@ -61,7 +61,7 @@ class bus_line {
 
   // [any] from here on.
   bool carries() const noexcept { return carries_.load(std::memory_order_acquire); }
-  bool heard_by_all() const noexcept { return heard_by_all_.load(std::memory_order_acquire); }
+  bool received_by_all() const noexcept { return received_by_all_.load(std::memory_order_acquire); }
   ry_status publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes);
   bus_stats stats() const;
   // Why the bus is down; nullopt if it is up or there is no driver.
@@ -97,7 +97,7 @@ class bus_line {
   bool armed_ = false;
   std::uint64_t listen_ = 0;
   std::atomic<bool> running_{false};
-  std::atomic<bool> up_{false}, carries_{false}, heard_by_all_{false};
+  std::atomic<bool> up_{false}, carries_{false}, received_by_all_{false};
   std::atomic<std::uint64_t> sent_{0}, refused_{0}, lost_{0}, received_{0}, changes_{0};
 };
 

@@ -235,7 +235,7 @@ ry_status hub::publish(std::string_view topic, std::uint64_t cursor, std::string
   if (flags & RY_LIVE_LOCAL) return RY_OK;
   const bool carried =
       bus_.carries() && bus_.publish(topic, cursor, flags & RY_LIVE_HINT ? std::string_view() : bytes) == RY_OK;
-  if (!carried || !bus_.heard_by_all()) notify_nodes(topic, cursor);
+  if (!carried || !bus_.received_by_all()) notify_nodes(topic, cursor);
   return RY_OK;
 }
 

@@ -253,7 +253,7 @@ struct two_nodes {
   void both_up() {
     between.set(at_a, true);
     between.set(at_b, true);
-    ASSERT_TRUE(wait_for([&] { return a.hub.bus().heard_by_all() && a.hub.bus().carries(); }));
+    ASSERT_TRUE(wait_for([&] { return a.hub.bus().received_by_all() && a.hub.bus().carries(); }));
   }
   database d;
   live first;
@@ -270,7 +270,7 @@ TEST(bus, bytes_reach_the_other_node_and_no_wakeup_goes_through_the_database) {
   // On a busy machine heartbeats arrive late; then wake-ups through the database are correct.
   bool quiet = false;
   for (int i = 0; i < 20 && !quiet; ++i) {
-    ASSERT_TRUE(wait_for([&] { return t.a.hub.bus().heard_by_all(); }));
+    ASSERT_TRUE(wait_for([&] { return t.a.hub.bus().received_by_all(); }));
     const auto before = t.a.hub.stats().wakeups_sent;
     t.a.hub.publish("run:2", 1, "", RY_LIVE_HINT);
     std::this_thread::sleep_for(50ms);
@@ -302,16 +302,16 @@ TEST(bus, while_a_node_does_not_receive_the_bus_wakeups_go_through_the_database_
   auto* s = t.b.hub.subscribe(&t.b.host, "run:1", &t.b.n.loops.at(0), on_live, &got);
   t.between.set(t.at_a, true);
   ASSERT_TRUE(wait_for([&] { return t.a.hub.bus().carries(); }));
-  EXPECT_FALSE(t.a.hub.bus().heard_by_all());
+  EXPECT_FALSE(t.a.hub.bus().received_by_all());
   t.a.hub.publish("run:1", 7, "", RY_LIVE_HINT);
   ASSERT_TRUE(wait_for([&] { return got.size() == 1; }));
   EXPECT_GE(t.at_a.taken, 1);
   bool at_once = false;  // may need several attempts on a busy machine
   for (int i = 0; i < 5 && !at_once; ++i) {
     t.between.set(t.at_b, true);
-    ASSERT_TRUE(wait_for([&] { return t.a.hub.bus().heard_by_all(); }));
+    ASSERT_TRUE(wait_for([&] { return t.a.hub.bus().received_by_all(); }));
     t.between.set(t.at_b, false);
-    at_once = wait_for([&] { return !t.a.hub.bus().heard_by_all(); }, 1s);
+    at_once = wait_for([&] { return !t.a.hub.bus().received_by_all(); }, 1s);
   }
   EXPECT_TRUE(at_once) << "it tells the others, who would find out after three seconds";
   t.b.hub.unsubscribe(s);
@@ -326,7 +326,7 @@ TEST(bus, a_bus_that_is_up_but_reaches_no_node_is_not_relied_on) {
   auto* s = t.b.hub.subscribe(&t.b.host, "run:1", &t.b.n.loops.at(0), on_live, &got);
   std::this_thread::sleep_for(3500ms);
   EXPECT_TRUE(t.a.hub.bus().carries());
-  EXPECT_FALSE(t.a.hub.bus().heard_by_all());
+  EXPECT_FALSE(t.a.hub.bus().received_by_all());
   t.a.hub.publish("run:1", 7, "", RY_LIVE_HINT);
   ASSERT_TRUE(wait_for([&] { return got.size() == 1; }));
   t.b.hub.unsubscribe(s);
@@ -336,7 +336,7 @@ TEST(bus, a_node_that_falls_silent_is_not_believed_for_long) {
   two_nodes t;
   t.both_up();
   t.b.hub.bus().stop();
-  EXPECT_TRUE(wait_for([&] { return !t.a.hub.bus().heard_by_all(); }));
+  EXPECT_TRUE(wait_for([&] { return !t.a.hub.bus().received_by_all(); }));
 }
 
 TEST(bus, a_replacement_node_does_not_inherit_the_confirmations_of_its_predecessor) {
@@ -347,7 +347,7 @@ TEST(bus, a_replacement_node_does_not_inherit_the_confirmations_of_its_predecess
   t.d.sql("delete from core.node where id = '" + t.b.n.queue.node_id() + "'");
   t.d.sql("insert into core.node (id, lease_until) values ('" + successor + "', now() + interval '1 hour')");
   ASSERT_TRUE(wait_for([&] { return t.a.n.queue.peers() == std::vector{successor}; }));
-  EXPECT_TRUE(wait_for([&] { return !t.a.hub.bus().heard_by_all(); }, 1500ms));
+  EXPECT_TRUE(wait_for([&] { return !t.a.hub.bus().received_by_all(); }, 1500ms));
 }
 
 TEST(bus, when_it_goes_away_every_subscriber_looks_into_its_log) {

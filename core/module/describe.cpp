@@ -67,11 +67,16 @@ std::string to_json(const std::vector<module_description>& modules) {
     json::error_code ec;
     auto schema = json::parse(m.settings_schema, ec);
     o["settings_schema"] = ec ? json::value(nullptr) : std::move(schema);
-    o["generation"] = m.instance;
+    o["instance"] = m.instance;
+    o["generation"] = m.instance;  // the old name
     o["slow_callbacks"] = m.slow_callbacks;
-    o["strikes"] = m.violations;
+    o["violations"] = m.violations;
+    o["strikes"] = m.violations;  // the old name
     o["outstanding"] = m.outstanding;
-    if (!m.last_violation.empty()) o["last_strike"] = m.last_violation;
+    if (!m.last_violation.empty()) {
+      o["last_violation"] = m.last_violation;
+      o["last_strike"] = m.last_violation;  // the old name
+    }
     all.push_back(std::move(o));
   }
   return json::serialize(all);

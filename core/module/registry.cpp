@@ -61,8 +61,8 @@ void registry::forget_drivers(const ry_host* host) {
   std::erase_if(drivers_, [host](const known_driver& d) { return d.owner == host || d.module == host; });
 }
 
-ry_status registry::driver_misbehaved(const ry_host* owner, std::string_view point, std::string_view name,
-                                      std::string_view rule, std::string_view problem) {
+ry_status registry::report_driver_violation(const ry_host* owner, std::string_view point, std::string_view name,
+                                            std::string_view rule, std::string_view problem) {
   std::lock_guard lock(mutex_);
   const auto known = std::find_if(drivers_.rbegin(), drivers_.rend(), [&](const known_driver& d) {
     return d.owner == owner && d.point == point && d.name == name;
@@ -190,8 +190,8 @@ const ry_services_v1& services_v1() noexcept {
       },
       [](const ry_host* host, ry_str point, ry_str driver, ry_str rule, ry_str problem) noexcept -> ry_status {
         try {
-          return host->rt.modules->driver_misbehaved(host, core::sv(point), core::sv(driver), core::sv(rule),
-                                                     core::sv(problem));
+          return host->rt.modules->report_driver_violation(host, core::sv(point), core::sv(driver), core::sv(rule),
+                                                           core::sv(problem));
         } catch (...) {
           return RY_RESOURCE_EXHAUSTED;
         }

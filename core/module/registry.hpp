@@ -79,8 +79,8 @@ class registry {
   // Forgets the drivers of this module and the drivers of its extension points.
   void forget_drivers(const ry_host* host);
   // `owner` reports a violation by a driver; see ry_services_v1. [any]
-  ry_status driver_misbehaved(const ry_host* owner, std::string_view point, std::string_view name,
-                              std::string_view rule, std::string_view problem);
+  ry_status report_driver_violation(const ry_host* owner, std::string_view point, std::string_view name,
+                                    std::string_view rule, std::string_view problem);
 
   // --- symbols that all libraries of the process share (STB_GNU_UNIQUE) ---
   // The first loaded library that defines such a symbol defines it for all later ones, permanently. [lifecycle]

@@ -28,7 +28,7 @@ std::size_t index_of(mcp_metrics::request_kind kind) {
 
 mcp_metrics::mcp_metrics(const ry::context& ctx) : ctx_(ctx) {
   const auto retry = [&](const char* reason) {
-    return ctx.metrics().counter("retries_total", "Repeated requests", {{"why", reason}});
+    return ctx.metrics().counter("retries_total", "Repeated requests", {{"reason", reason}});
   };
   unsent = retry("connection_ended");
   revision = retry("revision_changed");

@@ -47,7 +47,7 @@ class tool_source {
           run(ry::text(s.run_id)),
           version(s.agent_version),
           taken_over(s.struct_size >= offsetof(ry_tools_scope, flags) + sizeof s.flags &&
-                     (s.flags & RY_TOOLS_TAKEN_OVER) != 0) {}
+                     (s.flags & RY_TOOLS_RESUMED) != 0) {}
     std::string account, agent, thread, run;
     std::int32_t version;
     bool taken_over;

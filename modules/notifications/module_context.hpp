@@ -32,7 +32,7 @@ struct module_context {
 
   // Whether the configured driver cannot leave out a channel.
   static bool sends_all(const orchestrators::entry& driver) {
-    return (driver->table->capabilities & RY_NOTIFY_WHOLE) != 0;
+    return (driver->table->capabilities & RY_NOTIFY_ALL_CHANNELS) != 0;
   }
   // The driver for notifications that sends_all() withholds from the configured one; empty if it is not loaded.
   orchestrators::entry stand_in() const {

@@ -72,11 +72,11 @@ run_metrics::run_metrics(const ry::context& ctx, const settings& s) : ctx_(ctx) 
   stops = counters({"worker", "forced", "over"}, [&](const char* outcome) {
     return m.counter("stops_total", "Stop requests", {{"outcome", outcome}});
   });
-  taken_over = counters({"lease_lapsed", "handed_over"}, [&](const char* after) {
-    return m.counter("taken_over_total", "Runs that this node continued", {{"after", after}});
+  claimed = counters({"lease_expired", "released"}, [&](const char* after) {
+    return m.counter("claimed_total", "Runs that this node continued", {{"after", after}});
   });
-  left = counters({"handed_over", "lost", "put_back"}, [&](const char* why) {
-    return m.counter("left_total", "Runs that this node released before their end", {{"why", why}});
+  released = counters({"released", "lost", "requeued"}, [&](const char* reason) {
+    return m.counter("released_total", "Runs that this node released before their end", {{"reason", reason}});
   });
   streams = m.gauge("streams", "Open streams of runs");
   stream_events = m.counter("stream_events_total", "Events sent to streams");

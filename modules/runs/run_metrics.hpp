@@ -53,8 +53,8 @@ class run_metrics {
   counters starts;  // by outcome
   counters ended;  // by reason, each with its status
   counters stops;  // by outcome
-  counters taken_over;  // by the reason why the previous worker no longer executed the run
-  counters left;  // by the reason why this worker no longer executes the run
+  counters claimed;  // by the reason why the previous worker no longer executed the run
+  counters released;  // by the reason why this worker no longer executes the run
   ry::metric streams, stream_events, stream_gaps;
 
   // For a name that is not configured, returns metrics that count nothing.

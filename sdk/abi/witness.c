@@ -314,10 +314,10 @@ AT(ry_notify_orchestrator_v1, follow, 64);
 AT(ry_notify_orchestrator_v1, read_report, 72);
 AT(ry_notify_orchestrator_v1, web_push_key, 80);
 
-SIZE(ry_sandbox_place, 24);
-AT(ry_sandbox_place, struct_size, 0);
-AT(ry_sandbox_place, flags, 4);
-AT(ry_sandbox_place, path, 8);
+SIZE(ry_sandbox_mount, 24);
+AT(ry_sandbox_mount, struct_size, 0);
+AT(ry_sandbox_mount, flags, 4);
+AT(ry_sandbox_mount, path, 8);
 
 SIZE(ry_sandbox_command, 208);
 AT(ry_sandbox_command, struct_size, 0);
@@ -334,8 +334,8 @@ AT(ry_sandbox_command, flags, 80);
 AT(ry_sandbox_command, reserved0, 84);
 AT(ry_sandbox_command, env, 88);
 AT(ry_sandbox_command, n_env, 96);
-AT(ry_sandbox_command, places, 104);
-AT(ry_sandbox_command, n_places, 112);
+AT(ry_sandbox_command, mounts, 104);
+AT(ry_sandbox_command, n_mounts, 112);
 AT(ry_sandbox_command, processes, 120);
 AT(ry_sandbox_command, open_files, 128);
 AT(ry_sandbox_command, file_bytes, 136);
@@ -779,7 +779,7 @@ AT(ry_services_v1, struct_size, 0);
 AT(ry_services_v1, reserved0, 4);
 AT(ry_services_v1, acquire, 8);
 AT(ry_services_v1, release, 16);
-AT(ry_services_v1, driver_misbehaved, 24);
+AT(ry_services_v1, report_driver_violation, 24);
 
 SIZE(ry_tier_view, 80);
 AT(ry_tier_view, struct_size, 0);
@@ -973,8 +973,8 @@ const void* witness_ry_notify_orchestrator_v1(const ry_notify_orchestrator_v1* p
 const void* witness_ry_notify_orchestrator_v1(const ry_notify_orchestrator_v1* p) {
   return p;
 }
-const void* witness_ry_sandbox_place(const ry_sandbox_place* p);
-const void* witness_ry_sandbox_place(const ry_sandbox_place* p) {
+const void* witness_ry_sandbox_mount(const ry_sandbox_mount* p);
+const void* witness_ry_sandbox_mount(const ry_sandbox_mount* p) {
   return p;
 }
 const void* witness_ry_sandbox_command(const ry_sandbox_command* p);

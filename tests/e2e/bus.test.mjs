@@ -37,7 +37,7 @@ async function metric(server, name) {
 // Nodes discover each other through heartbeats; before that, no node receives the messages of another.
 const waitForBus = (...servers) => waitFor('all nodes to receive from the bus', async () => {
   for (const s of servers)
-    if (await metric(s, 'runyard_bus_nodes') !== servers.length - 1 || await metric(s, 'runyard_bus_heard_by_all') !== 1) return false;
+    if (await metric(s, 'runyard_bus_nodes') !== servers.length - 1 || await metric(s, 'runyard_bus_received_by_all') !== 1) return false;
   return true;
 }, 30000);
 

@@ -78,7 +78,7 @@ test('a dead letter is retried', async () => {
 });
 
 test('a module is reloaded, disabled and enabled with its buttons', async () => {
-  const generation = async () => (await admin.get('/admin/modules')).json.find((m) => m.name === 'mcp_prebuilt').generation;
+  const generation = async () => (await admin.get('/admin/modules')).json.find((m) => m.name === 'mcp_prebuilt').instance;
   const before = await generation();
   await page.press('Reload mcp_prebuilt');
   await page.sees('mcp_prebuilt was reloaded');

@@ -106,5 +106,5 @@ test('a database that is out of disk space is logged with the cause and reported
   assert.match(s.log, /the database refuses work.*No space left on device/);
   const ready = await new Client(s).get('/readyz');
   assert.equal(ready.status, 200);
-  assert.match(ready.json.degraded.find((x) => x.room === 'db').message, /refuses work/);
+  assert.match(ready.json.degraded.find((x) => x.component === 'db').message, /refuses work/);
 });

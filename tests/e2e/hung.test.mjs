@@ -48,7 +48,7 @@ test('/readyz reports a frozen database within seconds, without any traffic', as
     // From then on /readyz responds without waiting for the database.
     const again = await within(1500, '/readyz', user.get('/readyz'));
     assert.equal(again.status, 503, again.text);
-    assert.deepEqual(again.json.reasons, [{ room: 'db', message: 'the database does not respond' }]);
+    assert.deepEqual(again.json.reasons, [{ component: 'db', room: 'db', message: 'the database does not respond' }]);
   } finally {
     signalPostgres('SIGCONT');
   }

@@ -33,11 +33,11 @@ test('a slow health() delays neither /readyz nor /metrics and is reported', asyn
     const r = await new Client(server).get(path);
     assert.ok(performance.now() - startedAt < 8000, path);
     assert.equal(r.status, 200, r.text);
-    if (path === '/readyz') assert.match(r.json.degraded.find((d) => d.room === 'abi_lazy').message, /health check has not answered for \d+ ms/);
+    if (path === '/readyz') assert.match(r.json.degraded.find((d) => d.component === 'abi_lazy').message, /health check has not answered for \d+ ms/);
   }
   assert.equal(server.log.match(/\[abi_lazy\] health\(\) does not return/g).length, 1, 'logged once');
   await post('health/0');
-  await waitFor('the module to be healthy', async () => !(await new Client(server).get('/readyz')).json.degraded?.some((d) => d.room === 'abi_lazy'), 30000);
+  await waitFor('the module to be healthy', async () => !(await new Client(server).get('/readyz')).json.degraded?.some((d) => d.component === 'abi_lazy'), 30000);
 });
 
 test('a reload that would keep the variables of the old library is rejected', async () => {

@@ -81,8 +81,8 @@ test('a run that completes', async () => {
     ['runs_ended_total'], ['runs_queue_wait_seconds_count'], ['runs_first_token_seconds_count'], ['runs_duration_seconds_count'],
     ['runs_model_requests_total', { provider: 'mock', outcome: 'ok' }], ['runs_model_requests_total'],
     ['runs_model_request_seconds_count', { provider: 'mock' }], ['runs_model_tokens_total', { provider: 'mock', kind: 'input' }, 100],
-    ['runs_model_tokens_total', { kind: 'output' }, 7], ['runs_live', {}, 0], ['runs_streams', {}, 0], ['runs_taken_over_total', {}, 0],
-    ['runs_left_total', {}, 0], ['jobs_ended_total', { kind: 'runs.execute', outcome: 'done' }], ['mcp_requests_total', {}, 0]),
+    ['runs_model_tokens_total', { kind: 'output' }, 7], ['runs_live', {}, 0], ['runs_streams', {}, 0], ['runs_claimed_total', {}, 0],
+    ['runs_released_total', {}, 0], ['jobs_ended_total', { kind: 'runs.execute', outcome: 'done' }], ['mcp_requests_total', {}, 0]),
   async () => { events = (await run(user, 'hello')).events.length; });
   assert.ok(events > 3);
 });
@@ -135,7 +135,7 @@ test('an active run counts as live and its stream as open, and a stop ends both'
   await seen;
   await waitForMetric('runs_streams', 1);
   await expectIncrease(increments(['runs_stops_total', { outcome: 'worker' }], ['runs_stops_total'], ['runs_ended_total', { status: 'stopped', reason: 'user_stop' }],
-    ['runs_live', {}, -1], ['runs_streams', {}, -1], ['runs_model_requests_total', { outcome: 'interrupted' }], ['runs_left_total', {}, 0]),
+    ['runs_live', {}, -1], ['runs_streams', {}, -1], ['runs_model_requests_total', { outcome: 'interrupted' }], ['runs_released_total', {}, 0]),
   async () => {
     assert.equal((await user.post(`/agent-run/${id}/stop`)).json.status, 'stopped');
     await stream;
@@ -163,17 +163,17 @@ test('runs claimed after their node released them or their lease expired', async
     await user.stream(id, { until: (e) => e.type === 'llm_response_chunk' });
     return id;
   };
-  for (const [end, reason] of [['stop', 'handed_over'], ['kill', 'lease_lapsed']]) {
+  for (const [end, reason] of [['stop', 'released'], ['kill', 'lease_expired']]) {
     const id = await startHeldRun();
     await server[end]();
     await waitFor('its database sessions to end', () => database.sql("select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and application_name like 'runyard%'") === '0');
     await server.start();
-    await waitFor(`claimed: ${reason}`, async () => sum(await readMetrics(), 'runyard_runs_taken_over_total', { after: reason }) === 1);
+    await waitFor(`claimed: ${reason}`, async () => sum(await readMetrics(), 'runyard_runs_claimed_total', { after: reason }) === 1);
     await user.post(`/agent-run/${id}/stop`);
   }
   // A swap of the module releases the run and claims it again on the same node.
   const id = await startHeldRun();
-  await expectIncrease(increments(['runs_left_total', { why: 'handed_over' }], ['runs_taken_over_total', { after: 'handed_over' }], ['runs_live', {}, 0]), async () => {
+  await expectIncrease(increments(['runs_released_total', { reason: 'released' }], ['runs_claimed_total', { after: 'released' }], ['runs_live', {}, 0]), async () => {
     const r = await admin.post('/admin/modules/runs/reload');
     assert.equal(r.status, 200, r.text);
   });
@@ -244,10 +244,10 @@ test('module swaps: metrics and the output of `runyard modules`', async () => {
   const listenArgs = ['--set', `http.listen=${address}`];
   const entry = async () => JSON.parse((await list('--json', ...listenArgs)).out).find((m) => m.name === 'mail');
   const before = await entry();
-  assert.deepEqual([before.state, before.strikes], ['started', 0]);
+  assert.deepEqual([before.state, before.violations], ['started', 0]);
   assert.ok(before.routes.includes('GET /admin/mail'));
   let r;
-  await expectIncrease([['runyard_module_changes_total', { module: 'mail', outcome: 'swapped' }, 1], ['runyard_module_changes_total', { outcome: 'refused' }, 0]], async () => {
+  await expectIncrease([['runyard_module_swaps_total', { module: 'mail', outcome: 'swapped' }, 1], ['runyard_module_swaps_total', { outcome: 'refused' }, 0]], async () => {
     r = await admin.post('/admin/modules/mail/reload');
     assert.equal(r.status, 200, r.text);
   });
@@ -255,29 +255,29 @@ test('module swaps: metrics and the output of `runyard modules`', async () => {
   const left = r.json.left.find((m) => m.module === 'mail');
   const stays = left.outcome !== 'unloaded';
   const now = await readMetrics();
-  assert.equal(sum(now, 'runyard_module_changes_total', { module: 'mail', outcome: stays ? 'still_mapped' : 'unloaded' }), 1);
-  assert.equal(sum(now, 'runyard_module_left_mapped', { module: 'mail' }), stays ? 1 : 0);
+  assert.equal(sum(now, 'runyard_module_swaps_total', { module: 'mail', outcome: stays ? 'still_mapped' : 'unloaded' }), 1);
+  assert.equal(sum(now, 'runyard_module_instances_in_memory', { module: 'mail' }), stays ? 1 : 0);
   const then = await entry();
-  assert.equal(then.generation, r.json.started.find((m) => m.module === 'mail').generation);
-  assert.ok(then.generation > before.generation);
+  assert.equal(then.instance, r.json.started.find((m) => m.module === 'mail').instance);
+  assert.ok(then.instance > before.instance);
   assert.deepEqual(then.left, stays ? [left] : undefined);
   // The text output names the server as its source.
   const text = await list('list', ...listenArgs);
   assert.equal(text.code, 0, text.err);
   assert.equal(text.out.split('\n')[0], `loaded by the server at ${server.url}:`);
   const heads = text.out.replaceAll(/^ .*\n/gm, '');
-  assert.match(heads, new RegExp(`^mail \\S+  started, instance ${then.generation}`, 'm'));
+  assert.match(heads, new RegExp(`^mail \\S+  started, instance ${then.instance}`, 'm'));
   assert.match(text.out, new RegExp(`^ {4}sha256     ${then.sha256}$`, 'm'));
   assert.match(text.out, /^ {4}route {6}GET \/agent-runs$/m);
 
   // The file now differs from the running module.
   writeFileSync(path.join(modules, '.mail.broken'), 'no library');
   installModule('mail', path.join(modules, '.mail.broken'));
-  await expectIncrease([['runyard_module_changes_total', { module: 'mail', outcome: 'refused' }, 1], ['runyard_module_changes_total', { outcome: 'swapped' }, 0]],
+  await expectIncrease([['runyard_module_swaps_total', { module: 'mail', outcome: 'refused' }, 1], ['runyard_module_swaps_total', { outcome: 'swapped' }, 0]],
     async () => assert.equal((await admin.post('/admin/modules/mail/reload')).status, 409));
-  await expectIncrease([['runyard_module_changes_total', { module: 'unknown', outcome: 'refused' }, 1]],
+  await expectIncrease([['runyard_module_swaps_total', { module: 'unknown', outcome: 'refused' }, 1]],
     async () => assert.equal((await admin.post(`/admin/modules/m${randomUUID().slice(0, 8)}/reload`)).status, 404));
-  assert.equal((await entry()).generation, then.generation);
+  assert.equal((await entry()).instance, then.instance);
   const configured = await list('--configured', ...listenArgs);
   assert.equal(configured.code, 2);
   assert.equal(configured.out.split('\n')[0], 'modules that the configuration would load:');

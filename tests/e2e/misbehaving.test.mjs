@@ -49,22 +49,22 @@ async function expectOtherModulesWork() {
 function defineViolationTests(suffix) {
   test(`a request that is answered twice, or answered and then failed, gets one response${suffix}`, async () => {
     for (const fault of ['twice', 'twice_and_error']) {
-      const { strikes } = await moduleState();
+      const { violations } = await moduleState();
       const from = server.log.length;
       const r = await trigger(fault);
       assert.deepEqual([r.status, await r.json()], [200, { answered: true }]);
       await waitForReport(from, /module contract violated/);
-      assert.ok((await moduleState()).strikes > strikes, fault);
+      assert.ok((await moduleState()).violations > violations, fault);
     }
     await expectOtherModulesWork();
   });
 
   test(`responses from a foreign thread count once, and are harmless after a disconnect${suffix}`, async () => {
     const from = server.log.length;
-    const { strikes } = await moduleState();
+    const { violations } = await moduleState();
     assert.deepEqual(await (await trigger('late')).json(), { answered: true });
     await waitForReport(from, /\[abi_rogue\] module contract violated.*the handle was already ended/);
-    assert.ok((await moduleState()).strikes > strikes);
+    assert.ok((await moduleState()).violations > violations);
     for (let i = 0; i < 20; i++) {
       const socket = net.connect(Number(new URL(server.url).port), '127.0.0.1');
       socket.on('error', () => {});
@@ -114,12 +114,12 @@ function defineViolationTests(suffix) {
 
 defineViolationTests('');
 test('a violating module is swapped like any other module', async () => {
-  const { generation } = await moduleState();
+  const { instance } = await moduleState();
   const r = await admin.post('/admin/modules/abi_rogue/reload');
   assert.equal(r.status, 200, r.text);
   const now = await moduleState();
-  assert.ok(now.generation > generation);
-  assert.equal(now.strikes, 0);
+  assert.ok(now.instance > instance);
+  assert.equal(now.violations, 0);
 });
 defineViolationTests(', after a swap');
 
@@ -138,7 +138,7 @@ test('a new version that crashes, exits or hangs on load is refused, and the old
     assert.equal(r.status, 409, `${name}: ${r.text}`);
     assert.equal(r.json.detail, `module "abi_rogue": ${message}.`);
     assert.deepEqual(await (await trigger('twice')).json(), { answered: true });
-    assert.equal((await moduleState()).generation, before.generation);
+    assert.equal((await moduleState()).instance, before.instance);
   }
   copyFileSync(path.join(build, 'tests/abi/rogue/abi_rogue.so'), file);
   const r = await admin.post('/admin/modules/abi_rogue/reload');

@@ -41,7 +41,7 @@ const waitForViolation = (from, rule) => waitFor(`${rule} in the log`, () =>
 test('a correct answer is accepted without a violation', async () => {
   const r = await run('good');
   assert.deepEqual([statuses(r.events).at(-1), textOf(r.events)], ['completed', 'a sound answer']);
-  assert.equal((await moduleState()).strikes, 0);
+  assert.equal((await moduleState()).violations, 0);
 });
 
 test('data after the end of an answer is discarded and not counted twice', async () => {
@@ -49,7 +49,7 @@ test('data after the end of an answer is discarded and not counted twice', async
   const r = await run('late');
   assert.deepEqual([statuses(r.events).at(-1), textOf(r.events)], ['completed', 'a sound answer']);
   await waitForViolation(from, /a callback after on_end.*on_text/);
-  assert.match((await moduleState()).last_strike, /a callback after on_end in llm\.provider\/1/);
+  assert.match((await moduleState()).last_violation, /a callback after on_end in llm\.provider\/1/);
   const ends = r.events.filter((e) => e.type === 'llm_response_end');
   assert.equal(ends.length, 1);
 });

@@ -165,11 +165,11 @@ test('a module that crashed the server is skipped or reported at the next start,
     assert.match(server.log, /error.*left out.*abi_stock.*the server crashed during the last start of this file/);
     const ready = await new Client(server).get('/readyz');
     assert.deepEqual([ready.status, ready.json.status], [200, 'ready']);
-    assert.match(ready.json.degraded.find((d) => d.room === 'abi_stock').message, /not started/);
+    assert.match(ready.json.degraded.find((d) => d.component === 'abi_stock').message, /not started/);
     if (i === 0) await server.stop();
   }
   assert.equal((await swap('v1', 'enable')).status, 200);
   assert.equal((await stock()).version, '1.0.0');
-  assert.equal((await new Client(server).get('/readyz')).json.degraded?.find((d) => d.room === 'abi_stock'), undefined);
+  assert.equal((await new Client(server).get('/readyz')).json.degraded?.find((d) => d.component === 'abi_stock'), undefined);
   assert.equal(existsSync(path.join(server.dir, 'data/module-starts/abi_stock')), false);
 });

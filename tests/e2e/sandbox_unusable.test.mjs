@@ -64,7 +64,7 @@ for (const [label, stderrText, cause, fix] of [
       assert.doesNotMatch(line, /ordinary user instead/);
       const ready = await new Client(server).get('/readyz');
       assert.equal(ready.status, 200, ready.text);
-      const reason = ready.json.degraded.find((r) => r.room === 'sandbox_bubblewrap');
+      const reason = ready.json.degraded.find((r) => r.component === 'sandbox_bubblewrap');
       assert.match(reason?.message, cause);
       assert.match(reason.message, fix);
     });
@@ -86,7 +86,7 @@ test('without control groups commands run, and /readyz names the missing limits'
     await server.start();
     const ready = await new Client(server).get('/readyz');
     assert.equal(ready.status, 200, ready.text);
-    const degraded = ready.json.degraded?.find((d) => d.room === 'sandbox_bubblewrap');
+    const degraded = ready.json.degraded?.find((d) => d.component === 'sandbox_bubblewrap');
     assert.match(degraded?.message ?? ready.text, /without control groups.*Kernel memory.*account.*"off"/);
     assert.match(await (await fetch(`${server.url}/metrics`)).text(), /^runyard_sandbox_bubblewrap_control_groups 0$/m);
     const u = await server.user();
@@ -107,7 +107,7 @@ test('if control groups are required, no command runs without them', async () =>
     const ready = await new Client(server).get('/readyz');
     if (/^runyard_sandbox_bubblewrap_control_groups 1$/m.test(metrics)) return assert.equal(ready.status, 200, ready.text);
     assert.equal(ready.status, 200, ready.text);
-    assert.match(ready.json.degraded.find((r) => r.room === 'sandbox_bubblewrap')?.message, /no control groups.*"required".*Delegate=yes/);
+    assert.match(ready.json.degraded.find((r) => r.component === 'sandbox_bubblewrap')?.message, /no control groups.*"required".*Delegate=yes/);
     const u = await server.user();
     const r = await u.start({ prompt: '[shell]' });
     const s = await u.stream(r.json.agent_run_id);

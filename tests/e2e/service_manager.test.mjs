@@ -130,7 +130,7 @@ test('reload (SIGHUP): modules whose file differs from the loaded one are swappe
     await withManager('none', { set }, async (m) => {
       await m.start();
       const admin = new Client(m.server, m.server.token({ role: 'admin' }));
-      const generations = async () => Object.fromEntries((await admin.get('/admin/modules')).json.map((x) => [x.name, x.generation]));
+      const generations = async () => Object.fromEntries((await admin.get('/admin/modules')).json.map((x) => [x.name, x.instance]));
       const initial = await generations();
       // Like a package manager, writes a new file and renames it. Bytes appended to an ELF file
       // have no effect.

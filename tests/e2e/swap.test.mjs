@@ -172,7 +172,7 @@ test('every module is swapped under streams and requests without a failure', asy
     requests: waits.length, request_ms_p50: +waits[waits.length >> 1].toFixed(1), request_ms_p99: +waits[Math.floor(waits.length * 0.99)].toFixed(1),
     request_ms_max: +waits.at(-1).toFixed(1), first: footprints[0], last: footprints.at(-1), growth }));
   const open = await admin.get('/admin/modules');
-  assert.ok(open.json.filter((m) => m.state === 'started').every((m) => m.strikes === 0), open.text);
+  assert.ok(open.json.filter((m) => m.state === 'started').every((m) => m.violations === 0), open.text);
   if (unmaps) for (const name of swapped) assert.equal(mappedCopies(name).size, 1, name);
 }, { timeout: 300000 + rounds * 45000 * slow });
 
@@ -203,13 +203,13 @@ test('a library that cannot be loaded or contains another module changes nothing
   r = await swap('reload', 'runs');
   assert.equal(r.code, 1);
   assert.match(r.err, /holds the module "agents", not "runs"/);
-  assert.equal((await state('runs')).generation, before.generation);
+  assert.equal((await state('runs')).instance, before.instance);
   const user = await server.user();
   assert.equal((await user.start({ prompt: '[words 1]' })).status, 200);
   installModule('runs', path.join(build, 'modules/runs.so'));
   r = await swap('reload', 'runs');
   assert.equal(r.code, 0, r.err);
-  assert.ok((await state('runs')).generation > before.generation);
+  assert.ok((await state('runs')).instance > before.instance);
 });
 
 test('a file overwritten in place, as cp does, does not affect the running module', async () => {
@@ -224,7 +224,7 @@ test('a file overwritten in place, as cp does, does not affect the running modul
   let r = await swap('reload', 'runs');
   assert.equal(r.code, 1);
   assert.match(r.err, /runs\.so.*not an ELF file/);
-  assert.equal((await state('runs')).generation, before.generation);
+  assert.equal((await state('runs')).instance, before.instance);
   for (const name of ['runs', 'accounts', 'llm_openai']) installModule(name, path.join(build, `modules/${name}.so`));
   r = await swap('reload', 'runs');
   assert.equal(r.code, 0, r.err);
@@ -286,7 +286,7 @@ test('a module can be disabled and enabled, unless other modules need it', async
 });
 
 test('a module is swapped together with its dependents only', async () => {
-  const generations = async () => Object.fromEntries((await admin.get('/admin/modules')).json.map((m) => [m.name, m.generation]));
+  const generations = async () => Object.fromEntries((await admin.get('/admin/modules')).json.map((m) => [m.name, m.instance]));
   const before = await generations();
   const r = await swap('reload', 'mcp');
   assert.equal(r.code, 0, r.err);
@@ -317,7 +317,7 @@ test('a changed file is reloaded automatically if configured, and only with the 
   let before = await state('llm_openai');
   installModified('llm_openai');
   await sleep(1500);
-  assert.equal((await state('llm_openai')).generation, before.generation, 'no reload was requested');
+  assert.equal((await state('llm_openai')).instance, before.instance, 'no reload was requested');
 
   await server.stop();
   const pin = createHash('sha256').update(readFileSync(path.join(modules, 'mcp_json.so'))).digest('hex');
@@ -338,15 +338,15 @@ test('a changed file is reloaded automatically if configured, and only with the 
   assert.equal(pinned.state, 'started');
   installModified('mcp_json');
   installModified('llm_openai');
-  await waitFor('the new instance', async () => (await state('llm_openai')).generation > before.generation);
+  await waitFor('the new instance', async () => (await state('llm_openai')).instance > before.instance);
   const r = await swap('reload', 'mcp_json');
   assert.equal(r.code, 1);
   assert.match(r.err, /pins/);
-  assert.equal((await state('mcp_json')).generation, pinned.generation);
+  assert.equal((await state('mcp_json')).instance, pinned.instance);
   const old = await state('webhooks');
   assert.equal(old.file, webhooks);
   installModified('webhooks', webhooks);
-  await waitFor('the new instance of the module in the other directory', async () => (await state('webhooks')).generation > old.generation);
+  await waitFor('the new instance of the module in the other directory', async () => (await state('webhooks')).instance > old.instance);
   for (const name of ['llm_openai', 'webhooks']) {
     const reported = await waitForAudit('module.reload', (e) => e.actor === 'host:file_change' && e.detail.module === name);
     assert.deepEqual(reported.detail, { module: name });

@@ -32,7 +32,7 @@ tearDown(async () => {
 
 const workspace = (project) => path.join(server.dir, 'data/modules/sandbox_bubblewrap/workspaces', project);
 const terminations = async (reason, of = server) =>
-  Number(new RegExp(`^runyard_sandbox_bubblewrap_ended_total{[^}]*reason="${reason}"[^}]*} (\\S+)$`, 'm').exec(await (await fetch(`${of.url}/metrics`)).text())?.[1] ?? NaN);
+  Number(new RegExp(`^runyard_sandbox_bubblewrap_terminated_total{[^}]*reason="${reason}"[^}]*} (\\S+)$`, 'm').exec(await (await fetch(`${of.url}/metrics`)).text())?.[1] ?? NaN);
 // Writes 160 MiB into unlinked files, which the code `keep` keeps open; the limit of the workspaces is 48 MiB.
 const unlinked = (keep, before = '') => perl(`${before} my @f; for (1..40) { open(my $f, "+>", "x") or die; print $f "x" x (4 << 20); $f->flush; unlink "x"; ${keep} }
   sleep 10; print "all"`);

@@ -200,8 +200,8 @@ std::string render(const events::hub_stats& s) {
         "Messages from other nodes that were reduced to wake-ups because an event loop was behind", s.lagged);
   if (!s.bus.present) return p.take();
   p.one("runyard_bus_up", "gauge", "1 while the event bus carries live topics in both directions", s.bus.up ? 1 : 0);
-  p.one("runyard_bus_heard_by_all", "gauge", "1 while all other nodes receive from the bus",
-        s.bus.heard_by_all ? 1 : 0);
+  p.one("runyard_bus_received_by_all", "gauge", "1 while all other nodes receive from the bus",
+        s.bus.received_by_all ? 1 : 0);
   p.one("runyard_bus_nodes", "gauge", "Other nodes that receive from this node over the bus", s.bus.nodes);
   p.one("runyard_bus_changes_total", "counter", "How often the bus became available or unavailable", s.bus.changes);
   p.one("runyard_bus_sent_total", "counter", "Messages that the bus accepted", s.bus.sent);
@@ -223,11 +223,11 @@ std::string render(const std::vector<module::module_description>& modules) {
     if (m.state != module::module_state::disabled)
       p.value(m.state == module::module_state::started ? 1 : 0,
               "module=" + quoted(m.manifest.name) + ",version=" + quoted(m.manifest.version));
-  each("runyard_module_generation", "gauge", "Number of the running instance; increases with every swap",
+  each("runyard_module_instance", "gauge", "Number of the running instance; increases with every swap",
        [](const auto& m) { return m.instance; });
   each("runyard_module_slow_callbacks_total", "counter", "Callbacks that blocked an event loop too long",
        [](const auto& m) { return m.slow_callbacks; });
-  each("runyard_module_strikes_total", "counter", "Violations of the module contract that the host stopped",
+  each("runyard_module_violations_total", "counter", "Violations of the module contract that the host stopped",
        [](const auto& m) { return m.violations; });
   each("runyard_module_outstanding", "gauge", "Requests, jobs and calls that the module has not completed",
        [](const auto& m) { return m.outstanding; });

@@ -70,7 +70,7 @@ std::string text_of(const module::report& r, const config::config& c) {
 
 json::object described(const module::module_end& e) {
   using outcome = module::module_end::outcome;
-  json::object o{{"module", e.module}, {"version", e.version}, {"generation", e.instance}};
+  json::object o{{"module", e.module}, {"version", e.version}, {"instance", e.instance}, {"generation", e.instance}};
   o["outcome"] = e.how == outcome::unloaded       ? "unloaded"
                  : e.how == outcome::still_mapped ? "ended (still mapped)"
                                                   : "retired (still mapped)";
@@ -382,13 +382,15 @@ http::host_answer module_operations::run(action what, const std::string& name) {
     record_.left(e, left.back().as_object());
     observe::log(level::info, "module", "left",
                  {{"module", e.module},
-                  {"generation", std::to_string(e.instance)},
+                  {"instance", std::to_string(e.instance)},
                   {"outcome", std::string(left.back().at("outcome").as_string())}});
   }
   for (const auto& m : modules.describe())
     if (m.instance > before)
-      running.push_back(
-          json::object{{"module", m.manifest.name}, {"version", m.manifest.version}, {"generation", m.instance}});
+      running.push_back(json::object{{"module", m.manifest.name},
+                                     {"version", m.manifest.version},
+                                     {"instance", m.instance},
+                                     {"generation", m.instance}});
   return {200, "application/json",
           json::serialize(json::object{{"module", name},
                                        {"change", word(what)},

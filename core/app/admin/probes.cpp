@@ -11,6 +11,10 @@ namespace ry::app {
 namespace json = boost::json;
 
 namespace {
+
+json::object entry_of(std::string_view component, std::string_view message) {
+  return {{"component", component}, {"room", component}, {"message", message}};  // "room": the old name
+}
 // Time for the database's answer. Load balancers usually wait longer than this for a probe.
 constexpr std::chrono::milliseconds database_limit{2'000};
 }  // namespace
@@ -28,8 +32,8 @@ http::host_answer probes::healthz() const {
 
 http::host_answer probes::readyz() const {
   json::array reasons;
-  const auto add = [&](std::string_view room, std::string_view message) {
-    reasons.push_back(json::object{{"room", room}, {"message", message}});
+  const auto add = [&](std::string_view component, std::string_view message) {
+    reasons.push_back(entry_of(component, message));
   };
   if (!serving_) add("host", "starting");
   if (stop_.requested()) add("host", "draining");
@@ -38,8 +42,8 @@ http::host_answer probes::readyz() const {
   if (!answers) add("db", "the database does not respond");
   // Problems that do not make the node unready.
   json::array degraded;
-  const auto add_degraded = [&](std::string_view room, std::string_view message) {
-    degraded.push_back(json::object{{"room", room}, {"message", message}});
+  const auto add_degraded = [&](std::string_view component, std::string_view message) {
+    degraded.push_back(entry_of(component, message));
   };
   if (host_.rt.db && host_.rt.db->short_of_resources())
     add_degraded("db",

@@ -22,7 +22,7 @@ class probes {
   // Sets the xmin horizon monitor that /metrics reports; it must outlive the server's routes.
   void watch(const db::xmin_horizon_monitor* h) noexcept { horizon_ = h; }
 
-  // 200, or 503 with every reason: {"status": "not_ready", "reasons": [{"room": ..., "message": ...}]}.
+  // 200, or 503 with every reason: {"status": "not_ready", "reasons": [{"component": ..., "message": ...}]}.
   http::host_answer readyz() const;
   // Metrics of the host and the modules in Prometheus text format.
   http::host_answer metrics() const;

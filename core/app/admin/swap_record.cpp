@@ -10,12 +10,12 @@ namespace {
 constexpr std::size_t max_reports = 10;
 
 ry_metric* changes(observe::metrics& m, const std::string& module, const char* outcome) {
-  return m.get(metric_kind::counter, "runyard_module_changes_total", "Module swaps",
+  return m.get(metric_kind::counter, "runyard_module_swaps_total", "Module swaps",
                {{"module", module}, {"outcome", outcome}});
 }
 
 ry_metric* mapped(observe::metrics& m, const std::string& module) {
-  return m.get(metric_kind::gauge, "runyard_module_left_mapped", "Replaced instances that stay in memory",
+  return m.get(metric_kind::gauge, "runyard_module_instances_in_memory", "Replaced instances that stay in memory",
                {{"module", module}});
 }
 

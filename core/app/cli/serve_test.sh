@@ -77,7 +77,7 @@ grep -q 'creating a private PostgreSQL cluster' err && grep -q 'migration applie
 mv data/postgres/global/pg_control data/pg_control  # keeps it away until it is back
 kill -9 "$(head -n 1 data/postgres/postmaster.pid)"
 becomes 503 "$url/readyz"
-grep -q '"room":"db"' body || fail "readyz does not name the room: $(cat body)"
+grep -q '"component":"db"' body || fail "readyz does not name the room: $(cat body)"
 [[ $(status "$url/healthz") == 200 ]] || fail 'the process lives without its database'
 mv data/pg_control data/postgres/global/pg_control
 becomes 200 "$url/readyz"

@@ -88,7 +88,7 @@ std::string module_list_text(const json::array& modules) {
     if (!m) continue;
     out += printable(text_of(*m, "name") + " " + text_of(*m, "version") + "  " + text_of(*m, "state"));
     // In other states the number refers to no started instance.
-    if (text_of(*m, "state") == "started") out += ", instance " + number_of(*m, "generation");
+    if (text_of(*m, "state") == "started") out += ", instance " + number_of(*m, "instance");
     out += is_true(*m, "required") ? "\n" : " (not required)\n";
     add_line(out, "file", text_of(*m, "file"));
     add_line(out, "sha256", text_of(*m, "sha256"));
@@ -96,11 +96,11 @@ std::string module_list_text(const json::array& modules) {
     each(*m, "left", [&](const json::object& g) {
       const auto why = text_of(g, "reason");
       add_line(out, "left",
-               text_of(g, "version") + ", instance " + number_of(g, "generation") + ": " + text_of(g, "outcome") +
+               text_of(g, "version") + ", instance " + number_of(g, "instance") + ": " + text_of(g, "outcome") +
                    (why.empty() ? "" : ", " + why));
     });
-    if (const auto n = number_of(*m, "strikes"); n != "0")
-      add_line(out, "violations", n + ": " + text_of(*m, "last_strike"));
+    if (const auto n = number_of(*m, "violations"); n != "0")
+      add_line(out, "violations", n + ": " + text_of(*m, "last_violation"));
     each(*m, "needs", [&](const json::object& n) {
       add_line(out, "needs", text_of(n, "id") + (is_true(n, "optional") ? " (optional)" : ""));
     });
@@ -123,7 +123,7 @@ std::string module_text(const std::string& body) {
   std::string out;
   const auto line = [&](const char* what, const json::object& m, const std::string& more) {
     out += what + printable(text_of(m, "module")) + " " + printable(text_of(m, "version")) + ", instance " +
-           number_of(m, "generation") + more + "\n";
+           number_of(m, "instance") + more + "\n";
   };
   each(*o, "started", [&](const json::object& m) { line("started  ", m, {}); });
   each(*o, "left", [&](const json::object& m) {

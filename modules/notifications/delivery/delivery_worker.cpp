@@ -311,7 +311,7 @@ ry::task<ry::job_outcome> delivery_worker::update_subscriber(ry::job job) {
   std::optional<ry::error> failed;
   // A list of a provider that is incomplete here is left unchanged there.
   for (const auto& t : s.devices.unreadable) providers.erase(t.provider);
-  const bool keeps = driver && (driver->table->capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0;
+  const bool keeps = driver && (driver->table->capabilities & RY_NOTIFY_STORES_SUBSCRIBERS) != 0;
   if (s.gone && keeps) {
     const auto id = account->to_string();
     auto forgotten = done_of(
@@ -330,7 +330,7 @@ ry::task<ry::job_outcome> delivery_worker::update_subscriber(ry::job job) {
       const auto done = co_await std::move(put);
       if (!done) co_return ry::job_outcome::retry(done.error(), update_retry_ms);
     }
-    if ((table.capabilities & RY_NOTIFY_KEEPS_TOKENS) != 0) {
+    if ((table.capabilities & RY_NOTIFY_STORES_TOKENS) != 0) {
       for (const auto& provider : providers) {
         std::vector<ry_notify_token> tokens;
         for (const auto& t : s.devices.readable) {

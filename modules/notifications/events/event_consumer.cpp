@@ -29,7 +29,7 @@ ry::task<void> event_consumer::on_event(ry::event e) {
   auto what = notification_event_of(e.kind(), e.payload(), *who, context_.where);
   if (!what) co_return;
   const auto driver = context_.driver();
-  const bool keeps_subscribers = driver && (driver->table->capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0;
+  const bool keeps_subscribers = driver && (driver->table->capabilities & RY_NOTIFY_STORES_SUBSCRIBERS) != 0;
   if (e.kind() == "account.created" && keeps_subscribers) co_await context_.repo.queue_subscriber_update(*account);
   const std::string workflow = what->workflow;
   auto key = workflow + ":" + std::to_string(e.id()) + ":" + account->to_string();

@@ -138,9 +138,9 @@ ry::task<executor::run_ptr> executor::claim(ry::job job, ry::uuid id, std::optio
   if (row.stop_requested) run->stop.interrupt(RY_REASON_USER);
   // A run that was only queued had no worker before.
   if (job.crashes() != 0)
-    context_.metrics.taken_over.add("lease_lapsed");
+    context_.metrics.claimed.add("lease_expired");
   else if (row.queue_wait_ms || run->progress.open_turn.to != 0)
-    context_.metrics.taken_over.add("handed_over");
+    context_.metrics.claimed.add("released");
   context_.live.put(run);
   // Wakes the readers on this node, which have followed the run as a run of another node.
   (void)context_.ctx.events().live_publish(topic_of(run->who.run), 0, {}, RY_LIVE_LOCAL);
@@ -170,14 +170,14 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
     if (is_transient(*failure)) {
       // The run did not cause the error, so it continues from its last checkpoint.
       log_error(*run, "a run is requeued", *failure);
-      abandon(run, "put_back");
+      abandon(run, "requeued");
       out = ry::job_outcome::snooze(db_unavailable_retry_ms);
     } else if (tries == 0) {
       log_error(*run, "a run failed inside the server", *failure);
       run->events.buffer.drop_held();
       c.end_run(failed("crashed", "Internal server error", "INTERNAL"));
     } else {
-      abandon(run, "put_back");
+      abandon(run, "requeued");
       out = ry::job_outcome::retry(*failure);
     }
   }
@@ -595,14 +595,14 @@ ry::task<ry::job_outcome> executor::release(run_ptr run) {
   }
   (void)co_await context_.repo.release(run->who.run, run->who.fence,
                                        static_cast<std::int64_t>(run->events.buffer.last()));
-  context_.metrics.left.add("handed_over");
+  context_.metrics.released.add("released");
   run->end(event_broadcaster::ending::left);
   context_.live.remove(*run);
   co_return ry::job_outcome::release();
 }
 
 ry::job_outcome executor::abandon(run_ptr run, const char* label) {
-  context_.metrics.left.add(label);
+  context_.metrics.released.add(label);
   run->stop.interrupt(RY_REASON_LEASE_LOST);
   run->end(event_broadcaster::ending::left);
   context_.live.remove(*run);

@@ -51,7 +51,7 @@ void sink_guards::abandon(void* handle, std::string_view reason) noexcept {
   const reference r(handle);
   if (!r.is(answering)) return;
   r.at->packed_state.store(pack(r.generation, abandoned), std::memory_order_release);
-  (void)ctx_.driver_misbehaved(RY_LLM_PROVIDER_1, r.at->driver, "an answer that is not ended", reason);
+  (void)ctx_.report_driver_violation(RY_LLM_PROVIDER_1, r.at->driver, "an answer that is not ended", reason);
 }
 
 void sink_guards::close(const reference& r) noexcept {
@@ -72,7 +72,7 @@ void sink_guards::report(slot& s, violation broken, const char* text, const char
       std::lock_guard lock(mutex_);
       driver = s.driver;
     }
-    if (!ctx_.driver_misbehaved(RY_LLM_PROVIDER_1, driver, text, callback))
+    if (!ctx_.report_driver_violation(RY_LLM_PROVIDER_1, driver, text, callback))
       ctx_.warn("the driver of a model provider violated its contract",
                 {{"driver", driver}, {"rule", text}, {"callback", callback}});
   });
@@ -110,7 +110,7 @@ void sink_guards::end(void* handle, ry_status st, const ry_llm_end* end, const r
 void sink_guards::post_failed_end(void* handle) noexcept {
   (void)ry::guard([&] {
     ctx_.post(reference(handle).at->exec, [handle] {
-      const ry::error reason(RY_INTERNAL, "runs.driver_misbehaved",
+      const ry::error reason(RY_INTERNAL, "runs.report_driver_violation",
                              "The answer of the model provider could not be read");
       const ry_error_view view = reason.view();
       const reference r(handle);

@@ -80,7 +80,7 @@ ry::task<extractor_result> extractor::run(std::shared_ptr<live_run> run, extract
   command.output_bytes = job.output_bytes;
   command.host_files = host_files;
   command.n_host_files = 1;
-  if (!job.input.empty()) command.flags = RY_SANDBOX_TALKS | RY_SANDBOX_SCRATCH;
+  if (!job.input.empty()) command.flags = RY_SANDBOX_INTERACTIVE | RY_SANDBOX_SCRATCH;
   ry_sandbox_sink sink{};
   sink.struct_size = sizeof sink;
   sink.on_output = &program_run::on_output;

@@ -118,7 +118,7 @@ class fake_host {
   std::map<std::string, std::pair<const void*, void*>> drivers;  // "point:name" -> table, self
   std::vector<std::pair<std::string, std::string>> migrations;
   std::vector<std::string> descriptions;  // OpenAPI
-  std::vector<std::string> driver_violations;  // "point driver: rule: problem", see context::driver_misbehaved
+  std::vector<std::string> driver_violations;  // "point driver: rule: problem", see context::report_driver_violation
 
   void hide(std::string interface_id) { hidden_.insert(std::move(interface_id)); }
 

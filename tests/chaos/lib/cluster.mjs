@@ -129,7 +129,7 @@ export class Cluster extends ChaosRun {
     await waitFor('all nodes to be connected through NATS', async () => {
       for (const node of this.nodes.all) {
         const { text } = await this.client(this.accounts).ask('GET', '/metrics', { at: node });
-        if (metric(text, 'runyard_bus_heard_by_all') !== 1 || metric(text, 'runyard_bus_received_total') === 0) return false;
+        if (metric(text, 'runyard_bus_received_by_all') !== 1 || metric(text, 'runyard_bus_received_total') === 0) return false;
       }
       return true;
     }, 60000);

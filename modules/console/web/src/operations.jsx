@@ -96,8 +96,8 @@ function Modules() {
       <p role="status" class={message ? undefined : 'unseen'}>{message}</p>
       <Rows label="Modules of this node" rows={list} id={(m) => m.name} none="No modules found." columns={[
         ['Module', (m) => <>{m.name} <span class="hint">{m.version}</span></>],
-        ['State', (m) => <><Status of={m.state} />{(m.reason || m.last_strike) && <p class="hint why">{m.reason ?? m.last_strike}</p>}</>],
-        ['Slow callbacks', (m) => m.slow_callbacks, true], ['Violations', (m) => m.strikes, true], ['Outstanding', (m) => m.outstanding, true],
+        ['State', (m) => <><Status of={m.state} />{(m.reason || m.last_violation) && <p class="hint why">{m.reason ?? m.last_violation}</p>}</>],
+        ['Slow callbacks', (m) => m.slow_callbacks, true], ['Violations', (m) => m.violations, true], ['Outstanding', (m) => m.outstanding, true],
         ['Actions', (m) => (
           <span class="acts">
             {m.state === 'started' && button(m, 'reload', 'Reload')}

@@ -106,10 +106,10 @@ class sandboxed_program final : public program {
     std::vector<ry_str> argv, env;
     for (const auto& word : c.argv) argv.push_back(ry::str(word));
     for (const auto& variable : variables) env.push_back(ry::str(variable));
-    std::vector<ry_sandbox_place> mounts;
-    for (const auto& path : s.readable) mounts.push_back({sizeof(ry_sandbox_place), 0, ry::str(path)});
+    std::vector<ry_sandbox_mount> mounts;
+    for (const auto& path : s.readable) mounts.push_back({sizeof(ry_sandbox_mount), 0, ry::str(path)});
     for (const auto& path : s.writable) {
-      mounts.push_back({sizeof(ry_sandbox_place), RY_SANDBOX_WRITABLE, ry::str(path)});
+      mounts.push_back({sizeof(ry_sandbox_mount), RY_SANDBOX_WRITABLE, ry::str(path)});
     }
     ry_sandbox_command command{};
     command.struct_size = sizeof command;
@@ -119,11 +119,11 @@ class sandboxed_program final : public program {
     command.wall_ms = s.wall_ms;
     command.memory_bytes = s.memory_bytes;
     command.output_bytes = UINT64_MAX;
-    command.flags = RY_SANDBOX_TALKS | RY_SANDBOX_SCRATCH | RY_SANDBOX_COUNTS_DATA;
+    command.flags = RY_SANDBOX_INTERACTIVE | RY_SANDBOX_SCRATCH | RY_SANDBOX_LIMIT_DATA;
     command.env = env.data();
     command.n_env = env.size();
-    command.places = mounts.data();
-    command.n_places = mounts.size();
+    command.mounts = mounts.data();
+    command.n_mounts = mounts.size();
     command.processes = s.processes;
     command.open_files = s.open_files;
     command.file_bytes = s.file_bytes;

@@ -23,7 +23,7 @@ namespace notify_novu {
 class driver {
  public:
   static constexpr std::uint32_t capabilities = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP |
-                                                RY_NOTIFY_KEEPS_SUBSCRIBERS | RY_NOTIFY_KEEPS_TOKENS |
+                                                RY_NOTIFY_STORES_SUBSCRIBERS | RY_NOTIFY_STORES_TOKENS |
                                                 RY_NOTIFY_WITHDRAWS | RY_NOTIFY_FOLLOWS | RY_NOTIFY_REPORTS;
 
   driver(const ry::context& ctx, settings s) : ctx_(ctx), settings_(std::move(s)) {}

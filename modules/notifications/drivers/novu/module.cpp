@@ -9,7 +9,7 @@ class module {
 
  private:
   module(ry::context& ctx, ry::registrar& reg, const settings& s) :driver_(ctx, s) {
-    if (!s.step_conditions) table_.capabilities |= RY_NOTIFY_WHOLE;
+    if (!s.step_conditions) table_.capabilities |= RY_NOTIFY_ALL_CHANNELS;
     reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "novu", &table_, &driver_);
   }
 

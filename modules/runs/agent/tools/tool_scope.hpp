@@ -22,7 +22,7 @@ struct scope_texts {
     scope.project_id = ry::str(project);
     scope.thread_id = ry::str(thread);
     scope.run_id = ry::str(id);
-    scope.flags = run.progress.had_worker ? RY_TOOLS_TAKEN_OVER : 0;
+    scope.flags = run.progress.had_worker ? RY_TOOLS_RESUMED : 0;
   }
   std::string account, agent, project, thread, id;
   ry_tools_scope scope{};

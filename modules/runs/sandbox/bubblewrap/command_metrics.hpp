@@ -5,7 +5,8 @@
 namespace bubblewrap {
 
 inline ry::metric ended_counter(const ry::context& ctx, const char* reason) {
-  return ctx.metrics().counter("ended_total", "Commands that were terminated because of a limit", {{"reason", reason}});
+  return ctx.metrics().counter("terminated_total", "Commands that were terminated because of a limit",
+                               {{"reason", reason}});
 }
 
 inline ry::metric refused_counter(const ry::context& ctx, const char* reason) {

@@ -15,10 +15,10 @@ struct command_options {
   explicit command_options(const ry_sandbox_command& c) {
     if (c.struct_size < offsetof(ry_sandbox_command, n_host_files) + sizeof c.n_host_files) return;
     host_files = {c.host_files, c.n_host_files};
-    if (c.struct_size < offsetof(ry_sandbox_command, n_places) + sizeof c.n_places) return;
+    if (c.struct_size < offsetof(ry_sandbox_command, n_mounts) + sizeof c.n_mounts) return;
     flags = c.flags;
     env = {c.env, c.n_env};
-    places = {c.places, c.n_places};
+    mounts = {c.mounts, c.n_mounts};
     if (c.struct_size < offsetof(ry_sandbox_command, cache_bytes) + sizeof c.cache_bytes) return;
     processes = c.processes;
     open_files = c.open_files;
@@ -35,7 +35,7 @@ struct command_options {
   std::span<const ry_str> host_files;
   std::uint32_t flags = 0;
   std::span<const ry_str> env;
-  std::span<const ry_sandbox_place> places;
+  std::span<const ry_sandbox_mount> mounts;
   std::uint64_t processes = 0, open_files = 0, file_bytes = 0, scratch_bytes = 0, cache_bytes = 0;
   std::uint64_t workspace_bytes = 0, workspace_files = 0;
   std::string_view cache, account;

@@ -74,8 +74,8 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
   std::uint64_t wall_ms = command.wall_ms != 0 ? command.wall_ms : settings_.wall_ms;
   // The time limit of a program with an open standard input is set by the caller, which limits the length of the
   // session.
-  if ((options.flags & RY_SANDBOX_TALKS) == 0) wall_ms = std::min(wall_ms, settings_.max_wall_ms);
-  constexpr std::uint32_t mcp_program_flags = RY_SANDBOX_TALKS | RY_SANDBOX_SCRATCH;
+  if ((options.flags & RY_SANDBOX_INTERACTIVE) == 0) wall_ms = std::min(wall_ms, settings_.max_wall_ms);
+  constexpr std::uint32_t mcp_program_flags = RY_SANDBOX_INTERACTIVE | RY_SANDBOX_SCRATCH;
   const bool may_be_warm = warm_.enabled() && (options.flags & mcp_program_flags) == mcp_program_flags;
   const auto kind = may_be_warm ? std::make_shared<const sandbox_kind>(kind_of(spec)) : nullptr;
   const auto assign = [&](command_call& to) {
@@ -106,7 +106,7 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
   }
   *call = started;
   if (command.stdin_bytes.len != 0) process_.write(started->process, command.stdin_bytes, ry_done{});
-  if ((options.flags & RY_SANDBOX_TALKS) == 0) process_.close_stdin(started->process);
+  if ((options.flags & RY_SANDBOX_INTERACTIVE) == 0) process_.close_stdin(started->process);
   started->cache_bytes = options.cache_bytes;
   const auto lower = [](std::uint64_t requested, std::uint64_t limit) {
     return requested != 0 ? std::min(requested, limit) : limit;
@@ -124,7 +124,7 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
 
 void command_runner::set_limits(const command_options& options, std::uint64_t memory_bytes, command_spec& spec) const {
   spec.limit = settings_.limit;
-  if ((options.flags & RY_SANDBOX_COUNTS_DATA) != 0) {
+  if ((options.flags & RY_SANDBOX_LIMIT_DATA) != 0) {
     spec.limit.data_bytes = memory_bytes != 0 ? memory_bytes : settings_.limit.memory_bytes;
     spec.limit.memory_bytes = 0;
   } else if (memory_bytes != 0) {
@@ -146,11 +146,11 @@ ry_status command_runner::set_files(const command_options& options, command_spec
     const file_error e = bad ? file_error{RY_NOT_FOUND, bad.message()} : open_cache(spec.cache, spec.uid, cache);
     if (e) return unusable("the package cache cannot be used", e.message);
   }
-  for (const auto& place : options.places) {
-    const std::string_view path = ry::view(place.path);
+  for (const auto& mount : options.mounts) {
+    const std::string_view path = ry::view(mount.path);
     if (!is_absolute(path)) return RY_INVALID_ARGUMENT;
     if (!is_inside(path, settings_.private_paths))
-      spec.host_paths.push_back({path, (place.flags & RY_SANDBOX_WRITABLE) != 0});
+      spec.host_paths.push_back({path, (mount.flags & RY_SANDBOX_WRITABLE) != 0});
   }
   if (!spec.host_paths.empty()) {
     auto hidden = credentials_in(home_directories());

@@ -157,12 +157,12 @@ file_error place_entry(const workspaces& all, std::string_view project_id, const
   unique_fd parent;
   if (file_error error = open_parent(workspace.get(), parts, owner, parent)) {
     // If its directory does not exist, the entry does not exist either.
-    if (entry.kind == RY_SANDBOX_GONE && error.status == RY_NOT_FOUND) return {};
+    if (entry.kind == RY_SANDBOX_DELETED && error.status == RY_NOT_FOUND) return {};
     return error;
   }
   const char* name = parts.name.c_str();
   switch (entry.kind) {
-    case RY_SANDBOX_GONE:
+    case RY_SANDBOX_DELETED:
       return clear(parent.get(), entry.path, parts.name);
     case RY_SANDBOX_FILE:
       return place_file(parent.get(), entry, parts.name, host_path, owner);

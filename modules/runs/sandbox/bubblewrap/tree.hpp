@@ -14,7 +14,7 @@
 namespace bubblewrap {
 
 struct tree_entry {
-  std::uint32_t kind = RY_SANDBOX_GONE;  // RY_SANDBOX_*
+  std::uint32_t kind = RY_SANDBOX_DELETED;  // RY_SANDBOX_*
   std::string path, target;
   std::uint64_t size = 0, inode = 0;
   std::int64_t modified_ns = 0, changed_ns = 0;

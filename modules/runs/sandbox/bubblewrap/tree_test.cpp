@@ -109,13 +109,13 @@ TEST_F(tree_test, place_creates_and_replaces_every_kind_of_entry) {
     ASSERT_FALSE(place(RY_SANDBOX_LINK, "x", "target")) << before;
     EXPECT_EQ(fs::read_symlink(home / "x"), "target");
     make();
-    ASSERT_FALSE(place(RY_SANDBOX_GONE, "x")) << before;
+    ASSERT_FALSE(place(RY_SANDBOX_DELETED, "x")) << before;
     EXPECT_FALSE(fs::exists(fs::symlink_status(home / "x")));
   }
   EXPECT_TRUE(fs::exists("/etc/passwd"));
   ASSERT_FALSE(place(RY_SANDBOX_FILE, "deep/er/f", "1"));
   EXPECT_EQ(content(home / "deep/er/f"), "1");
-  ASSERT_FALSE(place(RY_SANDBOX_GONE, "not/there"));
+  ASSERT_FALSE(place(RY_SANDBOX_DELETED, "not/there"));
 }
 
 TEST_F(tree_test, place_never_leaves_the_workspace) {
@@ -123,13 +123,13 @@ TEST_F(tree_test, place_never_leaves_the_workspace) {
   fs::create_symlink(root / "outside", home / "out");
   EXPECT_EQ(place(RY_SANDBOX_FILE, "out/f", "x").status, RY_PERMISSION_DENIED);
   EXPECT_EQ(place(RY_SANDBOX_FILE, "../f", "x").status, RY_PERMISSION_DENIED);
-  EXPECT_NE(place(RY_SANDBOX_GONE, "out/f").status, RY_OK);
+  EXPECT_NE(place(RY_SANDBOX_DELETED, "out/f").status, RY_OK);
   std::ofstream(root / "outside/kept") << "x";
   fs::create_directory(home / "d");
   fs::create_symlink(root / "outside", home / "d/link");
-  ASSERT_FALSE(place(RY_SANDBOX_GONE, "d"));
+  ASSERT_FALSE(place(RY_SANDBOX_DELETED, "d"));
   EXPECT_TRUE(fs::exists(root / "outside/kept"));
-  EXPECT_EQ(place(RY_SANDBOX_GONE, "").status, RY_INVALID_ARGUMENT);
+  EXPECT_EQ(place(RY_SANDBOX_DELETED, "").status, RY_INVALID_ARGUMENT);
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ ry_status workspace_calls::place(ry_str project, const ry_sandbox_entry* entry, 
   return blocking(
       exec,
       [this, id = str(project), placed, from = str(host_path)] {
-        if (placed.kind != RY_SANDBOX_GONE)
+        if (placed.kind != RY_SANDBOX_DELETED)
           if (file_error e = disk_.before_write(id, placed.kind == RY_SANDBOX_FILE ? size_of(from) : 0)) return e;
         return place_entry(files_, id, placed, from, users_.owner_of(id));
       },

@@ -209,11 +209,11 @@ class context {
 
   // For owners of extension points: counts a violation of a point's contract against the module of one of its drivers.
   // False: this host does not support it, or does not know the driver.
-  bool driver_misbehaved(std::string_view point, std::string_view driver, std::string_view rule,
-                         std::string_view problem) const noexcept {
+  bool report_driver_violation(std::string_view point, std::string_view driver, std::string_view rule,
+                               std::string_view problem) const noexcept {
     const auto* services = try_interface<ry_services_v1>();
-    return services != nullptr && RY_HAS(services, ry_services_v1, driver_misbehaved) &&
-           services->driver_misbehaved(host_, str(point), str(driver), str(rule), str(problem)) == RY_OK;
+    return services != nullptr && RY_HAS(services, ry_services_v1, report_driver_violation) &&
+           services->report_driver_violation(host_, str(point), str(driver), str(rule), str(problem)) == RY_OK;
   }
 
   // ---- executors and tasks ----

@@ -8,10 +8,10 @@
 //     std::string accepts(const ry::notify::token& t) const;
 //     ry::task<ry::notify::results> trigger(ry::notify::notification n);
 //     ry::task<bool> withdraw(std::string key);                              // RY_NOTIFY_WITHDRAWS
-//     ry::task<void> put_subscriber(ry::notify::subscriber who);             // RY_NOTIFY_KEEPS_SUBSCRIBERS
-//     ry::task<void> forget(std::string account_id);                         // RY_NOTIFY_KEEPS_SUBSCRIBERS
+//     ry::task<void> put_subscriber(ry::notify::subscriber who);             // RY_NOTIFY_STORES_SUBSCRIBERS
+//     ry::task<void> forget(std::string account_id);                         // RY_NOTIFY_STORES_SUBSCRIBERS
 //     ry::task<void> put_tokens(std::string account_id, std::string provider,
-//                               std::vector<ry::notify::token> all);         // RY_NOTIFY_KEEPS_TOKENS
+//                               std::vector<ry::notify::token> all);         // RY_NOTIFY_STORES_TOKENS
 //     ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> s); // RY_NOTIFY_FOLLOWS
 //     std::vector<ry::notify::report> read_report(std::string_view body);    // RY_NOTIFY_REPORTS
 //     std::string web_push_key() const;                                      // optional; empty: no Web Push
@@ -315,7 +315,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
   };
   t.put_subscriber = [](void* self, const ry_notify_subscriber* who, ry_exec* exec, ry_done done) noexcept {
     return guard([&]() -> ry_status {
-      if constexpr (detail::can<Driver>(RY_NOTIFY_KEEPS_SUBSCRIBERS)) {
+      if constexpr (detail::can<Driver>(RY_NOTIFY_STORES_SUBSCRIBERS)) {
         auto* d = static_cast<Driver*>(self);
         auto work = detail::pass_done(d->put_subscriber(subscriber(*who)), done);
         detail::spawn_later(d->host(), exec, std::move(work), {}, [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
@@ -328,7 +328,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
   };
   t.forget = [](void* self, ry_str account_id, ry_exec* exec, ry_done done) noexcept {
     return guard([&]() -> ry_status {
-      if constexpr (detail::can<Driver>(RY_NOTIFY_KEEPS_SUBSCRIBERS)) {
+      if constexpr (detail::can<Driver>(RY_NOTIFY_STORES_SUBSCRIBERS)) {
         auto* d = static_cast<Driver*>(self);
         auto work = detail::pass_done(d->forget(text(account_id)), done);
         detail::spawn_later(d->host(), exec, std::move(work), {}, [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
@@ -342,7 +342,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
   t.put_tokens = [](void* self, ry_str account_id, ry_str provider, const ry_notify_token* tokens, std::size_t n,
                     std::size_t stride, ry_exec* exec, ry_done done) noexcept {
     return guard([&]() -> ry_status {
-      if constexpr (detail::can<Driver>(RY_NOTIFY_KEEPS_TOKENS)) {
+      if constexpr (detail::can<Driver>(RY_NOTIFY_STORES_TOKENS)) {
         auto* d = static_cast<Driver*>(self);
         auto all = detail::own_all<token>(tokens, n, stride);
         auto work = detail::pass_done(d->put_tokens(text(account_id), text(provider), std::move(all)), done);

@@ -22,7 +22,7 @@ extern "C" {
 
 /* Flags of a scope. */
 /* another worker executed this run before; state that a source kept there is not available */
-#define RY_TOOLS_TAKEN_OVER 1u
+#define RY_TOOLS_RESUMED 1u
 
 /* The agent, account and run of a call; borrowed-in. */
 typedef struct ry_tools_scope {

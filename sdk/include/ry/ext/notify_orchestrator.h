@@ -33,14 +33,14 @@ extern "C" {
 
 /* Capabilities of a driver: its channels, and these. Unknown bits are ignored. A function whose capability
  * a driver lacks is not called, and returns RY_UNIMPLEMENTED. */
-#define RY_NOTIFY_KEEPS_SUBSCRIBERS 256u /* put_subscriber, forget */
-#define RY_NOTIFY_KEEPS_TOKENS 512u /* put_tokens */
+#define RY_NOTIFY_STORES_SUBSCRIBERS 256u /* put_subscriber, forget */
+#define RY_NOTIFY_STORES_TOKENS 512u /* put_tokens */
 #define RY_NOTIFY_WITHDRAWS 1024u /* withdraw */
 #define RY_NOTIFY_FOLLOWS 2048u /* follow */
 #define RY_NOTIFY_REPORTS 4096u /* read_report */
 /* cannot omit a channel of a workflow: if some channels are not requested, the module uses the driver "builtin" for
    the others, if it is loaded */
-#define RY_NOTIFY_WHOLE 8192u
+#define RY_NOTIFY_ALL_CHANNELS 8192u
 
 /* The recipient. All but account_id may be empty. */
 typedef struct ry_notify_subscriber {

@@ -16,21 +16,21 @@ extern "C" {
 #define RY_MCP_SANDBOX_1 "mcp.sandbox/1"
 
 /* Flags of a command. */
-#define RY_SANDBOX_TALKS 1u /* its standard input stays open: write(), close_stdin(), pause() */
+#define RY_SANDBOX_INTERACTIVE 1u /* its standard input stays open: write(), close_stdin(), pause() */
 /* no workspace of a project: /workspace is empty and is removed after the command. project_id then identifies only
    the user of the command */
 #define RY_SANDBOX_SCRATCH 2u
 /* memory_bytes limits the writable memory of each process instead of its address space: for programs that reserve
    more than they use */
-#define RY_SANDBOX_COUNTS_DATA 4u
+#define RY_SANDBOX_LIMIT_DATA 4u
 
 /* A path of the host that is mounted in the sandbox under the same path. */
 #define RY_SANDBOX_WRITABLE 1u
-typedef struct ry_sandbox_place {
+typedef struct ry_sandbox_mount {
   uint32_t struct_size;
   uint32_t flags; /* RY_SANDBOX_WRITABLE */
   ry_str path; /* absolute; ignored if it does not exist */
-} ry_sandbox_place;
+} ry_sandbox_mount;
 
 typedef struct ry_sandbox_command {
   uint32_t struct_size;
@@ -38,18 +38,18 @@ typedef struct ry_sandbox_command {
   const ry_str* argv; /* argv[0] by PATH inside the sandbox */
   size_t n_argv;
   ry_bytes stdin_bytes;
-  uint64_t wall_ms; /* 0 = the driver's default; limited to its maximum except with RY_SANDBOX_TALKS */
+  uint64_t wall_ms; /* 0 = the driver's default; limited to its maximum except with RY_SANDBOX_INTERACTIVE */
   uint64_t memory_bytes; /* of all its processes in total, and address space of each. 0 = default */
   uint64_t output_bytes; /* delivered from both pipes in total; more is dropped and counted. 0 = default */
   const ry_str* host_files; /* absolute paths of programs of the host: each appears, readable and
                                executable only, as /opt/runyard/<its last component> */
   size_t n_host_files;
-  uint32_t flags; /* RY_SANDBOX_TALKS, ... */
+  uint32_t flags; /* RY_SANDBOX_INTERACTIVE, ... */
   uint32_t reserved0;
   const ry_str* env; /* "KEY=value", added to the driver's environment and overriding it */
   size_t n_env;
-  const ry_sandbox_place* places;
-  size_t n_places;
+  const ry_sandbox_mount* mounts;
+  size_t n_mounts;
   /* 0 = the driver's own limit. They replace it, also by a larger value. */
   uint64_t processes; /* processes and threads. Where the kernel counts them by user, of all commands of project_id */
   uint64_t open_files; /* of each process */
@@ -96,7 +96,7 @@ typedef void (*ry_sandbox_open_fn)(void* ctx, ry_status st, int32_t fd, uint64_t
 /* entries_json: [{"name":"a.txt","kind":"file|dir|link|other","size":12,"modified_unix_us":...}], sorted. */
 typedef void (*ry_sandbox_list_fn)(void* ctx, ry_status st, ry_str entries_json, const ry_error_view* err) RY_NOEXCEPT;
 
-#define RY_SANDBOX_GONE 0u
+#define RY_SANDBOX_DELETED 0u
 #define RY_SANDBOX_FILE 1u
 #define RY_SANDBOX_DIR 2u
 #define RY_SANDBOX_LINK 3u
@@ -149,11 +149,11 @@ typedef struct ry_sandbox_driver_v1 {
   ry_status (*scan)(void* self, ry_str project_id, uint64_t max_entries, ry_exec* exec, ry_sandbox_scan_fn fn,
                     void* ctx) RY_NOEXCEPT;
   /* Creates entry->path as the entry describes, replacing what exists; creates parents. A file is moved
-   * from host_path (rename, or copy across devices) and gets mode and modified_ns; RY_SANDBOX_GONE deletes
+   * from host_path (rename, or copy across devices) and gets mode and modified_ns; RY_SANDBOX_DELETED deletes
    * the path recursively. Does not follow a link at the end of the path. [any] */
   ry_status (*place)(void* self, ry_str project_id, const ry_sandbox_entry* entry, ry_str host_path, ry_exec* exec,
                      ry_done done) RY_NOEXCEPT;
-  /* For commands with RY_SANDBOX_TALKS. write: queues a copy; `done` when it was written to the pipe;
+  /* For commands with RY_SANDBOX_INTERACTIVE. write: queues a copy; `done` when it was written to the pipe;
    * RY_RESOURCE_EXHAUSTED if 1 MiB is queued; RY_CANCELLED after the command closed its end. close_stdin:
    * after the queue is written. pause, only inside on_output: no output until resume(). [exec] */
   ry_status (*write)(void* self, void* call, ry_bytes bytes, ry_done done) RY_NOEXCEPT;
