@@ -67,7 +67,8 @@ void migrator::open() {
   if (conn_.behind_pooler() && shares_sessions())
     reject_migration(
         "The database is reached through a connection pooler in transaction mode: set database.direct_url to the address of "
-        "the PostgreSQL server itself or of a pooler in session mode. Migrations and notifications need a dedicated session.");
+        "the PostgreSQL server itself or of a pooler in session mode. Migrations and notifications need a "
+        "dedicated session.");
   check_server();
 }
 

@@ -46,7 +46,8 @@ void warm_sandboxes::ended(command_call* call, std::int32_t code) noexcept {
   if (pool_.remove(call)) {
     (void)ry::guard([&] {
       ctx_.warn(
-          "a sandbox that was started in advance exited before a program was assigned; the next program gets a new one",
+          "a sandbox that was started in advance exited before a program was assigned; the next "
+          "program gets a new one",
           {{"exit_code", code}, {"output", call->startup_output}});
     });
     starter_.release(call);

@@ -37,7 +37,7 @@ typedef struct ry_process_spec {
 
 /* All on the exec of spawn, in order; exited comes last, after the ends of both pipes, exactly once.
  * `on_stdout`/`on_stderr`: RY_RESOURCE_EXHAUSTED pauses that pipe until resume(); bytes are
- * borrowed-out. exit_code: 0..255, or -signal. why: 0, or RY_REASON_DEADLINE when wall_ms ended it, or
+ * borrowed-out. exit_code: 0..255, or -signal. why: 0, or RY_REASON_DEADLINE if wall_ms expired, or
  * RY_REASON_USER after kill. */
 typedef struct ry_process_handler {
   uint32_t struct_size;
