@@ -202,8 +202,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Discard a dead job
-         * @description Removes a job whose attempts all failed, without executing it. The removal is recorded in the audit log. Requires an admin. 404: there is no dead job with this id.
+         * Discard a dead-lettered job
+         * @description Removes a job whose attempts all failed, without executing it. The removal is recorded in the audit log. Requires an admin. 404: no dead-lettered job has this id.
          */
         post: operations["host.discard_job"];
         delete?: never;
@@ -222,8 +222,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Retry a dead job
-         * @description Returns a job whose attempts all failed to its queue, with its full number of attempts. It runs as soon as a node is free. The retry is recorded in the audit log. Requires an admin. 404: there is no dead job with this id. 409: an identical job is already queued or running.
+         * Retry a dead-lettered job
+         * @description Returns a job whose attempts all failed to its queue, with its full number of attempts. It runs as soon as a node is free. The retry is recorded in the audit log. Requires an admin. 404: no dead-lettered job has this id. 409: an identical job is already queued or running.
          */
         post: operations["host.retry_job"];
         delete?: never;
@@ -241,7 +241,7 @@ export interface paths {
         };
         /**
          * List e-mails
-         * @description Lists e-mails that are no longer in the outbox, newest first, without subjects and bodies. Requires an admin.
+         * @description Lists e-mails whose delivery has ended, newest first, without subjects and bodies. Requires an admin.
          */
         get: operations["mail.list"];
         put?: never;
@@ -443,7 +443,7 @@ export interface paths {
         put?: never;
         /**
          * Reload a module
-         * @description Loads the module's file again. The new version is loaded beside the old one, its database schema is migrated, and it is started. Then it takes over the routes, and the old version finishes its work and ends. Modules that use it are restarted with it. Returns when the old versions have ended, which takes at most `reload.drain_seconds`. If a step before the takeover fails, nothing changes. Requires an admin.
+         * @description Loads the module's file again. The new version is loaded next to the old one, its database schema is migrated, and it is started. Then its routes replace the old ones, and the old version finishes its work and stops. Modules that use it are restarted with it. Returns when the old versions have ended, which takes at most `reload.drain_seconds`. If a step before the takeover fails, nothing changes. Requires an admin.
          */
         post: operations["host.reload_module"];
         delete?: never;
@@ -721,7 +721,7 @@ export interface paths {
         };
         /**
          * Get queue statistics
-         * @description Returns the current number of jobs in each queue, and the nodes, for the whole deployment. `/metrics` contains the same numbers, a few seconds old. Requires an admin.
+         * @description Returns the current number of jobs in each queue, and the nodes, for the entire deployment. `/metrics` contains the same numbers, a few seconds old. Requires an admin.
          */
         get: operations["host.queues"];
         put?: never;
@@ -803,7 +803,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke a referral
-         * @description Revokes a referral and the credits that it earned on both sides. Balances can become negative by this. Requires an admin. 409: the referral is void or already revoked.
+         * @description Revokes a referral and the credits that it earned on both sides. This can make balances negative. Requires an admin. 409: the referral is void or already revoked.
          */
         post: operations["referrals.revoke"];
         delete?: never;
@@ -1205,12 +1205,12 @@ export interface paths {
         };
         /**
          * Discover the tools of an MCP server
-         * @description Lists the tools of one MCP server. The list is cached for 24 hours; `Cache-Control: no-cache` refreshes it. If the agent already has the server, its stored headers are used, unless `X-MCP-Headers` gives others. A server of type `json` is identified by the name of its configuration; commands are never taken from headers. 400: a header is missing or invalid, or the address is refused. 502 and 504: the server cannot be reached, breaks the protocol, or does not answer within 30 seconds.
+         * @description Lists the tools of one MCP server. The list is cached for 24 hours; `Cache-Control: no-cache` refreshes it. If the agent already has the server, its stored headers are used, unless `X-MCP-Headers` contains others. A server of type `json` is identified by the name of its configuration; commands are never taken from headers. 400: a header is missing or invalid, or the address is refused. 502 and 504: the server cannot be reached, breaks the protocol, or does not answer within 30 seconds.
          */
         get: operations["mcp.discover"];
         /**
          * Replace the MCP servers of an agent
-         * @description Replaces the whole list of MCP servers of the agent; an empty list removes all. A masked value of `headers` or `env` (`********`) keeps the value that is stored for the server of the same type and URL.
+         * @description Replaces the complete list of MCP servers of the agent; an empty list removes all. A masked value of `headers` or `env` (`********`) keeps the value that is stored for the server of the same type and URL.
          */
         put: operations["mcp.replace"];
         /**
@@ -1680,7 +1680,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the referral that brought the caller
+         * Get the referral through which the caller signed up
          * @description Returns when the caller receives the credits for signing up with a referral code, and why they are delayed.
          */
         get: operations["referrals.received"];
@@ -2239,7 +2239,7 @@ export interface paths {
         put?: never;
         /**
          * Create an integration profile
-         * @description Creates a profile, either for an integration that the operator offers (`integration`, `credentials`), or for an MCP server of your own that requires OAuth (`url`, `oauth`). Connect a profile that uses OAuth with `POST /mcp/profiles/{id}/connect`. 409: the account has too many profiles.
+         * @description Creates a profile, either for an integration that the operator offers (`integration`, `credentials`), or for your own MCP server that requires OAuth (`url`, `oauth`). Connect a profile that uses OAuth with `POST /mcp/profiles/{id}/connect`. 409: the account has too many profiles.
          */
         post: operations["mcp_prebuilt.create"];
         delete?: never;
@@ -3079,7 +3079,7 @@ export interface components {
                 queue: string;
                 /**
                  * Format: date-time
-                 * @description Time from which on the job may run. For dead jobs: the time at which the last attempt failed.
+                 * @description Time at which the job becomes due. For dead jobs: the time at which the last attempt failed.
                  */
                 run_at: string;
             }[];
@@ -3189,11 +3189,11 @@ export interface components {
                 module: string;
                 version: string;
             }[];
-            /** @description Time until the new instances had taken over, in milliseconds. */
+            /** @description Time until the new instances handled all new requests, in milliseconds. */
             swap_ms: number;
-            /** @description Time until the old instances had ended, in milliseconds. */
+            /** @description Time until the old instances had stopped, in milliseconds. */
             total_ms: number;
-            /** @description Names of running modules whose settings in the configuration have changed; a reload of each applies them */
+            /** @description Names of running modules whose settings in the configuration have changed. Reload each of them to apply the changes. */
             unapplied_settings: string[];
         };
         "host.Names": string[];
@@ -3212,7 +3212,7 @@ export interface components {
             /** Format: date-time */
             started_at: string;
             /**
-             * @description `active`: takes jobs. `draining`: takes no more jobs. `silent`: its lease has expired, and other nodes take over its jobs.
+             * @description `active`: takes jobs. `draining`: takes no more jobs. `silent`: its lease has expired, and other nodes claim its jobs.
              * @enum {unknown}
              */
             state: "active" | "draining" | "silent";
@@ -3358,7 +3358,7 @@ export interface components {
         "mcp.ServerFailed": {
             detail: {
                 /**
-                 * @description `MCP_CONNECT_FAILED`: the server cannot be reached. `MCP_PROTOCOL_ERROR`: the server breaks the protocol. `MCP_TIMEOUT`: the server did not answer in time.
+                 * @description `MCP_CONNECT_FAILED`: the server cannot be reached. `MCP_PROTOCOL_ERROR`: the server violates the protocol. `MCP_TIMEOUT`: the server did not respond in time.
                  * @enum {unknown}
                  */
                 error_code: "MCP_CONNECT_FAILED" | "MCP_PROTOCOL_ERROR" | "MCP_TIMEOUT";
@@ -3531,7 +3531,7 @@ export interface components {
              * @enum {unknown}
              */
             status: "queued" | "gathered" | "sent" | "suppressed" | "failed" | "dead" | "cancelled";
-            /** @description Id under which the orchestrator knows the notification. */
+            /** @description Id of the notification at the orchestrator. */
             transaction_id: string;
             workflow_id: string;
         };
@@ -3648,7 +3648,7 @@ export interface components {
             /** @constant */
             type: "server_draining";
         };
-        /** @description One event of the run's event stream. Every event has a `type`; all except `ping` and `server_draining` have a `sequence`, which starts at 1 and increases without gaps over the whole run. */
+        /** @description One event of the run's event stream. Every event has a `type`; all except `ping` and `server_draining` have a `sequence`, which starts at 1 and increases without gaps during the run. */
         "runs.Event": components["schemas"]["runs.Running"] | components["schemas"]["runs.Queued"] | components["schemas"]["runs.ResponseStart"] | components["schemas"]["runs.Chunk"] | components["schemas"]["runs.ReasoningChunk"] | components["schemas"]["runs.ResponseEnd"] | components["schemas"]["runs.TurnAborted"] | components["schemas"]["runs.MessageEvent"] | components["schemas"]["runs.ToolCall"] | components["schemas"]["runs.ToolOutput"] | components["schemas"]["runs.ToolProgress"] | components["schemas"]["runs.ToolResult"] | components["schemas"]["runs.RunError"] | components["schemas"]["runs.Notice"] | components["schemas"]["runs.Compacted"] | components["schemas"]["runs.Gap"] | components["schemas"]["runs.Snapshot"] | components["schemas"]["runs.Ping"] | components["schemas"]["runs.Draining"];
         "runs.File": {
             /**
@@ -3748,7 +3748,7 @@ export interface components {
                 tier_name?: string;
             };
         };
-        /** @description Part of a request was left out or changed to meet the provider's limits. The run continues. */
+        /** @description Part of a request was omitted or changed to meet the provider's limits. The run continues. */
         "runs.Notice": {
             /** @description `tool_skipped`, `image_skipped`, `parameter_skipped`, `tool_search` (requests contain only some of the tools, and `find_tools` to find the others), `workspace_withheld` (`memory_enabled` is `false`, and another thread has used the workspace), or another code of a provider driver. */
             code: string;
@@ -3969,7 +3969,7 @@ export interface components {
              */
             sandbox_id?: string;
             /**
-             * @description Always `running`, also if the run is waiting for a slot.
+             * @description Always `running`, even if the run is waiting for a slot.
              * @constant
              */
             status: "running";
@@ -3978,14 +3978,14 @@ export interface components {
              * @description Id of the thread, new or existing.
              */
             thread_id: string;
-            /** @description Present only for super admins that set `X-Emit-Timing: true`. */
+            /** @description Present only for super admins who set `X-Emit-Timing: true`. */
             timing_breakdown?: {
                 /** @description Time spent on setup and validation, in milliseconds. */
                 setup_ms: number;
             };
         };
         "runs.StartForm": {
-            /** @description UUID of the agent. Default: the account's default agent, also for an existing thread. */
+            /** @description UUID of the agent. Default: the account's default agent, even for an existing thread. */
             agent_id?: string;
             /** @description Maximum cost of the run in credits: from 0.000001 to 1000000000, with at most six decimals. Default: no budget. */
             budget_credits?: string;
@@ -4030,7 +4030,7 @@ export interface components {
         "runs.Thread": {
             /**
              * Format: uuid
-             * @description Agent of the latest run. A start without `agent_id` uses the default agent, also on an existing thread; send this value to continue with the same agent.
+             * @description Agent of the latest run. A start without `agent_id` uses the default agent, even on an existing thread; send this value to continue with the same agent.
              */
             agent_id: string | null;
             /** Format: date-time */
@@ -4055,7 +4055,7 @@ export interface components {
             project_id: string;
             /** Format: uuid */
             thread_id: string;
-            /** @description Title, made from the first prompt. Null if there is none. */
+            /** @description Title, derived from the first prompt. Null if there is none. */
             title: string | null;
         };
         /** @description The agent calls a tool. */
@@ -4320,7 +4320,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description The request is malformed; `detail` says why. */
+        /** @description The request is malformed; `detail` states the reason. */
         "host.BadRequest": {
             headers: {
                 [name: string]: unknown;
@@ -4393,7 +4393,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description In local mode, and if `http.public_url` is set: the `Host` header is not a name of this server (`HOST_NOT_ALLOWED`), or a page of another origin sent a request that changes something (`ORIGIN_NOT_ALLOWED`). */
+        /** @description In local mode, or if `http.public_url` is set: the `Host` header is not a name of this server (`HOST_NOT_ALLOWED`), or a page of another origin sent a request that changes something (`ORIGIN_NOT_ALLOWED`). */
         "host.ForeignSite": {
             headers: {
                 [name: string]: unknown;
@@ -4589,7 +4589,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description The request is invalid, or it names an address or a command that is not allowed; `detail` says why. */
+        /** @description The request is invalid, or it names an address or a command that is not allowed; `detail` states the reason. */
         "mcp.Invalid": {
             headers: {
                 [name: string]: unknown;
@@ -4603,7 +4603,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description The MCP server failed, or did not answer within 30 seconds. */
+        /** @description The MCP server failed, or did not respond within 30 seconds. */
         "mcp.ServerFailed": {
             headers: {
                 [name: string]: unknown;
@@ -4836,7 +4836,7 @@ export interface components {
                 };
             };
         };
-        /** @description Notifications are not available in this deployment mode, or the caller's role does not allow this operation. */
+        /** @description Notifications are not available in this deployment mode (the contract fixes the text of `detail`, whatever `notifications.allowed_modes` contains), or the caller's role does not allow this operation. */
         "notifications.Closed": {
             headers: {
                 [name: string]: unknown;
@@ -5217,7 +5217,7 @@ export interface components {
                     scheduled_at?: string;
                     /** @description State of the notification. */
                     status?: string;
-                    /** @description Whether the notification was accepted. If false, `reason` says why. */
+                    /** @description Whether the notification was accepted. If false, `reason` states why. */
                     success: boolean;
                 };
             };
@@ -6445,7 +6445,7 @@ export interface operations {
                             ended_at: string | null;
                             /** Format: uuid */
                             id: string;
-                            /** @description Whether the recipient may have received the e-mail twice, because the connection was lost after the whole message had been sent. */
+                            /** @description Whether the recipient may have received the e-mail twice, because the connection was lost after the complete message had been sent. */
                             maybe_duplicate: boolean;
                             /** @description The relay's latest reply. */
                             reply: string | null;
@@ -6809,9 +6809,9 @@ export interface operations {
                     "application/json": {
                         /** @description The server's instructions for the model. */
                         instructions: string;
-                        /** @description Tools that cannot be used, and were left out. */
+                        /** @description Tools that cannot be used and were omitted. */
                         left_out: components["schemas"]["mcp.Names"];
-                        /** @description Name of the server, as it states it. */
+                        /** @description Name that the server reports. */
                         server_name: string;
                         tools: {
                             description: string;
@@ -10794,7 +10794,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description Proof for `POST /auth/verify`: shows that the sign-up was made by the same client. */
+                        /** @description Proof for `POST /auth/verify`: proves that the same client made the sign-up. */
                         proof?: string;
                         /** @constant */
                         status: "check_mail";
@@ -11129,7 +11129,7 @@ export interface operations {
                 };
             };
             403: components["responses"]["host.ForeignSite"];
-            /** @description The link is unknown; a page that says so. */
+            /** @description The link is unknown. The response is a page that states this. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11184,7 +11184,7 @@ export interface operations {
                 };
             };
             403: components["responses"]["host.ForeignSite"];
-            /** @description The link is unknown; a page that says so. */
+            /** @description The link is unknown. The response is a page that states this. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12158,7 +12158,7 @@ export interface operations {
             /** @description The requested bytes, as an attachment. */
             200: {
                 headers: {
-                    /** @description Size of the whole file in bytes. */
+                    /** @description Size of the complete file in bytes. */
                     "X-File-Size"?: string;
                     [name: string]: unknown;
                 };
@@ -12231,7 +12231,7 @@ export interface operations {
                      *       "reasons": [
                      *         {
                      *           "room": "db",
-                     *           "message": "the database does not answer"
+                     *           "message": "the database does not respond"
                      *         }
                      *       ]
                      *     }
