@@ -116,7 +116,7 @@ TEST_F(auth_test, own_tokens_are_accepted_without_any_configuration) {
   EXPECT_EQ(ask(*a, made.token).status, RY_UNAUTHENTICATED);
 }
 
-TEST_F(auth_test, tokens_of_an_ended_session_are_refused_at_once) {
+TEST_F(auth_test, tokens_of_a_revoked_session_are_rejected_immediately) {
   const auto a = make();
   const auto of = [&](const char* claims) { return a->mint(claims, 600s).token; };
   const auto ended = of(R"({"sub":"u","sid":"one"})");
@@ -135,7 +135,7 @@ TEST_F(auth_test, tokens_of_an_ended_session_are_refused_at_once) {
   EXPECT_EQ(ask(*a, ended).status, RY_UNAUTHENTICATED) << "kept until the token expires";
 }
 
-TEST_F(auth_test, all_tokens_of_a_subject_that_were_issued_until_a_past_time_are_refused) {
+TEST_F(auth_test, tokens_of_a_subject_issued_before_a_cutoff_are_rejected) {
   const auto a = make();
   const auto of = [&](const char* claims) { return a->mint(claims, 24h * 10).token; };
   const auto old = of(R"({"sub":"u","role":"admin"})");
@@ -180,7 +180,7 @@ TEST_F(auth_test, shared_secret_with_issuer_and_audience) {
   EXPECT_FALSE(fs::exists(dir_ / "auth.key"));
 }
 
-TEST_F(auth_test, refuses_hostile_tokens_at_once) {
+TEST_F(auth_test, rejects_hostile_tokens_immediately) {
   settings_.main.hs256_secret = shared_secret;
   const auto a = make();
   const auto good = hs256(claims());
@@ -211,7 +211,7 @@ TEST_F(auth_test, refuses_hostile_tokens_at_once) {
   }
 }
 
-TEST_F(auth_test, key_set_by_url_is_fetched_once_and_refreshed_for_an_unknown_key) {
+TEST_F(auth_test, key_set_from_url_is_fetched_once_and_refreshed_for_an_unknown_key) {
   const test::rsa_key first, second_key;
   settings_.main.jwks_url = "https://id/jwks";
   provider_.body = first.jwks("k1");
@@ -238,7 +238,7 @@ TEST_F(auth_test, key_set_by_url_is_fetched_once_and_refreshed_for_an_unknown_ke
   EXPECT_EQ(provider_.fetches, 2);
 }
 
-TEST_F(auth_test, stale_keys_stay_when_the_provider_is_away) {
+TEST_F(auth_test, stale_keys_are_used_while_the_provider_is_unreachable) {
   const test::rsa_key key;
   settings_.main.jwks_url = "https://id/jwks";
   provider_.error = "connection refused";
@@ -281,7 +281,7 @@ TEST_F(auth_test, concurrent_waiters_share_one_fetch) {
   EXPECT_EQ(all.get_future().wait_for(10s), std::future_status::ready);
 }
 
-TEST_F(auth_test, key_set_by_file) {
+TEST_F(auth_test, key_set_from_file) {
   const test::rsa_key key, next;
   settings_.main.jwks_file = dir_ / "jwks.json";
   EXPECT_THROW(make(), std::runtime_error);
@@ -295,7 +295,7 @@ TEST_F(auth_test, key_set_by_file) {
   EXPECT_THROW(make(), std::runtime_error);
 }
 
-TEST_F(auth_test, query_tokens_open_exactly_one_path) {
+TEST_F(auth_test, query_tokens_are_valid_for_exactly_one_path) {
   const auto a = make();
   principal who;
   who.subject = "u1";
@@ -324,7 +324,7 @@ TEST_F(auth_test, query_tokens_open_exactly_one_path) {
   EXPECT_EQ(a->authenticate_query(long_one, "/p").status, RY_UNAUTHENTICATED) << "cut to eight days";
 }
 
-TEST_F(auth_test, query_tokens_end_with_their_session) {
+TEST_F(auth_test, query_tokens_are_revoked_with_their_session) {
   const auto a = make();
   principal who;
   who.subject = "u1";
@@ -345,7 +345,7 @@ TEST_F(auth_test, query_tokens_end_with_their_session) {
   EXPECT_EQ(a->authenticate_query(other, "/p").status, RY_OK);
 }
 
-TEST_F(auth_test, query_tokens_compare_paths_by_meaning) {
+TEST_F(auth_test, query_token_paths_are_compared_after_normalisation) {
   const auto a = make();
   principal who;
   who.subject = "u1";
@@ -367,7 +367,7 @@ TEST_F(auth_test, query_tokens_compare_paths_by_meaning) {
   }
 }
 
-TEST_F(auth_test, mint_checks_its_claims) {
+TEST_F(auth_test, mint_validates_its_claims) {
   const auto a = make();
   for (const char* bad : {"", "[]", "{}", R"({"sub":""})", R"({"sub":1})", "{\"sub\":\"\xff\"}"}) {
     ASSERT_TRUE(a->mint(bad, 60s).error) << bad;
@@ -417,7 +417,7 @@ struct fake_driver {
 
 }  // namespace
 
-TEST_F(auth_test, other_tokens_walk_along_the_drivers) {
+TEST_F(auth_test, other_tokens_are_offered_to_each_driver_in_turn) {
   ry::module::runtime rt;
   ry_host host(rt, "accounts", 1);
   fake_driver a_driver{"a"}, b_driver{"b"};

@@ -47,7 +47,7 @@ TEST(base64url, is_strict_and_unambiguous) {
   EXPECT_FALSE(base64url_decode(std::string_view("Zg\0", 3)));
 }
 
-TEST(jwt, hs256_agrees_with_a_published_example) {
+TEST(jwt, hs256_matches_the_example_of_rfc_7515) {
   // RFC 7515 appendix A.1.
   const std::string text =
       "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9."
@@ -63,7 +63,7 @@ TEST(jwt, hs256_agrees_with_a_published_example) {
   EXPECT_FALSE(verify(verification_key::from_secret(""), token));
 }
 
-TEST(jwt, es256_agrees_with_a_published_example) {
+TEST(jwt, es256_matches_the_example_of_rfc_7515) {
   // RFC 7515 appendix A.3: raw r||s.
   const std::string text =
       "eyJhbGciOiJFUzI1NiJ9."
@@ -87,7 +87,7 @@ TEST(jwt, es256_agrees_with_a_published_example) {
   EXPECT_FALSE(verify(*key, changed));
 }
 
-TEST(jwt, rs256_verifies_a_signature_of_its_private_key) {
+TEST(jwt, rs256_verifies_a_signature_made_with_its_private_key) {
   const test::rsa_key key;
   const auto text = key.sign("k1", R"({"sub":"a"})");
   const auto token = parse_token(text, limit);
@@ -99,7 +99,7 @@ TEST(jwt, rs256_verifies_a_signature_of_its_private_key) {
   EXPECT_FALSE(verify(key.public_part(), changed));
 }
 
-TEST(jwt, a_key_serves_its_own_algorithm_only) {
+TEST(jwt, a_key_verifies_only_its_own_algorithm) {
   const test::rsa_key rsa;
   const auto n = rsa.jwk("k");
   // The classic confusion: an HMAC made with the public key's text.
@@ -113,7 +113,7 @@ TEST(jwt, a_key_serves_its_own_algorithm_only) {
   EXPECT_EQ(check_signature(keys, token), signature_check::unknown_key);
 }
 
-TEST(jwt, refuses_hostile_shapes) {
+TEST(jwt, rejects_malformed_and_hostile_tokens) {
   const std::string good = R"({"alg":"HS256"})";
   EXPECT_STREQ(refusal_of(joined(good, "{}", "x")), "");
   EXPECT_STRNE(refusal_of(joined(R"({"alg":"none"})", "{}", "")), "");
@@ -137,7 +137,7 @@ TEST(jwt, refuses_hostile_shapes) {
   EXPECT_FALSE(looks_like_jwt(""));
 }
 
-TEST(claims, time_rules) {
+TEST(claims, times_are_checked) {
   EXPECT_STREQ(claims_refusal(R"({"sub":"a","exp":1700000001})"), "");
   EXPECT_STREQ(claims_refusal(R"({"sub":"a","exp":1699999971})"), "");  // inside the leeway
   EXPECT_STREQ(claims_refusal(R"({"sub":"a","exp":1699999970})"), "expired");
@@ -152,7 +152,7 @@ TEST(claims, time_rules) {
   }
 }
 
-TEST(claims, issuer_and_audience) {
+TEST(claims, issuer_and_audience_are_checked) {
   const claim_rules rules{"https://id", {"api", "web"}, 30};
   EXPECT_STREQ(claims_refusal(R"({"sub":"a","exp":1800000000,"iss":"https://id","aud":"web"})", rules), "");
   EXPECT_STREQ(claims_refusal(R"({"sub":"a","exp":1800000000,"iss":"https://id","aud":["x","api"]})", rules), "");
@@ -164,7 +164,7 @@ TEST(claims, issuer_and_audience) {
   EXPECT_STREQ(claims_refusal(R"({"sub":"a","exp":1800000000,"aud":"web"})", rules), "another issuer");
 }
 
-TEST(claims, subject_and_email) {
+TEST(claims, subject_and_email_are_read) {
   for (const char* bad : {R"("")", "null", "7", R"("a\u0000b")", R"("a\nb")"}) {
     EXPECT_STRNE(claims_refusal(std::string(R"({"exp":1800000000,"sub":)") + bad + "}"), "") << bad;
   }
@@ -176,7 +176,7 @@ TEST(claims, subject_and_email) {
   EXPECT_EQ(c.who.expires_unix_us, 1'800'000'000'000'000);
 }
 
-TEST(claims, a_uuid_is_one_subject_however_it_is_spelled) {
+TEST(claims, all_spellings_of_a_uuid_are_one_subject) {
   const auto subject = [](const std::string& text) {
     return check_claims(R"({"exp":1800000000,"sub":")" + text + "\"}", {}, now).who.subject;
   };
@@ -185,7 +185,7 @@ TEST(claims, a_uuid_is_one_subject_however_it_is_spelled) {
   EXPECT_EQ(subject("0192F0C1-2D3E-7F00-8A1B-0123456789AG"), "0192F0C1-2D3E-7F00-8A1B-0123456789AG");
 }
 
-TEST(claims, roles) {
+TEST(claims, roles_are_read) {
   const auto role_in = [](const std::string& rest) {
     const auto c = check_claims(R"({"exp":1800000000,"sub":"a")" + rest + "}", {}, now);
     EXPECT_FALSE(c.refused);

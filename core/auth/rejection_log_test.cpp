@@ -4,7 +4,7 @@
 
 using namespace ry::auth;
 
-TEST(rejection_log, lines_are_paced_and_room_comes_back) {
+TEST(rejection_log, lines_are_rate_limited_and_the_budget_refills) {
   rejection_log log;
   constexpr std::int64_t start = 1'700'000'000'000'000, minute = 60'000'000;
   int admitted = 0;

@@ -31,7 +31,7 @@ TEST(role_rules, the_default_claims) {
     EXPECT_EQ(read(none), role::user) << none;
 }
 
-TEST(role_rules, names_of_members_may_have_dots) {
+TEST(role_rules, claim_names_may_contain_dots) {
   const auto rules = at({"resource_access.my.client.roles", "https://example.org/roles"});
   EXPECT_EQ(read(R"({"resource_access":{"my.client":{"roles":["admin"]}}})", rules), role::admin);
   EXPECT_EQ(read(R"({"resource_access":{"my":{"client":{"roles":"admin"}}}})", rules), role::admin);
@@ -56,7 +56,7 @@ TEST(role_rules, values_are_mapped) {
   EXPECT_EQ(read(R"({"groups":["runyard admins","owners","admin"],"admin":true})", rules), role::user);
 }
 
-TEST(role_rules, claims_that_users_edit) {
+TEST(role_rules, user_editable_claims_are_recognised) {
   for (const char* theirs : {"user_metadata", "user_metadata.role", "unsafe_metadata.a.b", "raw_user_meta_data.role"})
     EXPECT_TRUE(is_edited_by_users(theirs)) << theirs;
   for (const char* fine : {"role", "app_metadata.role", "user_metadata_role", "realm_access.user_metadata"})

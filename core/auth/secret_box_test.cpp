@@ -32,7 +32,7 @@ const std::string other_key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 }  // namespace
 
-TEST(secret_box, opens_only_unchanged_text_in_its_own_context) {
+TEST(secret_box, opens_only_unchanged_text_in_the_same_context) {
   const secret_box box({hex_key}, {});
   const std::string plain("s3cret\0value", 12);
   const auto sealed = box.seal("mcp.header:1", plain);
@@ -82,7 +82,7 @@ TEST(secret_box, refuses_bad_keys_without_showing_them) {
   }
 }
 
-TEST_F(secret_box_files, makes_its_key_file_once_and_private) {
+TEST_F(secret_box_files, creates_its_key_file_once_with_a_private_mode) {
   std::string sealed;
   {
     const secret_box box({}, dir_);
@@ -96,7 +96,7 @@ TEST_F(secret_box_files, makes_its_key_file_once_and_private) {
   EXPECT_EQ(std::distance(fs::directory_iterator(dir_), fs::directory_iterator()), 1);
 }
 
-TEST_F(secret_box_files, two_processes_that_start_at_once_share_one_key) {
+TEST_F(secret_box_files, two_processes_that_start_concurrently_share_one_key) {
   std::unique_ptr<secret_box> boxes[4];
   std::vector<std::thread> threads;
   for (auto& b : boxes) {
@@ -107,7 +107,7 @@ TEST_F(secret_box_files, two_processes_that_start_at_once_share_one_key) {
   for (auto& b : boxes) EXPECT_EQ(b->open("c", sealed), "x");
 }
 
-TEST_F(secret_box_files, refuses_a_file_that_others_may_read) {
+TEST_F(secret_box_files, rejects_a_file_that_other_users_can_read) {
   write(other_key + "\n", 0644);
   try {
     const secret_box box({}, dir_);

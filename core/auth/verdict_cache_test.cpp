@@ -17,7 +17,7 @@ ry::auth::principal_ptr who(std::string subject) {
 }
 }  // namespace
 
-TEST(verdict_cache, remembers_until_its_time_is_over) {
+TEST(verdict_cache, caches_a_verdict_until_it_expires) {
   verdict_cache cache;
   cache.insert("token", who("a"), 100, cache.epoch());
   ASSERT_TRUE(cache.find("token", 99));

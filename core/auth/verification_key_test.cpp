@@ -9,7 +9,7 @@
 
 using namespace ry::auth;
 
-TEST(verification_key, eddsa_agrees_with_a_published_example) {
+TEST(verification_key, eddsa_matches_the_example_of_rfc_8037) {
   // RFC 8037 appendix A.4.
   const std::string input = "eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc";
   const auto signature =
@@ -24,7 +24,7 @@ TEST(verification_key, eddsa_agrees_with_a_published_example) {
   EXPECT_FALSE(verification_key::from_edwards("Ed25519", "short"));
 }
 
-TEST(verification_key, names_of_algorithms) {
+TEST(verification_key, parses_algorithm_names) {
   EXPECT_EQ(algorithm_by_name("EdDSA"), algorithm::eddsa);
   EXPECT_EQ(algorithm_by_name("Ed25519"), algorithm::eddsa);
   for (const char* none : {"", "none", "None", "rs256", "ES256K", "RSA-OAEP", "HS1"})

@@ -190,7 +190,7 @@ TEST_F(connection_test, copy_is_refused_and_the_connection_recovers) {
   EXPECT_EQ(conn->exec("select 1").text(0, 0), "1");
 }
 
-TEST_F(connection_test, raised_states_become_statuses) {
+TEST_F(connection_test, raised_sqlstates_become_statuses) {
   conn->exec_script(
       "create function core.boom(state text, d text) returns void language plpgsql as "
       "$f$ begin raise exception using errcode = state, message = 'No such run.', detail = d; end "
@@ -220,7 +220,7 @@ TEST_F(connection_test, raised_states_become_statuses) {
   EXPECT_EQ(e.reason, "db.23505");
 }
 
-TEST_F(connection_test, lost_races_are_repeated) {
+TEST_F(connection_test, serialization_failures_are_retried) {
   conn->exec_script("create table core.t(v int); insert into core.t values(0)");
   connection other(settings);
   other.open();
@@ -246,7 +246,7 @@ TEST_F(connection_test, lost_races_are_repeated) {
   EXPECT_EQ(tries, 5);
 }
 
-TEST_F(connection_test, changed_tables_do_not_break_kept_plans) {
+TEST_F(connection_test, changed_tables_do_not_break_cached_plans) {
   conn->exec_script("create table core.t(v int); insert into core.t values(1)");
   EXPECT_EQ(conn->exec("select * from t").columns(), 1u);
   connection other(settings);
@@ -271,11 +271,11 @@ TEST_F(connection_test, timeouts_per_call) {
   EXPECT_EQ(conn->exec("show statement_timeout").text(0, 0), "30s");
 }
 
-TEST_F(connection_test, plans_are_never_compiled) {
+TEST_F(connection_test, plans_are_not_jit_compiled) {
   EXPECT_EQ(conn->exec("show jit").text(0, 0), "off");
 }
 
-TEST_F(connection_test, terminated_backend_is_noticed_and_repeated_only_when_safe) {
+TEST_F(connection_test, statements_of_a_terminated_backend_are_retried_only_when_safe) {
   connection other(settings);
   other.open();
   const auto kill = [&] {
@@ -315,7 +315,7 @@ TEST_F(connection_test, cancel_from_another_thread) {
   EXPECT_EQ(conn->exec("select 1").text(0, 0), "1");
 }
 
-TEST_F(connection_test, large_pipelines_do_not_block_for_ever) {
+TEST_F(connection_test, large_pipelines_do_not_deadlock) {
   const std::string big(200'000, 'x');
   const ry_value p[] = {value::text(big)};
   std::vector<statement> many(60, statement{"select $1::text || 'y'", p});
@@ -393,7 +393,7 @@ TEST_F(connection_test, behind_a_pooler_nothing_is_left_in_the_session) {
   EXPECT_EQ(left(), fresh);
 }
 
-TEST(conninfo, asks_no_session_settings_of_a_pooler) {
+TEST(conninfo, sends_no_session_settings_to_a_pooler) {
   connect_settings s;
   s.at = endpoint::transaction_pooler;
   s.url = "postgresql://me@db.example/x";
@@ -402,7 +402,7 @@ TEST(conninfo, asks_no_session_settings_of_a_pooler) {
   EXPECT_NE(conninfo(s).find("options='-c work_mem=8MB '"), std::string::npos);
 }
 
-TEST(conninfo, of_several_hosts_the_one_that_can_be_written_to) {
+TEST(conninfo, requires_a_writable_server_among_several_hosts) {
   connect_settings s;
   s.url = "postgresql://me@a.example:1,b.example:2/x";
   EXPECT_NE(conninfo(s).find("target_session_attrs='read-write'"), std::string::npos);
@@ -411,7 +411,7 @@ TEST(conninfo, of_several_hosts_the_one_that_can_be_written_to) {
   EXPECT_EQ(conninfo(s).find("read-write"), std::string::npos);
 }
 
-TEST(conninfo, a_server_that_was_left_is_asked_last) {
+TEST(conninfo, a_severed_server_is_tried_last) {
   const auto order = [](const std::string& url, const server_name& left) {
     connect_settings s;
     s.url = url;

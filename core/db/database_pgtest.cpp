@@ -146,7 +146,7 @@ TEST_F(database_test, submitted_work_runs_and_may_throw) {
   EXPECT_EQ(p.get_future().get(), "core");
 }
 
-TEST_F(database_test, the_first_connections_are_few_and_the_others_follow) {
+TEST_F(database_test, opens_a_few_connections_first_and_the_others_later) {
   config.workers = 8;
   const auto others = [&] {
     return admin
@@ -167,7 +167,7 @@ TEST_F(database_test, the_first_connections_are_few_and_the_others_follow) {
   EXPECT_TRUE(few);
 }
 
-TEST_F(database_test, one_statement) {
+TEST_F(database_test, runs_one_statement) {
   start();
   const ry_value params[] = {value::int64(7), value::bytes(std::string_view("\0\xff", 2)), value::null()};
   auto a = run("insert into t values($1) returning v, $2, $3::text", params).get();
@@ -194,7 +194,7 @@ TEST_F(database_test, several_statements_are_one_transaction) {
   EXPECT_EQ(count(), 1);
 }
 
-TEST_F(database_test, bad_calls_are_refused_with_a_reason) {
+TEST_F(database_test, invalid_calls_are_rejected_with_a_reason) {
   start();
   const ry_value bad[] = {value::text(std::string_view("a\0b", 3))};
   auto a = run("select $1::text", bad).get();
@@ -210,7 +210,7 @@ TEST_F(database_test, bad_calls_are_refused_with_a_reason) {
   EXPECT_EQ(run("select 1").get().status, RY_OK);
 }
 
-TEST_F(database_test, time_limit_of_one_call) {
+TEST_F(database_test, one_call_has_its_own_time_limit) {
   start();
   const auto c = call_of("select pg_sleep(20)", {}, 0, 100);
   const auto a = run({&c, 1}).get();
@@ -310,7 +310,7 @@ TEST_F(database_test, connections_waits_and_failures_are_counted) {
   EXPECT_EQ(db->stats().connections, 4u);
 }
 
-TEST_F(database_test, housekeeping_is_not_stuck_behind_queries) {
+TEST_F(database_test, priority_work_does_not_wait_for_queries) {
   start();
   std::vector<std::future<answer>> busy;
   for (int i = 0; i < 30; ++i) busy.push_back(run("select pg_sleep(0.3)"));
@@ -327,7 +327,7 @@ TEST_F(database_test, housekeeping_is_not_stuck_behind_queries) {
   for (auto& f : busy) EXPECT_EQ(f.get().status, RY_OK);
 }
 
-TEST_F(database_test, transactions_over_several_answers) {
+TEST_F(database_test, transactions_span_several_calls) {
   start();
   auto* tx = begin();
   ASSERT_TRUE(tx);
@@ -349,7 +349,7 @@ TEST_F(database_test, transactions_over_several_answers) {
   EXPECT_EQ(commit(begin()), RY_OK);
 }
 
-TEST_F(database_test, a_forgotten_transaction_is_rolled_back) {
+TEST_F(database_test, an_abandoned_transaction_is_rolled_back) {
   config.connect.transaction_timeout = 200ms;
   start();
   auto* tx = begin();
@@ -383,7 +383,7 @@ TEST_F(database_test, open_transactions_leave_workers_for_others) {
   EXPECT_EQ(commit(b), RY_OK);
 }
 
-TEST_F(database_test, a_transaction_whose_connection_breaks_says_so) {
+TEST_F(database_test, a_transaction_reports_the_loss_of_its_connection) {
   start();
   auto* tx = begin();
   EXPECT_EQ(run("insert into t values(1)", {}, tx).get().status, RY_OK);
@@ -404,7 +404,7 @@ TEST_F(database_test, terminated_backends_are_replaced) {
   EXPECT_TRUE(wait_for([&] { return db->healthy(); }));
 }
 
-TEST_F(database_test, nothing_is_written_twice_while_backends_are_killed) {
+TEST_F(database_test, killed_backends_cause_no_duplicate_writes) {
   start();
   std::atomic<bool> done{false};
   std::atomic<int> ok{0}, unknown{0}, next{0};
@@ -434,7 +434,7 @@ TEST_F(database_test, nothing_is_written_twice_while_backends_are_killed) {
   EXPECT_GT(ok, 100);
 }
 
-TEST_F(database_test, many_callers) {
+TEST_F(database_test, serves_many_concurrent_callers) {
   start();
   std::vector<std::thread> callers;
   std::atomic<int> good{0};
@@ -454,7 +454,7 @@ TEST_F(database_test, many_callers) {
   EXPECT_EQ(count(), 16 * 90);
 }
 
-TEST_F(database_test, lost_races_are_repeated_by_the_host) {
+TEST_F(database_test, serialization_failures_are_retried_by_the_host) {
   start();
   admin->exec("insert into shop.t values(1), (2)");
   std::vector<std::future<answer>> all;
@@ -558,7 +558,7 @@ TEST_F(database_test, notifications_reach_this_process_and_others) {
   EXPECT_THROW(db->listen(std::string(64, 'x'), [] {}), failure);
 }
 
-TEST_F(database_test, lost_notifications_cost_only_time) {
+TEST_F(database_test, lost_notifications_are_recovered_by_polling) {
   start();
   std::atomic<int> polled{0}, after_loss{0};
   db->listen(

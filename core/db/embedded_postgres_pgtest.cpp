@@ -48,7 +48,7 @@ pid_t postmaster(const folder& f) {
   return pid;
 }
 
-TEST(embedded, makes_a_cluster_keeps_its_data_and_stops_cleanly) {
+TEST(embedded, creates_a_cluster_keeps_its_data_and_stops_cleanly) {
   folder f;
   {
     embedded_postgres pg({f.path});
@@ -77,7 +77,7 @@ TEST(embedded, other_users_cannot_reach_its_socket) {
   EXPECT_NE(st.st_uid, 0u);
 }
 
-TEST(embedded, a_server_that_dies_comes_back_with_its_data) {
+TEST(embedded, a_killed_server_is_restarted_with_its_data) {
   folder f;
   embedded_postgres pg({f.path});
   pg.start();
@@ -90,7 +90,7 @@ TEST(embedded, a_server_that_dies_comes_back_with_its_data) {
   EXPECT_EQ(ask(pg, "select n from public.kept"), "42");
 }
 
-TEST(embedded, a_leftover_of_a_killed_host_is_ended_first) {
+TEST(embedded, a_server_left_by_a_killed_host_is_terminated_first) {
   folder f;
   pid_t host = ::fork();
   if (host == 0) {
@@ -117,7 +117,7 @@ TEST(embedded, a_long_path_gets_a_short_socket) {
   EXPECT_FALSE(fs::exists(socket_dir));
 }
 
-TEST(embedded, a_server_that_was_stopped_is_ended_all_the_same) {
+TEST(embedded, a_server_stopped_by_a_signal_is_terminated) {
   folder f;
   embedded_postgres pg({f.path});
   pg.start();
@@ -157,7 +157,7 @@ void starts_over_a_lock_file_of(pid_t pid) {
   EXPECT_EQ(ask(pg, "select n from public.kept"), "42");
 }
 
-TEST(embedded, a_lock_file_whose_id_went_to_another_server_does_not_stop_it) {
+TEST(embedded, a_lock_file_with_a_reused_process_id_does_not_prevent_the_start) {
   folder other;
   embedded_postgres neighbour({other.path});
   neighbour.start();
@@ -179,7 +179,7 @@ TEST(embedded, a_lock_file_of_a_zombie_process_does_not_prevent_the_start) {
   ::waitpid(zombie, nullptr, 0);
 }
 
-TEST(embedded, a_cluster_of_a_shared_user_is_handed_to_the_servers_own) {
+TEST(embedded, a_cluster_of_a_shared_user_is_transferred_to_the_dedicated_user) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root runs PostgreSQL as another user";
   folder f;
   const auto owner = [&](const fs::path& p) {
@@ -208,7 +208,7 @@ TEST(embedded, a_cluster_of_a_shared_user_is_handed_to_the_servers_own) {
   EXPECT_EQ(owner(f.path / "pg-socket"), owner(f.path / "postgres"));
 }
 
-TEST(embedded, a_data_directory_out_of_reach_gets_a_link_to_its_cluster) {
+TEST(embedded, an_inaccessible_data_directory_gets_a_link_to_its_cluster) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root has an unprivileged user to start";
   folder f;
   fs::create_directory(f.path / "closed");
@@ -342,7 +342,7 @@ TEST(embedded, the_version_that_created_the_cluster_serves_it_and_a_newer_one_is
   EXPECT_TRUE(has(a.log, chapter)) << a.log;
 }
 
-TEST(embedded, the_newest_version_serves_its_cluster_without_a_word) {
+TEST(embedded, the_newest_version_serves_its_cluster_without_a_warning) {
   folder f;
   make_stub_cluster(f, "900\n");
   make_stub_programs(f.path / "900", "900.1");
@@ -369,7 +369,7 @@ TEST(embedded, programs_that_do_not_run_are_ignored_with_a_warning) {
   EXPECT_TRUE(has(only.error, "Installed: none")) << only.error;
 }
 
-TEST(embedded, a_damaged_version_file_is_refused_and_never_taken_for_a_version) {
+TEST(embedded, a_damaged_version_file_is_rejected) {
   folder f;
   make_stub_programs(f.path / "bin", "15.1");
   for (const char* text : {"", "\n", "15rubbish\n", " 15\n", "-15\n", "0\n", "15.1\n", "99999999999\n", "fifteen\n",
@@ -385,7 +385,7 @@ TEST(embedded, a_damaged_version_file_is_refused_and_never_taken_for_a_version) 
   }
 }
 
-TEST(embedded, a_version_of_two_parts_is_printed_whole) {
+TEST(embedded, a_version_of_two_parts_is_printed_completely) {
   folder f;
   make_stub_cluster(f, "9.6\n");
   make_stub_programs(f.path / "9.5", "9.5.25");
@@ -473,7 +473,7 @@ TEST(embedded, a_directory_that_is_not_a_cluster_is_refused_and_kept) {
   EXPECT_TRUE(fs::exists(cluster / "notes"));
 }
 
-TEST(embedded, a_cluster_beside_the_new_one_is_named_in_a_warning) {
+TEST(embedded, a_cluster_next_to_the_new_one_is_named_in_a_warning) {
   folder f;
   make_stub_programs(f.path / "bin", "15.1");
   const auto cluster = make_stub_cluster(f, "15\n");

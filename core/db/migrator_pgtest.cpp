@@ -64,7 +64,7 @@ TEST_F(migrations, apply_in_order_in_the_modules_own_schema_and_once) {
     EXPECT_EQ(step.is, migration_step::state::applied) << step.id;
 }
 
-TEST_F(migrations, a_step_that_fails_leaves_nothing_and_stops_its_module_only) {
+TEST_F(migrations, a_failed_migration_is_rolled_back_and_stops_only_its_module) {
   const std::vector<module_migrations> all = {core_only(),
                                               shop({{"0001_ok", "create table a (n int)", 0},
                                                     {"0002_bad", "create table b (n int); select * from nowhere", 0},
@@ -80,7 +80,7 @@ TEST_F(migrations, a_step_that_fails_leaves_nothing_and_stops_its_module_only) {
   EXPECT_EQ(ask(*d, "select to_regclass('other.x') is not null"), "t");
 }
 
-TEST_F(migrations, text_that_was_changed_after_it_was_applied_is_refused) {
+TEST_F(migrations, a_migration_changed_after_it_was_applied_is_rejected) {
   ASSERT_TRUE(
       migrator(settings(*d)).up(std::vector{core_only(), shop({{"0001_a", "create table a (n int)", 0}})}).ok());
   auto report = migrator(settings(*d)).up(std::vector{core_only(), shop({{"0001_a", "create table a (n bigint)", 0}})});
@@ -95,7 +95,7 @@ std::vector<module_migrations> version_2(std::uint32_t flags) {
   return {core_only(), shop({{"0001_a", "create table a (n int)", 0}, {"0002_b", "create table b (n int)", flags}})};
 }
 
-TEST_F(migrations, an_older_version_is_refused_once_a_newer_one_has_served) {
+TEST_F(migrations, an_older_version_is_rejected_once_a_newer_one_has_started) {
   ASSERT_TRUE(migrator(settings(*d)).up(version_2(0)).unconfirmed);
   EXPECT_TRUE(migrator(settings(*d)).up(version_1()).ok()) << "the newer version has never started";
   migrator(settings(*d)).confirm(version_2(0));
@@ -119,7 +119,7 @@ class counting_observer : public ry::db::migration_observer {
   std::vector<std::string> events;
 };
 
-TEST_F(migrations, an_observer_sees_each_step_and_its_result) {
+TEST_F(migrations, an_observer_is_called_for_each_migration_and_its_result) {
   counting_observer seen;
   (void)migrator(settings(*d)).up(std::vector{core_only(), shop({{"0001_bad", "select * from nowhere", 0}})}, &seen);
   EXPECT_EQ(seen.events, (std::vector<std::string>{"running 0001_base", "applied 0001_base", "running 0001_bad",
@@ -144,14 +144,14 @@ class start_beside_a_newer_version : public migrations {
   std::optional<migrator> newer;  // destroyed first, because the older one waits for it
 };
 
-TEST_F(start_beside_a_newer_version, is_refused_if_that_starts) {
+TEST_F(start_beside_a_newer_version, is_rejected_if_the_newer_version_starts) {
   newer->confirm(version_2(0));
   const auto report = older.get();
   ASSERT_EQ(report.problems.size(), 1u);
   EXPECT_NE(report.problems[0].message.find("0002_b"), std::string::npos) << report.problems[0].message;
 }
 
-TEST_F(start_beside_a_newer_version, starts_if_that_fails) {
+TEST_F(start_beside_a_newer_version, succeeds_if_the_newer_version_fails) {
   newer.reset();
   EXPECT_TRUE(older.get().ok());
 }
@@ -223,7 +223,7 @@ TEST_F(migrations, a_renamed_migration_is_named) {
   EXPECT_NE(report.problems[0].message.find("under the name 0001_a"), std::string::npos) << report.problems[0].message;
 }
 
-TEST_F(migrations, one_record_is_found_by_its_number_and_forgotten) {
+TEST_F(migrations, a_record_is_found_by_its_number_and_deleted) {
   ASSERT_TRUE(migrator(settings(*d)).up(version_2(0)).ok());
   EXPECT_EQ(migrator(settings(*d)).find("shop", "2").id, "0002_b");
   EXPECT_EQ(migrator(settings(*d)).find("shop", "0002_b").id, "0002_b");
@@ -244,7 +244,7 @@ TEST_F(migrations, a_table_of_an_older_host_gets_the_new_columns) {
   EXPECT_FALSE(report.ok()) << "what an older host applied has served";
 }
 
-TEST_F(migrations, many_nodes_at_once_apply_each_step_once) {
+TEST_F(migrations, concurrent_nodes_apply_each_migration_once) {
   const std::vector<module_migrations> all = {core_only(),
                                               shop({{"0001_a", "create table a (n int); insert into a values (1)", 0},
                                                     {"0002_b", "insert into a values (2)", 0}})};
@@ -263,7 +263,7 @@ TEST_F(migrations, many_nodes_at_once_apply_each_step_once) {
   EXPECT_EQ(ask(*d, "select count(*) from shop.a"), "2");
 }
 
-TEST_F(migrations, a_step_outside_of_a_transaction) {
+TEST_F(migrations, a_migration_can_run_outside_a_transaction) {
   const std::vector<module_migrations> all = {
       core_only(), shop({{"0001_a", "create table a (n int)", 0},
                          {"0002_i", "create index concurrently a_n on a (n)", RY_MIGRATION_NO_TX}})};

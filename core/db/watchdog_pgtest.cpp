@@ -109,7 +109,7 @@ TEST_F(a_hung_server, fails_waiting_calls_reports_unhealthy_and_recovers) {
   EXPECT_EQ("", ask().get());
 }
 
-TEST_F(a_hung_server, is_known_soon_to_be_unresponsive) {
+TEST_F(a_hung_server, is_detected_quickly) {
   EXPECT_TRUE(db->responsive(2s));
   hang();
   const auto begin = std::chrono::steady_clock::now();
@@ -123,7 +123,7 @@ TEST_F(a_hung_server, is_known_soon_to_be_unresponsive) {
   EXPECT_TRUE(db->responsive(2s));
 }
 
-TEST_F(a_hung_server, does_not_hold_up_the_end) {
+TEST_F(a_hung_server, does_not_delay_the_shutdown) {
   auto asked = ask("select pg_sleep(60)");
   hang();
   const auto begin = std::chrono::steady_clock::now();
@@ -132,14 +132,14 @@ TEST_F(a_hung_server, does_not_hold_up_the_end) {
   EXPECT_EQ("unavailable", asked.get());
 }
 
-TEST_F(a_hung_server, a_long_statement_is_no_hang) {
+TEST_F(a_hung_server, a_long_statement_is_not_treated_as_a_hang) {
   auto asked = ask("select pg_sleep(8)");
   EXPECT_EQ("", asked.get());
   EXPECT_TRUE(db->healthy());
 }
 
 // An answer of another host must not count for the host that hangs.
-TEST_F(a_hung_server, is_left_for_another_one_of_the_same_address) {
+TEST_F(a_hung_server, is_replaced_by_another_host_of_the_same_url) {
   const auto second = place / "second";
   fs::create_directory(second);
   ::chmod(second.c_str(), 0755);

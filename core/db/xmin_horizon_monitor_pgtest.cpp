@@ -22,7 +22,7 @@ bool wait_for(const std::function<bool()>& done) {
   return true;
 }
 
-TEST(xmin_horizon_monitor, a_transaction_that_stays_open_is_measured_and_named_once) {
+TEST(xmin_horizon_monitor, a_long_transaction_is_measured_and_logged_once) {
   if (!test_database::available()) GTEST_SKIP() << "RY_TEST_DATABASE_URL is not set";
   test_database base;
   settings s;

@@ -99,7 +99,7 @@ TEST(events, several_events_of_one_statement_reach_their_consumers) {
             (std::vector<std::string>{"payment.made k3 {}", "run.completed k1 {\"a\":1}", "run.completed k4 {}"}));
 }
 
-TEST(events, a_refused_event_comes_again) {
+TEST(events, a_rejected_event_is_delivered_again) {
   database d;
   event_node n(d);
   received r;
@@ -287,7 +287,7 @@ TEST(bus, bytes_reach_the_other_node_and_no_wakeup_goes_through_the_database) {
   t.b.hub.unsubscribe(s);
 }
 
-TEST(bus, without_a_bus_nothing_goes_ahead_of_the_log) {
+TEST(bus, without_a_bus_nothing_is_sent_ahead_of_the_log) {
   two_nodes t;
   EXPECT_FALSE(t.a.hub.bus().carries());
   EXPECT_EQ(t.a.hub.publish("run:1", 7, "bytes", RY_LIVE_AHEAD), RY_UNAVAILABLE);
@@ -317,7 +317,7 @@ TEST(bus, while_a_node_does_not_receive_the_bus_wakeups_go_through_the_database_
   t.b.hub.unsubscribe(s);
 }
 
-TEST(bus, a_bus_that_is_up_but_reaches_no_node_is_not_relied_on) {
+TEST(bus, a_bus_that_is_up_but_reaches_no_node_is_not_used_alone) {
   two_nodes t;
   t.at_b.deaf = t.at_a.deaf = true;  // two separate bus clusters instead of one
   t.between.set(t.at_a, true);
@@ -332,7 +332,7 @@ TEST(bus, a_bus_that_is_up_but_reaches_no_node_is_not_relied_on) {
   t.b.hub.unsubscribe(s);
 }
 
-TEST(bus, a_node_that_falls_silent_is_not_believed_for_long) {
+TEST(bus, the_confirmations_of_a_silent_node_expire) {
   two_nodes t;
   t.both_up();
   t.b.hub.bus().stop();
@@ -350,7 +350,7 @@ TEST(bus, a_replacement_node_does_not_inherit_the_confirmations_of_its_predecess
   EXPECT_TRUE(wait_for([&] { return !t.a.hub.bus().received_by_all(); }, 1500ms));
 }
 
-TEST(bus, when_it_goes_away_every_subscriber_looks_into_its_log) {
+TEST(bus, every_subscriber_reads_its_log_when_the_bus_goes_down) {
   two_nodes t;
   t.both_up();
   live got;
@@ -361,7 +361,7 @@ TEST(bus, when_it_goes_away_every_subscriber_looks_into_its_log) {
   t.b.hub.unsubscribe(s);
 }
 
-TEST(bus, a_refused_or_lost_message_becomes_a_wakeup_through_the_database) {
+TEST(bus, a_rejected_or_lost_message_becomes_a_wakeup_through_the_database) {
   two_nodes t;
   t.both_up();
   live got;
@@ -378,7 +378,7 @@ TEST(bus, a_refused_or_lost_message_becomes_a_wakeup_through_the_database) {
   t.b.hub.unsubscribe(s);
 }
 
-TEST(bus, a_loop_that_is_behind_gets_a_wakeup_instead_of_an_endless_queue) {
+TEST(bus, a_slow_loop_gets_a_wakeup_instead_of_an_unbounded_queue) {
   two_nodes t;
   t.both_up();
   live got;
@@ -429,7 +429,7 @@ TEST(events, old_events_are_dropped_with_their_partition) {
   EXPECT_EQ(d.text("select to_regclass('core.event_old')::text"), "");
 }
 
-TEST(events, the_host_makes_partitions_and_trims_each_minute) {
+TEST(events, the_host_creates_and_drops_partitions_each_minute) {
   database d;
   event_node n(d);
   n.n.start();

@@ -10,7 +10,7 @@
 namespace ry::exec {
 namespace {
 
-TEST(blocking_pool, runs_accepted_work_also_while_stopping) {
+TEST(blocking_pool, runs_accepted_work_even_while_stopping) {
   std::atomic<int> ran{0};
   blocking_pool pool(2);
   for (int i = 0; i < 100; ++i) ASSERT_EQ(pool.submit([&] { ++ran; }), submitted::yes);
@@ -20,7 +20,7 @@ TEST(blocking_pool, runs_accepted_work_also_while_stopping) {
   EXPECT_EQ(ran, 100);
 }
 
-TEST(blocking_pool, works_after_the_event_loops) {
+TEST(blocking_pool, has_a_lower_priority_than_the_event_loops) {
   const int here = ::getpriority(PRIO_PROCESS, 0);
   std::promise<int> there;
   blocking_pool pool(1);
@@ -29,7 +29,7 @@ TEST(blocking_pool, works_after_the_event_loops) {
   EXPECT_EQ(::getpriority(PRIO_PROCESS, 0), here) << "other threads keep theirs";
 }
 
-TEST(blocking_pool, refuses_over_its_bound) {
+TEST(blocking_pool, rejects_work_over_its_limit) {
   std::promise<void> gate, begun;
   auto open = gate.get_future().share();
   blocking_pool pool(1, 1);

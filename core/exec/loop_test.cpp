@@ -17,7 +17,7 @@ TEST(loop_pool, runs_posted_work_on_the_loop_it_was_posted_to) {
   EXPECT_EQ(ry_exec::current(), nullptr);
 }
 
-TEST(loop_pool, as_many_as_the_cores_it_may_run_on) {
+TEST(loop_pool, has_one_loop_per_usable_core) {
   cpu_set_t all;
   ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
   std::size_t found = 0;

@@ -29,12 +29,12 @@ class machine_share : public testing::Test {
   }();
 };
 
-TEST_F(machine_share, without_groups_nothing_is_limited) {
+TEST_F(machine_share, without_cgroups_nothing_is_limited) {
   EXPECT_FALSE(limits_of_groups(root_).cores);
   EXPECT_FALSE(limits_of_groups(root_).memory_bytes);
 }
 
-TEST_F(machine_share, the_tightest_of_a_group_and_those_above_it) {
+TEST_F(machine_share, the_lowest_limit_of_a_cgroup_and_its_ancestors_applies) {
   put("proc/self/cgroup", "0::/a/b\n");
   put("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
   put("sys/fs/cgroup/a/b/memory.max", "max\n");
@@ -50,13 +50,13 @@ TEST_F(machine_share, the_tightest_of_a_group_and_those_above_it) {
   EXPECT_EQ(limits_of_groups(root_).memory_bytes, 1073741824u);
 }
 
-TEST_F(machine_share, a_container_that_sees_host_paths_uses_its_own_group_as_root) {
+TEST_F(machine_share, a_container_with_host_cgroup_paths_uses_its_own_cgroup_as_root) {
   put("proc/self/cgroup", "0::/../host/of/it\n");
   put("sys/fs/cgroup/cpu.max", "200000 100000\n");
   EXPECT_EQ(limits_of_groups(root_).cores, 2);
 }
 
-TEST_F(machine_share, version_1) {
+TEST_F(machine_share, reads_cgroup_v1_limits) {
   put("proc/self/cgroup", "4:memory:/box\n3:cpuset:/box\n2:cpu,cpuacct:/box\n0::/\n");
   put("sys/fs/cgroup/cpu/box/cpu.cfs_quota_us", "300000\n");
   put("sys/fs/cgroup/cpu/box/cpu.cfs_period_us", "100000\n");
@@ -68,7 +68,7 @@ TEST_F(machine_share, version_1) {
   EXPECT_EQ(limits_of_groups(root_).memory_bytes, 536870912u);
 }
 
-TEST_F(machine_share, an_unreadable_value_is_no_limit) {
+TEST_F(machine_share, an_unreadable_value_sets_no_limit) {
   put("proc/self/cgroup", "nonsense\n0:\n:::\n0::/a\n1:cpu:\n");
   put("sys/fs/cgroup/a/cpu.max", "0 0\n");
   put("sys/fs/cgroup/a/memory.max", "-5\n");
@@ -78,7 +78,7 @@ TEST_F(machine_share, an_unreadable_value_is_no_limit) {
   EXPECT_FALSE(limits_of_groups(root_).memory_bytes);
 }
 
-TEST(machine_share_here, is_something) {
+TEST(this_machine, has_cores_and_memory) {
   EXPECT_GE(ry::exec::usable_cores(), 1u);
   EXPECT_GT(ry::exec::usable_memory_bytes(), 1u << 20);
 }

@@ -36,7 +36,7 @@ long rss_kib() {
   return resident * 4;
 }
 
-TEST_F(streams, BodyInPieces) {
+TEST_F(streams, a_body_can_be_read_in_pieces) {
   make();
   w->route(
       "POST", "/upload", [](auto&, auto* r) { return api().read_body(r, &upload::piece, new upload{r}); },
@@ -71,7 +71,7 @@ TEST_F(streams, BodyInPieces) {
                      .status);
 }
 
-TEST_F(streams, NobodyReadsTheBody) {
+TEST_F(streams, an_unread_body_is_discarded) {
   make();
   std::atomic<ry_request*> pending{nullptr};
   w->route(
@@ -164,7 +164,7 @@ struct forms : streams {
   }
 };
 
-TEST_F(forms, FieldsAndFiles) {
+TEST_F(forms, fields_and_files_are_read) {
   start();
   client c(*w);
   const auto body = part("prompt", "hello", false) + part("files", std::string(700'000, 'x'), true) +
@@ -183,7 +183,7 @@ TEST_F(forms, FieldsAndFiles) {
                              .body);
 }
 
-TEST_F(forms, Refusals) {
+TEST_F(forms, invalid_forms_are_rejected) {
   start(1000);
   const auto big = part("files", std::string(1001, 'x'), true) + "--B--\r\n";
   const auto r = client(*w).ask(head("/form", big.size()) + big);
@@ -209,7 +209,7 @@ TEST_F(forms, Refusals) {
   EXPECT_TRUE(eventually([&] { return spooled() == 0; }));
 }
 
-TEST_F(forms, ManySmallFiles) {
+TEST_F(forms, many_small_files_are_read) {
   start();
   std::string body;
   for (int i = 0; i < 900; ++i) body += part("f", "abc", true);
@@ -218,7 +218,7 @@ TEST_F(forms, ManySmallFiles) {
   EXPECT_TRUE(eventually([&] { return spooled() == 0; }));
 }
 
-TEST_F(forms, LargeUploadWithFlatMemory) {
+TEST_F(forms, a_large_upload_uses_constant_memory) {
   start();
   client c(*w);
   const std::string piece(1 << 20, 'u');
@@ -237,7 +237,7 @@ TEST_F(forms, LargeUploadWithFlatMemory) {
 #endif
 }
 
-TEST_F(forms, ClientLeavesInTheMiddle) {
+TEST_F(forms, the_client_disconnects_during_the_upload) {
   start();
   for (int i = 0; i < 10; ++i) {
     client c(*w);

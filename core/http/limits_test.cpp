@@ -40,7 +40,7 @@ std::string logged(F act) {
   return ::testing::internal::GetCapturedStderr();
 }
 
-TEST_F(limits, RefusedHeadsAreLoggedWithTheirPath) {
+TEST_F(limits, refused_heads_are_logged_with_their_path) {
   s.access = access_log::on;
   s.header_timeout = std::chrono::milliseconds(300);
   start();
@@ -71,7 +71,7 @@ TEST_F(limits, RefusedHeadsAreLoggedWithTheirPath) {
   EXPECT_EQ(text.find("hello"), std::string::npos) << text;
 }
 
-TEST_F(limits, TextsOfUnexpectedErrorsAreInTheLogAndNotInTheAnswer) {
+TEST_F(limits, messages_of_unexpected_errors_are_logged_but_not_sent) {
   w = std::make_unique<world>(s);
   w->route("GET", "/fail/{n}", [](auto& v, auto* r) {
     const core::error all[] = {
@@ -96,7 +96,7 @@ TEST_F(limits, TextsOfUnexpectedErrorsAreInTheLogAndNotInTheAnswer) {
   EXPECT_EQ(R"({"detail":"The database could not run a statement."})", c.get("/fail/4").body);
 }
 
-TEST_F(limits, WhyAModuleGaveUpIsInTheLogAndNotInTheAnswer) {
+TEST_F(limits, the_reason_of_a_module_failure_is_logged_but_not_sent) {
   w = std::make_unique<world>(s);
   w->route("GET", "/broken", [](auto&, auto* r) {
     const core::error full{
@@ -114,7 +114,7 @@ TEST_F(limits, WhyAModuleGaveUpIsInTheLogAndNotInTheAnswer) {
   EXPECT_NE(text.find("request_id=" + r.header("X-Request-Id")), std::string::npos) << text;
 }
 
-TEST_F(limits, TwoIdempotencyKeysAreRefused) {
+TEST_F(limits, two_idempotency_keys_are_rejected) {
   start();
   client c(*w);
   c.send(
@@ -138,7 +138,7 @@ std::ostream& operator<<(std::ostream& o, const bad_request& b) {
 struct smuggling : limits, ::testing::WithParamInterface<bad_request> {};
 
 // The server must never serve bytes that follow a refused request.
-TEST_P(smuggling, IsRefusedAndClosed) {
+TEST_P(smuggling, is_rejected_and_closes_the_connection) {
   start();
   client c(*w);
   c.send(std::string(GetParam().text) + "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -255,7 +255,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "GET /hello HTTP/1.1\r\nHost: x\r\nAuthorization:\r\nAuthorization: b\r\n\r\n", 400}),
     [](const auto& p) { return std::string(p.param.name); });
 
-TEST_F(limits, NulBytes) {
+TEST_F(limits, nul_bytes_are_rejected) {
   start();
   using namespace std::string_literals;
   for (const std::string& text :
@@ -268,7 +268,7 @@ TEST_F(limits, NulBytes) {
   }
 }
 
-TEST_F(limits, TrailersNeverBecomeHeaders) {
+TEST_F(limits, trailers_never_become_headers) {
   start();
   client c(*w);
   EXPECT_EQ("abc", c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"
@@ -277,7 +277,7 @@ TEST_F(limits, TrailersNeverBecomeHeaders) {
   EXPECT_EQ("hi", c.get("/hello").body);
 }
 
-TEST_F(limits, Sizes) {
+TEST_F(limits, sizes_are_limited) {
   s.max_header_bytes = 4096;
   s.max_target_bytes = 1024;
   s.max_body_bytes = 1000;
@@ -303,7 +303,7 @@ TEST_F(limits, Sizes) {
   EXPECT_EQ(200, client(*w).ask("POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789").status);
 }
 
-TEST_F(limits, ExpectContinue) {
+TEST_F(limits, expect_continue_is_answered) {
   start();
   client c(*w);
   c.send("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
@@ -317,7 +317,7 @@ TEST_F(limits, ExpectContinue) {
   EXPECT_TRUE(c.ends());
 }
 
-TEST_F(limits, SlowHead) {
+TEST_F(limits, a_slow_head_times_out) {
   s.header_timeout = std::chrono::milliseconds(300);
   start();
   client silent(*w), slow(*w);
@@ -329,7 +329,7 @@ TEST_F(limits, SlowHead) {
   EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 0; }));
 }
 
-TEST_F(limits, SlowHeadThatDrips) {
+TEST_F(limits, a_head_that_arrives_byte_by_byte_times_out) {
   s.header_timeout = std::chrono::milliseconds(500);
   start();
   client c(*w);
@@ -343,7 +343,7 @@ TEST_F(limits, SlowHeadThatDrips) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
 }
 
-TEST_F(limits, SlowBody) {
+TEST_F(limits, a_slow_body_times_out) {
   s.body_idle_timeout = std::chrono::milliseconds(300);
   start();
   client c(*w);
@@ -353,7 +353,7 @@ TEST_F(limits, SlowBody) {
   EXPECT_TRUE(c.ends());
 }
 
-TEST_F(limits, DrippingBody) {
+TEST_F(limits, a_body_below_the_minimum_rate_times_out) {
   s.body_idle_timeout = std::chrono::seconds(10);
   s.body_rate_grace = std::chrono::milliseconds(500);
   s.body_min_rate = 1000;
@@ -367,7 +367,7 @@ TEST_F(limits, DrippingBody) {
   EXPECT_EQ(408, c.read().status);
 }
 
-TEST_F(limits, IdleKeepAlive) {
+TEST_F(limits, an_idle_connection_is_closed) {
   s.idle_timeout = std::chrono::milliseconds(300);
   start();
   client c(*w);
@@ -375,7 +375,7 @@ TEST_F(limits, IdleKeepAlive) {
   EXPECT_TRUE(c.ends(2000));
 }
 
-TEST_F(limits, MaximumConnections) {
+TEST_F(limits, the_number_of_connections_is_limited) {
   s.max_connections = 3;
   start();
   {
@@ -394,7 +394,7 @@ TEST_F(limits, MaximumConnections) {
   EXPECT_EQ(200, client(*w).get("/hello").status);
 }
 
-TEST_F(limits, NoDescriptorsLeft) {
+TEST_F(limits, the_server_recovers_when_descriptors_run_out) {
   start();
   rlimit old{};
   ::getrlimit(RLIMIT_NOFILE, &old);

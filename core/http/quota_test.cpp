@@ -11,7 +11,7 @@ namespace {
 
 using enum quota_verdict;
 
-TEST(quota, LimitsACallerAndAllTogether) {
+TEST(quota, limits_each_caller_and_the_total) {
   quota q({10, 25});
   EXPECT_EQ(granted, q.take("a", 10));
   EXPECT_EQ(caller_full, q.take("a", 1));
@@ -22,7 +22,7 @@ TEST(quota, LimitsACallerAndAllTogether) {
   EXPECT_EQ(2u, q.refused());
 }
 
-TEST(quota, CallersWhoTakeAllTheyCanLeaveSomethingForTheNext) {
+TEST(quota, greedy_callers_leave_a_share_for_the_next_caller) {
   quota q({0, 1000});
   for (const char* caller : {"a", "b", "c", "d"})
     while (q.take(caller, 1) == granted) {
@@ -32,7 +32,7 @@ TEST(quota, CallersWhoTakeAllTheyCanLeaveSomethingForTheNext) {
   EXPECT_EQ(total_full, q.take("a", 1)) << "who holds most is refused first";
 }
 
-TEST(quota, ZeroIsNoLimit) {
+TEST(quota, zero_means_no_limit) {
   quota q({0, 0});
   EXPECT_EQ(granted, q.take("a", std::uint64_t{1} << 40));
   EXPECT_EQ(granted, quota({0, 5}).take("a", 5));
@@ -40,7 +40,7 @@ TEST(quota, ZeroIsNoLimit) {
   EXPECT_EQ(caller_full, quota({5, 0}).take("a", 6));
 }
 
-TEST(quota, ForgetsCallersThatHoldNothing) {
+TEST(quota, removes_callers_that_hold_nothing) {
   quota q({10, 0});
   for (int i = 0; i < 1000; ++i) {
     const auto name = std::to_string(i);
@@ -52,7 +52,7 @@ TEST(quota, ForgetsCallersThatHoldNothing) {
   EXPECT_EQ(0u, q.held());
 }
 
-TEST(quota, AHoldGrowsShrinksAndGivesBack) {
+TEST(quota, a_hold_grows_shrinks_and_releases) {
   quota q({10, 0});
   {
     quota_hold hold;
@@ -73,7 +73,7 @@ TEST(quota, AHoldGrowsShrinksAndGivesBack) {
   EXPECT_EQ(0u, q.callers());
 }
 
-TEST(quota, CountsExactlyFromManyThreads) {
+TEST(quota, counts_exactly_from_many_threads) {
   quota q({50, 120});
   std::atomic<bool> over{false};
   std::vector<std::thread> all;

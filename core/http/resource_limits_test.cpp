@@ -69,7 +69,7 @@ struct resource_limits : ::testing::Test {
   }
 };
 
-TEST_F(resource_limits, AnswersThatNobodyReadsAreBoundedByCaller) {
+TEST_F(resource_limits, unread_responses_are_limited_per_caller) {
   s.unsent_bytes = {20 * 1024 * 1024, 0};
   start();
   client a(*w, 4096), b(*w, 4096), c(*w, 4096);
@@ -90,7 +90,7 @@ TEST_F(resource_limits, AnswersThatNobodyReadsAreBoundedByCaller) {
   EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes == 0; }));
 }
 
-TEST_F(resource_limits, AnswersThatNobodyReadsAreBoundedInTotal) {
+TEST_F(resource_limits, unread_responses_are_limited_in_total) {
   s.unsent_bytes = {0, 20 * 1024 * 1024};
   start();
   client a(*w, 4096), b(*w, 4096), c(*w, 4096);
@@ -99,7 +99,7 @@ TEST_F(resource_limits, AnswersThatNobodyReadsAreBoundedInTotal) {
   EXPECT_EQ(200, begin(c, "/mine", "Authorization: Bearer good\r\n")) << "so that something is left for the next";
 }
 
-TEST_F(resource_limits, AFileWaitsOnDiskAndNotInMemory) {
+TEST_F(resource_limits, an_unread_file_stays_on_disk) {
   s.unsent_bytes = {8 * 1024 * 1024, 0};
   file = std::filesystem::temp_directory_path() / ("ry-limits-" + std::to_string(::getpid()));
   FILE* f = std::fopen(file.c_str(), "w");
@@ -112,7 +112,7 @@ TEST_F(resource_limits, AFileWaitsOnDiskAndNotInMemory) {
   EXPECT_EQ(64u * 1024 * 1024, whole("/file"));
 }
 
-TEST_F(resource_limits, PipelinedAnswersCountToo) {
+TEST_F(resource_limits, pipelined_responses_count_towards_the_limit) {
   s.unsent_bytes = {512 * 1024, 0};
   start();
   client c(*w, 4096), d(*w);
@@ -122,7 +122,7 @@ TEST_F(resource_limits, PipelinedAnswersCountToo) {
   EXPECT_EQ(0u, w->srv->stats().unsent_bytes);
 }
 
-TEST_F(resource_limits, AReaderThatDripsIsCut) {
+TEST_F(resource_limits, a_reader_below_the_minimum_rate_is_disconnected) {
   s.write_stall_timeout = 500ms;
   s.read_min_rate = 256 * 1024;
   start();
@@ -140,7 +140,7 @@ TEST_F(resource_limits, AReaderThatDripsIsCut) {
   EXPECT_EQ(0u, w->srv->stats().unsent_bytes);
 }
 
-TEST_F(resource_limits, AReaderThatKeepsTheRateIsServedWhateverTheKernelBuffers) {
+TEST_F(resource_limits, a_reader_at_the_minimum_rate_is_served_regardless_of_kernel_buffers) {
   s.write_stall_timeout = 300ms;
   s.read_min_rate = 64 * 1024;
   start();
@@ -151,7 +151,7 @@ TEST_F(resource_limits, AReaderThatKeepsTheRateIsServedWhateverTheKernelBuffers)
   EXPECT_EQ(0u, w->srv->stats().slow_readers);
 }
 
-TEST_F(resource_limits, BodiesThatAreArriving) {
+TEST_F(resource_limits, bodies_in_progress_are_limited) {
   s.bodies = {2, 0};
   start();
   const std::string head = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n";
@@ -173,7 +173,7 @@ TEST_F(resource_limits, BodiesThatAreArriving) {
   EXPECT_EQ(1u, w->srv->stats().bodies_refused);
 }
 
-TEST_F(resource_limits, FormsThatAreArriving) {
+TEST_F(resource_limits, forms_in_progress_are_limited) {
   s.bodies = {1, 0};
   start();
   const std::string head =
@@ -188,7 +188,7 @@ TEST_F(resource_limits, FormsThatAreArriving) {
   EXPECT_EQ("complete", a.read().body);
 }
 
-TEST_F(resource_limits, SpaceOfForms) {
+TEST_F(resource_limits, spool_space_of_forms_is_limited) {
   s.spool_bytes = {300'000, 0};
   start();
   const auto part = [](std::size_t n) {
@@ -212,7 +212,7 @@ TEST_F(resource_limits, SpaceOfForms) {
   EXPECT_TRUE(eventually([&] { return std::filesystem::is_empty(w->spool); })) << "no file is left";
 }
 
-TEST_F(resource_limits, TheRateOfABodyIsThatOfTheLastWindow) {
+TEST_F(resource_limits, the_rate_of_a_body_is_measured_over_the_last_window) {
   s.body_idle_timeout = 10s;
   s.body_rate_grace = 500ms;
   s.body_min_rate = 1000;
@@ -227,7 +227,7 @@ TEST_F(resource_limits, TheRateOfABodyIsThatOfTheLastWindow) {
   EXPECT_EQ(408, c.read().status);
 }
 
-TEST_F(resource_limits, ABodyHasATimeInAll) {
+TEST_F(resource_limits, a_body_has_a_total_timeout) {
   s.body_timeout = 700ms;
   s.body_min_rate = 0;
   start();
@@ -240,7 +240,7 @@ TEST_F(resource_limits, ABodyHasATimeInAll) {
   EXPECT_EQ(408, c.read().status);
 }
 
-TEST_F(resource_limits, ConnectionsOfOneAddress) {
+TEST_F(resource_limits, connections_per_address_are_limited) {
   s.address_connections = 3;
   start();
   client a(*w), b(*w);
@@ -262,7 +262,7 @@ TEST_F(resource_limits, ConnectionsOfOneAddress) {
   EXPECT_EQ(3u, w->srv->stats().connections_refused_by_address);
 }
 
-TEST_F(resource_limits, AddressesLeaveConnectionsToOthers) {
+TEST_F(resource_limits, one_address_leaves_connections_to_others) {
   s.address_connections = 100;
   s.max_connections = 8;
   start();
@@ -272,7 +272,7 @@ TEST_F(resource_limits, AddressesLeaveConnectionsToOthers) {
   EXPECT_EQ(1u, w->srv->stats().connections_refused_by_address);
 }
 
-TEST_F(resource_limits, TrustedProxiesMayHaveAnyNumberOfConnections) {
+TEST_F(resource_limits, trusted_proxies_may_have_any_number_of_connections) {
   s.address_connections = 1;
   s.trusted_proxies = {"127.0.0.0/8"};
   start();
@@ -282,7 +282,7 @@ TEST_F(resource_limits, TrustedProxiesMayHaveAnyNumberOfConnections) {
 }
 
 // Many refused connections must not delay the next one in the listen backlog.
-TEST_F(resource_limits, WhoIsTooManyIsToldAtOnce) {
+TEST_F(resource_limits, connections_over_the_limit_get_a_503_immediately) {
   s.max_connections = 2;
   start();
   std::list<client> crowd;
@@ -293,7 +293,7 @@ TEST_F(resource_limits, WhoIsTooManyIsToldAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, 800ms);
 }
 
-TEST_F(resource_limits, AStreamThatHasEndedCountsUntilItIsRead) {
+TEST_F(resource_limits, an_ended_stream_counts_until_it_is_read) {
   s.unsent_bytes = {64 * 1024 * 1024, 0};
   start();
   client a(*w, 4096);
@@ -306,7 +306,7 @@ TEST_F(resource_limits, AStreamThatHasEndedCountsUntilItIsRead) {
   EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes == 0; }));
 }
 
-TEST_F(resource_limits, ReadersOfStreamsShareTheSameBudget) {
+TEST_F(resource_limits, stream_readers_share_the_budget) {
   s.unsent_bytes = {6 * 1024 * 1024, 0};
   s.stream_queue_bytes = 64 * 1024 * 1024;
   w = std::make_unique<world>(s);

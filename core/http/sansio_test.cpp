@@ -17,7 +17,7 @@
 namespace ry::http::serving {
 namespace {
 
-TEST(uri, Decoding) {
+TEST(uri, percent_decoding) {
   std::string out;
   EXPECT_TRUE(percent_decode("a%20b%2Fc+", out));
   EXPECT_EQ("a b/c+", out);
@@ -27,7 +27,7 @@ TEST(uri, Decoding) {
   EXPECT_EQ("a b", out);
 }
 
-TEST(field_text, NamesAndValues) {
+TEST(field_text, validates_names_and_values) {
   std::string in_names, not_in_values;
   for (int c = 0; c < 256; ++c) {
     const char text[] = {'a', static_cast<char>(c), 'z'};
@@ -44,7 +44,7 @@ TEST(field_text, NamesAndValues) {
   EXPECT_TRUE(is_field_value(""));
 }
 
-TEST(uri, Targets) {
+TEST(uri, parses_targets) {
   EXPECT_EQ("/a", split_target("/a?b=c")->path);
   EXPECT_EQ("b=c?d", split_target("/a?b=c?d")->query);
   EXPECT_EQ("/", split_target("http://h")->path);
@@ -66,7 +66,7 @@ TEST(uri, Targets) {
   EXPECT_EQ("tokens=1", rest);
 }
 
-TEST(uri, Parameters) {
+TEST(uri, reads_query_parameters) {
   EXPECT_EQ("d e", query_value("a=1&state=d+e&state=2", "state"));
   EXPECT_EQ("", query_value("state", "state"));
   EXPECT_EQ("x", query_value("st%61te=%78", "state"));
@@ -74,7 +74,7 @@ TEST(uri, Parameters) {
   for (const char* none : {"", "states=1", "a&&b=state"}) EXPECT_EQ(std::nullopt, query_value(none, "state")) << none;
 }
 
-TEST(addresses, ClientBehindProxies) {
+TEST(addresses, the_client_address_is_found_behind_proxies) {
   const address_set none;
   const address_set some({"10.0.0.0/8", "::1", "fd00::/8"});
   EXPECT_EQ("9.9.9.9", client_address(none, "9.9.9.9", "1.1.1.1"));
@@ -93,7 +93,7 @@ TEST(addresses, ClientBehindProxies) {
   EXPECT_THROW(address_set({"example.org"}), std::invalid_argument);
 }
 
-TEST(answers, Text) {
+TEST(responses, are_serialised) {
   EXPECT_EQ("Sun, 06 Nov 1994 08:49:37 GMT", http_date(784111777));
   EXPECT_EQ("{\"detail\":\"a\\\"\\u000a\\ufffd\xc3\xa9\"}", error_body(std::string_view("a\"\n\xff\xc3\xa9")));
   EXPECT_EQ("{\"detail\":{\"x\":1}}", error_body(core::error{RY_NOT_FOUND, {}, "m", "{\"x\":1}", 0, 0}));
@@ -103,7 +103,7 @@ TEST(answers, Text) {
   EXPECT_EQ(500u, http_status({999, {}, {}, {}, 0, 0}));
 }
 
-TEST(wheel, FiresOnceAtTheRightTime) {
+TEST(wheel, fires_once_at_the_right_time) {
   const auto t0 = clock::time_point{} + std::chrono::hours(1);
   timer_wheel w(t0);
   wheel_entry a, b, c;
@@ -180,7 +180,7 @@ void check_sample(const collect& c) {
   EXPECT_EQ("", c.parts[2].second);
 }
 
-TEST(multipart, EverySplitGivesTheSame) {
+TEST(multipart, every_split_gives_the_same_result) {
   for (std::size_t step = 1; step <= sample.size(); ++step) {
     collect c;
     multipart_parser p("B", c);
@@ -191,7 +191,7 @@ TEST(multipart, EverySplitGivesTheSame) {
   }
 }
 
-TEST(multipart, MutationsNeverCrash) {
+TEST(multipart, mutations_never_crash) {
   std::mt19937 rng(7);
   for (int i = 0; i < 20'000; ++i) {
     std::string text = sample;
@@ -221,7 +221,7 @@ TEST(multipart, MutationsNeverCrash) {
   }
 }
 
-TEST(multipart, Malformed) {
+TEST(multipart, malformed_input_is_rejected) {
   const auto verdict = [](std::string_view text) {
     collect c;
     multipart_parser p("B", c);
@@ -267,7 +267,7 @@ std::string reason(const std::string& body, const ry_form_limits& l, std::string
   return f.failed() ? f.failed()->reason : "";
 }
 
-TEST(form, Limits) {
+TEST(form, limits_are_enforced) {
   const std::string two = field("a", "12345", true) + field("b", "12345", true) + "--B--";
   std::string detail;
   EXPECT_EQ("", reason(two, limits()));
@@ -280,7 +280,7 @@ TEST(form, Limits) {
   EXPECT_EQ("http.form_malformed", reason("x", limits()));
 }
 
-TEST(form, MemoryIsBoundedHoweverManyFields) {
+TEST(form, memory_is_bounded_for_any_number_of_fields) {
   constexpr std::size_t mib = 1024 * 1024;
   form_reader::file_names names{"/nowhere/form-", 0};
   form_reader f("multipart/form-data; boundary=B", limits(), names);
@@ -316,7 +316,7 @@ TEST(form, MemoryIsBoundedHoweverManyFields) {
   EXPECT_FALSE(wide.failed());
 }
 
-TEST(form, ManyParts) {
+TEST(form, the_number_of_parts_is_limited) {
   std::string body;
   for (int i = 0; i < 10'000; ++i) body += field("f" + std::to_string(i), "v");
   body += "--B--";
@@ -324,7 +324,7 @@ TEST(form, ManyParts) {
   EXPECT_EQ("http.form_too_many_parts", reason(body, limits()));
 }
 
-TEST(form, Urlencoded) {
+TEST(form, reads_urlencoded_forms) {
   form_reader::file_names names;
   for (std::size_t step = 1; step < 30; ++step) {
     form_reader f("application/x-www-form-urlencoded; charset=utf-8", limits(), names);
@@ -349,7 +349,7 @@ TEST(form, Urlencoded) {
 
 // ---- heads
 
-TEST(heads, MutationsNeverCrash) {
+TEST(heads, mutations_never_crash) {
   const std::string sample =
       "POST /a?b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nX-A: "
       "b\r\n\r\n5\r\nhello\r\n0\r\nT: 1\r\n\r\n";
@@ -378,7 +378,7 @@ TEST(heads, MutationsNeverCrash) {
   }
 }
 
-TEST(message, ChunkedBodySplitAnywhere) {
+TEST(message, a_chunked_body_may_be_split_anywhere) {
   const std::string head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
   const std::string body = "5\r\nhello\r\nA;x=1\r\n, world!!!\r\n0\r\nX-Late: 1\r\n\r\n";
   for (std::size_t a = 0; a <= body.size(); ++a) {
@@ -399,7 +399,7 @@ TEST(message, ChunkedBodySplitAnywhere) {
   }
 }
 
-TEST(routes, LiteralBeforeParameterWithBacktracking) {
+TEST(routes, literals_take_precedence_with_backtracking) {
   route_table t;
   const auto add = [&](const char* method, const char* pattern) {
     compiled_route r;
@@ -431,7 +431,7 @@ TEST(routes, LiteralBeforeParameterWithBacktracking) {
   EXPECT_EQ("GET, HEAD, OPTIONS, POST", t.match("PUT", "/a/b/d", v).allow);
 }
 
-TEST(routes, ATrailingSlashIsTheSameRoute) {
+TEST(routes, a_trailing_slash_is_the_same_route) {
   route_table t;
   for (const char* pattern : {"/agents", "/agents/{id}", "/page/", "/files/{path...}"}) {
     compiled_route r;
@@ -455,7 +455,7 @@ TEST(routes, ATrailingSlashIsTheSameRoute) {
     EXPECT_EQ("-", hit(other)) << other;
 }
 
-TEST(routes, ParametersAreText) {
+TEST(routes, parameters_must_be_valid_utf8) {
   route_table t;
   for (const char* pattern : {"/pair/{first}/{second}", "/files/{rest...}"}) {
     compiled_route r;

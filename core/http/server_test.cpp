@@ -40,7 +40,7 @@ struct basic : ::testing::Test {
   std::atomic<ry_request*> kept{nullptr};
 };
 
-TEST_F(basic, AnswersAndKeepsAlive) {
+TEST_F(basic, responds_and_keeps_the_connection_alive) {
   start();
   client c(*w);
   for (int i = 0; i < 3; ++i) {
@@ -57,7 +57,7 @@ TEST_F(basic, AnswersAndKeepsAlive) {
 }
 
 // A bound socket that does not listen reserves the port, and the kernel refuses clients instead of queueing them.
-TEST(listener, HoldsThePortAndListensLater) {
+TEST(listener, holds_the_port_and_listens_later) {
   listener door("127.0.0.1", 0);
   ASSERT_NE(0, door.port());
   const auto connects = [port = door.port()] {
@@ -87,7 +87,7 @@ TEST(listener, HoldsThePortAndListensLater) {
   EXPECT_NE(0, listener("::1", 0).port());
 }
 
-TEST(listener, OfTwoThatBoundAtOnceTheSecondCannotListen) {
+TEST(listener, a_second_listener_on_the_same_port_fails) {
   listener one("127.0.0.1", 0);
   std::optional<listener> two;
   try {
@@ -100,14 +100,14 @@ TEST(listener, OfTwoThatBoundAtOnceTheSecondCannotListen) {
   EXPECT_THROW(second.srv->start(std::move(*two)), std::runtime_error);
 }
 
-TEST_F(basic, RequestIdOfTheClient) {
+TEST_F(basic, the_request_id_of_the_client_is_used) {
   start();
   client c(*w);
   EXPECT_EQ("abc-1", c.get("/hello", "X-Request-Id: abc-1\r\n").header("X-Request-Id"));
   EXPECT_EQ(36u, c.get("/hello", "X-Request-Id: a b\"<\r\n").header("X-Request-Id").size());
 }
 
-TEST_F(basic, PathsAndParameters) {
+TEST_F(basic, matches_paths_and_parameters) {
   start();
   client c(*w);
   EXPECT_EQ("a b|x/y z|q=1&r|/things/{id}/parts/{rest...}", c.get("/things/a%20b/parts/x/y%20z?q=1&r").body);
@@ -121,7 +121,7 @@ TEST_F(basic, PathsAndParameters) {
   EXPECT_EQ("hi", c.get("/hello?x").body);
 }
 
-TEST_F(basic, MethodsAndHead) {
+TEST_F(basic, handles_methods_and_head) {
   start();
   client c(*w);
   auto r = c.ask("DELETE /hello HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -137,7 +137,7 @@ TEST_F(basic, MethodsAndHead) {
   EXPECT_EQ(204, c.ask("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n").status);
 }
 
-TEST_F(basic, OneDotZero) {
+TEST_F(basic, supports_http_1_0) {
   start();
   client c(*w);
   EXPECT_EQ("hi", c.ask("GET /hello HTTP/1.0\r\n\r\n").body);
@@ -147,7 +147,7 @@ TEST_F(basic, OneDotZero) {
   EXPECT_EQ("hi", k.ask("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").body);
 }
 
-TEST_F(basic, Authentication) {
+TEST_F(basic, authenticates_requests) {
   start();
   client c(*w);
   auto r = c.get("/mine");
@@ -168,7 +168,7 @@ TEST_F(basic, Authentication) {
   EXPECT_EQ("subject-1", c.get("/open", "Authorization: Bearer good\r\n").body);
 }
 
-TEST(verdicts, OneThatDoesNotCome) {
+TEST(authentication, times_out) {
   auto s = world::defaults();
   s.auth_timeout = std::chrono::milliseconds(100);
   world w(std::move(s));
@@ -192,7 +192,7 @@ TEST(verdicts, OneThatDoesNotCome) {
   EXPECT_EQ("subject-1", c.get("/mine", "Authorization: Bearer good\r\n").body);
 }
 
-TEST_F(basic, ClientLeavesWhileItsTokenIsChecked) {
+TEST_F(basic, the_client_disconnects_during_authentication) {
   start();
   for (int i = 0; i < 20; ++i) {
     client c(*w);
@@ -205,7 +205,7 @@ TEST_F(basic, ClientLeavesWhileItsTokenIsChecked) {
   EXPECT_EQ("hi", client(*w).get("/hello").body);
 }
 
-TEST_F(basic, QueryTokenIsTakenOut) {
+TEST_F(basic, the_query_token_is_removed_from_the_query) {
   start();
   client c(*w);
   EXPECT_EQ("a=1&b=2", c.get("/stream/7?a=1&token=q-%2Fstream%2F7&b=2").body);
@@ -213,7 +213,7 @@ TEST_F(basic, QueryTokenIsTakenOut) {
   EXPECT_EQ(401, c.get("/mine?token=q-/mine").status);
 }
 
-TEST_F(basic, ErrorsAndTimeouts) {
+TEST_F(basic, reports_errors_and_timeouts) {
   start();
   client c(*w);
   auto r = c.get("/throws");
@@ -228,7 +228,7 @@ TEST_F(basic, ErrorsAndTimeouts) {
   EXPECT_EQ("hi", c.get("/hello").body);
 }
 
-TEST_F(basic, RespondingTwiceIsRecognised) {
+TEST_F(basic, a_second_response_is_rejected) {
   std::atomic<int> second{-1}, bad_header{-1}, stale{-1};
   std::atomic<ry_request*> old{nullptr};
   w->route("GET", "/twice", [&](auto&, auto* r) {
@@ -250,7 +250,7 @@ TEST_F(basic, RespondingTwiceIsRecognised) {
   EXPECT_GE(w->host.violations.load(), 2u);
 }
 
-TEST_F(basic, BrokenArgumentsAreRefusedOrMended) {
+TEST_F(basic, invalid_arguments_are_rejected_or_replaced) {
   std::atomic<int> no_bytes{-1}, cut_path{-1}, no_path{-1}, no_header{-1};
   w->route("GET", "/broken", [&](auto&, auto* r) {
     no_bytes = api().respond(r, 200, nullptr, 0, {nullptr, 5});
@@ -279,7 +279,7 @@ TEST_F(basic, BrokenArgumentsAreRefusedOrMended) {
     EXPECT_EQ("{\"detail\":\"the message\"}", c.get(path).body) << path;
 }
 
-TEST_F(basic, ForeignThreadAnswers) {
+TEST_F(basic, another_thread_may_respond) {
   w->route("GET", "/thread/{n}", [](auto& v, auto* r) {
     std::thread([r, n = core::str(v.params[0].value)] { reply(r, 200, n); }).detach();
     return RY_OK;
@@ -292,7 +292,7 @@ TEST_F(basic, ForeignThreadAnswers) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(std::to_string(i), c.read().body);
 }
 
-TEST_F(basic, PipelinesMoreThanMayWaitToBeSent) {
+TEST_F(basic, pipelines_more_requests_than_the_output_limit) {
   start();
   client c(*w);
   std::string all;
@@ -301,7 +301,7 @@ TEST_F(basic, PipelinesMoreThanMayWaitToBeSent) {
   for (int i = 0; i < 1500; ++i) ASSERT_EQ("hi", c.read().body) << i;
 }
 
-TEST_F(basic, PipelinesInOrder) {
+TEST_F(basic, answers_pipelined_requests_in_order) {
   start();
   client c(*w);
   std::string all;
@@ -313,7 +313,7 @@ TEST_F(basic, PipelinesInOrder) {
   sender.join();
 }
 
-TEST_F(basic, OneByteAtATime) {
+TEST_F(basic, reads_requests_byte_by_byte) {
   start();
   client c(*w);
   for (const char b : std::string("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -324,7 +324,7 @@ TEST_F(basic, OneByteAtATime) {
   EXPECT_EQ("hi", c.read().body);
 }
 
-TEST_F(basic, PipelinedRequestsBeforeHalfClose) {
+TEST_F(basic, serves_pipelined_requests_before_a_half_close) {
   w->route("GET", "/slow", [](auto&, auto* r) {
     std::thread([r] {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -341,7 +341,7 @@ TEST_F(basic, PipelinedRequestsBeforeHalfClose) {
   EXPECT_TRUE(c.ends());
 }
 
-TEST_F(basic, Cors) {
+TEST_F(basic, answers_cors_requests) {
   auto s = world::defaults();
   s.cors.origins = {"https://app.example"};
   reset(s);
@@ -365,7 +365,7 @@ TEST_F(basic, Cors) {
 }
 
 // A page of another origin reads only the headers named here.
-TEST_F(basic, CorsExposesTheHeadersOfTheHostAndOfTheRoute) {
+TEST_F(basic, cors_exposes_the_headers_of_the_host_and_of_the_route) {
   auto s = world::defaults();
   s.cors.origins = {"https://app.example"};
   reset(s);
@@ -390,7 +390,7 @@ TEST_F(basic, CorsExposesTheHeadersOfTheHostAndOfTheRoute) {
   EXPECT_EQ("", c.get("/hello").header("Access-Control-Expose-Headers"));
 }
 
-TEST_F(basic, BasePathAndHostRoutes) {
+TEST_F(basic, host_routes_ignore_the_base_path) {
   auto s = world::defaults();
   s.base_path = "/api/";
   reset(s);
@@ -409,7 +409,7 @@ TEST_F(basic, BasePathAndHostRoutes) {
   EXPECT_EQ("/slowz", c.get("/slowz").body);
 }
 
-TEST_F(basic, DuplicateRoutesAreRefused) {
+TEST_F(basic, duplicate_routes_are_rejected) {
   w->route("GET", "/things/{other}/parts/{x...}", [](auto&, auto* r) { return reply(r, 200, ""); });
   try {
     w->srv->publish(w->routes);
@@ -419,7 +419,7 @@ TEST_F(basic, DuplicateRoutesAreRefused) {
   }
 }
 
-TEST_F(basic, RoutesChangeUnderTraffic) {
+TEST_F(basic, routes_can_be_replaced_under_traffic) {
   start();
   std::atomic<bool> stop{false};
   std::atomic<int> bad{0}, good{0};
@@ -439,7 +439,7 @@ TEST_F(basic, RoutesChangeUnderTraffic) {
   EXPECT_EQ(404, client(*w).get("/hello").status);
 }
 
-TEST_F(basic, TrustedProxies) {
+TEST_F(basic, trusts_configured_proxies) {
   for (const bool trusted : {false, true}) {
     auto s = world::defaults();
     if (trusted) s.trusted_proxies = {"127.0.0.0/8", "10.0.0.0/8"};
@@ -452,7 +452,7 @@ TEST_F(basic, TrustedProxies) {
   }
 }
 
-TEST_F(basic, Counters) {
+TEST_F(basic, counts_requests_and_connections) {
   start();
   client c(*w);
   c.get("/hello");
@@ -474,7 +474,7 @@ TEST_F(basic, Counters) {
   EXPECT_TRUE(seen);
 }
 
-TEST_F(basic, ManyConnectionsAtOnce) {
+TEST_F(basic, serves_many_concurrent_connections) {
   start();
   std::vector<std::thread> threads;
   std::atomic<int> good{0};

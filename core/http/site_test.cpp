@@ -12,7 +12,7 @@ site make(std::string public_url = {}, std::vector<std::string> hosts = {}, std:
               std::move(origins));
 }
 
-TEST(site, AddressesAndLocalhostAreOwn) {
+TEST(site, addresses_and_localhost_are_accepted) {
   const auto s = make();
   for (const char* host : {"127.0.0.1", "127.0.0.1:8080", "[::1]", "[::1]:8080", "[fe80::1%25eth0]:80", "10.0.0.7:1",
                            "localhost", "LocalHost:8080", "localhost.", "app.localhost:8080", ""})
@@ -23,7 +23,7 @@ TEST(site, AddressesAndLocalhostAreOwn) {
     EXPECT_FALSE(s.is_own_host(host)) << host;
 }
 
-TEST(site, NamesOfTheConfiguration) {
+TEST(site, configured_names_are_accepted) {
   const auto s = make("https://Runs.Example.org:8443/base", {"box.lan", "*.corp.example", "named:9000"});
   for (const char* host : {"runs.example.org", "RUNS.example.org:8443", "runs.example.org.", "box.lan:8080",
                            "a.corp.example", "a.b.corp.example:1", "named"})
@@ -34,7 +34,7 @@ TEST(site, NamesOfTheConfiguration) {
   EXPECT_TRUE(make({}, {"*"}).is_own_host("evil.example"));
 }
 
-TEST(site, OriginsThatMayChangeSomething) {
+TEST(site, decides_which_origins_may_send_changes) {
   const auto s = make("https://runs.example.org", {}, {"https://app.example.org"});
   EXPECT_TRUE(s.may_change("", "127.0.0.1:8080", ""));
   EXPECT_TRUE(s.may_change("http://127.0.0.1:8080", "127.0.0.1:8080", ""));
@@ -55,7 +55,7 @@ TEST(site, OriginsThatMayChangeSomething) {
   EXPECT_TRUE(make({}, {}, {"*"}).may_change("http://evil.example", "127.0.0.1:8080", ""));
 }
 
-TEST(site, Parts) {
+TEST(site, splits_hosts_and_authorities) {
   EXPECT_EQ("a.example", host_of("https://A.example:1/x:y"));
   EXPECT_EQ("::1", host_of("http://[::1]:80/"));
   EXPECT_EQ("evil:1", authority_of("http://evil:1/x"));
@@ -96,7 +96,7 @@ struct site_checks : ::testing::Test {
   }
 };
 
-TEST_F(site_checks, ForeignHostsAreRefused) {
+TEST_F(site_checks, foreign_hosts_are_rejected) {
   start();
   EXPECT_EQ(200, ask("GET", "127.0.0.1").status);
   EXPECT_EQ(200, ask("POST", "localhost:8080").status);
@@ -111,7 +111,7 @@ TEST_F(site_checks, ForeignHostsAreRefused) {
   EXPECT_EQ(200, ask("GET", "evil.example", {}, "/healthz").status) << "monitors come by any name";
 }
 
-TEST_F(site_checks, InLocalModeEveryRouteAndProxyIsChecked) {
+TEST_F(site_checks, in_local_mode_every_route_and_proxy_is_checked) {
   s.site.whom = site_settings::scope::everyone;
   s.trusted_proxies = {"127.0.0.0/8"};
   start();
@@ -120,14 +120,14 @@ TEST_F(site_checks, InLocalModeEveryRouteAndProxyIsChecked) {
   EXPECT_EQ(200, ask("GET", "localhost", {}, "/healthz").status);
 }
 
-TEST_F(site_checks, ATrustedProxyMayNameTheServerAsItLikes) {
+TEST_F(site_checks, a_trusted_proxy_may_send_any_host) {
   s.trusted_proxies = {"127.0.0.0/8"};
   start();
   EXPECT_EQ(200, ask("POST", "upstream").status);
   EXPECT_EQ(403, ask("POST", "upstream", "Origin: https://evil.example\r\n").status);
 }
 
-TEST_F(site_checks, ForeignOriginsChangeNothing) {
+TEST_F(site_checks, changes_from_foreign_origins_are_rejected) {
   s.cors.origins = {"https://app.example.org"};
   start();
   for (const char* method : {"POST", "PUT", "PATCH", "DELETE"}) {
@@ -146,7 +146,7 @@ TEST_F(site_checks, ForeignOriginsChangeNothing) {
       << "CORS keeps it from reading";
 }
 
-TEST_F(site_checks, OffWhereNoNameIsKnown) {
+TEST_F(site_checks, checks_are_off_without_a_known_host_name) {
   s.site.check = site_settings::checks::off;
   start();
   EXPECT_EQ(200, ask("POST", "evil.example", "Origin: http://other.example\r\n").status);

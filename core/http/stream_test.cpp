@@ -13,7 +13,7 @@
 namespace ry::http::test {
 namespace {
 
-TEST_F(streams, ChunkedAndKeepAliveAfterwards) {
+TEST_F(streams, chunked_streams_keep_the_connection_alive) {
   make();
   w->route("GET", "/count", [](auto&, auto* r) {
     auto* st = open(r);
@@ -39,7 +39,7 @@ TEST_F(streams, ChunkedAndKeepAliveAfterwards) {
   EXPECT_EQ(0u, w->srv->stats().streams);
 }
 
-TEST_F(streams, TheHeadLeavesTogetherWithTheFirstPieces) {
+TEST_F(streams, the_head_is_sent_with_the_first_pieces) {
   make();
   w->route("GET", "/count", [](auto&, auto* r) {
     auto* st = open(r);
@@ -64,7 +64,7 @@ TEST_F(streams, TheHeadLeavesTogetherWithTheFirstPieces) {
   EXPECT_TRUE(c.until("0\r\n\r\n"));
 }
 
-TEST_F(streams, ContentLengthIsKeptTo) {
+TEST_F(streams, the_content_length_is_enforced) {
   make();
   w->route("GET", "/sized/{n}", [](auto& v, auto* r) {
     const ry_header h{{"content-length", 14}, v.params[0].value};
@@ -82,7 +82,7 @@ TEST_F(streams, ContentLengthIsKeptTo) {
   EXPECT_TRUE(c.ends()) << "less than announced: only the end of the connection tells";
 }
 
-TEST_F(streams, WrongArgumentsAreRefusedAndCounted) {
+TEST_F(streams, invalid_arguments_are_rejected_and_counted) {
   make();
   w->route("GET", "/wrong", [](auto&, auto* r) {
     const ry_header split{{"x-a", 3}, {"a\r\nx-b: 1", 9}};
@@ -99,7 +99,7 @@ TEST_F(streams, WrongArgumentsAreRefusedAndCounted) {
   EXPECT_EQ(3u, w->host.violations.load());
 }
 
-TEST_F(streams, FromManyThreads) {
+TEST_F(streams, can_be_written_from_many_threads) {
   make();
   w->start();
   client c(*w);
@@ -120,7 +120,7 @@ TEST_F(streams, FromManyThreads) {
   EXPECT_EQ(0, closes);
 }
 
-TEST_F(streams, OpenedOnAForeignThread) {
+TEST_F(streams, can_be_opened_on_another_thread) {
   make();
   w->route("GET", "/far", [](auto&, auto* r) {
     std::thread([r] {
@@ -135,7 +135,7 @@ TEST_F(streams, OpenedOnAForeignThread) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ("far", c.get("/far").body);
 }
 
-TEST_F(streams, OneBufferForManyStreams) {
+TEST_F(streams, many_streams_share_one_buffer) {
   make();
   std::mutex m;
   std::vector<ry_stream*> all;
@@ -169,7 +169,7 @@ TEST_F(streams, OneBufferForManyStreams) {
   }
 }
 
-TEST_F(streams, EndWithTheCredentialThatOpenedThem) {
+TEST_F(streams, end_when_their_credential_is_revoked) {
   make();
   w->start();
   const std::string request = "GET /live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer good\r\n\r\n";
@@ -195,7 +195,7 @@ TEST_F(streams, EndWithTheCredentialThatOpenedThem) {
   EXPECT_TRUE(anyone.until("0\r\n\r\n"));
 }
 
-TEST_F(streams, SlowReaderIsCut) {
+TEST_F(streams, a_slow_reader_is_disconnected) {
   s.stream_queue_bytes = 256 * 1024;
   make();
   w->start();
@@ -216,7 +216,7 @@ TEST_F(streams, SlowReaderIsCut) {
 }
 
 // The rest of a partly written piece is sent when the socket is writable, even if no further piece follows.
-TEST_F(streams, SlowReaderOfSmallPiecesHoldsUpNobodyElse) {
+TEST_F(streams, a_slow_reader_of_small_pieces_does_not_delay_others) {
   s.stream_queue_bytes = 64 * 1024 * 1024;
   s.stream_queue_pieces = 1024 * 1024;
   make();
@@ -235,7 +235,7 @@ TEST_F(streams, SlowReaderOfSmallPiecesHoldsUpNobodyElse) {
   EXPECT_EQ(2000u * piece.size(), slow.read().body.size());
 }
 
-TEST_F(streams, ReadyPacesAReplay) {
+TEST_F(streams, ready_paces_a_replay) {
   s.stream_queue_bytes = 64 * 1024;
   make();
   struct replay {
@@ -275,7 +275,7 @@ TEST_F(streams, ReadyPacesAReplay) {
   EXPECT_TRUE(eventually([&] { return w->host.outstanding == 0; })) << "the waiter must hear of it";
 }
 
-TEST_F(streams, ClientLeaves) {
+TEST_F(streams, the_client_disconnects) {
   make();
   w->start();
   for (const bool half : {false, true}) {
@@ -290,7 +290,7 @@ TEST_F(streams, ClientLeaves) {
   EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 0; }));
 }
 
-TEST_F(streams, KeepAliveComesFromTheConnection) {
+TEST_F(streams, the_connection_sends_keepalives) {
   make();
   w->start();
   client c(*w);
@@ -303,7 +303,7 @@ TEST_F(streams, KeepAliveComesFromTheConnection) {
   EXPECT_LE(pings, 6u);
 }
 
-TEST_F(streams, Drain) {
+TEST_F(streams, drain_notifies_streams) {
   make();
   std::atomic<int> cancelled{0};
   std::atomic<ry_request*> pending{nullptr};
@@ -348,7 +348,7 @@ TEST_F(streams, Drain) {
 }
 
 // A connection that has not sent its first request is not idle: the drain still serves it.
-TEST_F(streams, DrainHearsWhoHasJustConnected) {
+TEST_F(streams, drain_serves_clients_that_have_just_connected) {
   make();
   std::optional<listener> own(std::in_place, "127.0.0.1", 0);
   const int held = own->take();
@@ -374,7 +374,7 @@ TEST_F(streams, DrainHearsWhoHasJustConnected) {
   ::close(held);
 }
 
-TEST_F(streams, DrainCutsAtTheDeadline) {
+TEST_F(streams, drain_closes_connections_at_the_deadline) {
   make();
   std::atomic<ry_request*> pending{nullptr};
   w->route("GET", "/stuck", [&](auto&, auto* r) {
@@ -392,7 +392,7 @@ TEST_F(streams, DrainCutsAtTheDeadline) {
   EXPECT_TRUE(eventually([&] { return w->host.outstanding == 0; }));
 }
 
-TEST_F(streams, ClientLeavesBeforeTheAnswer) {
+TEST_F(streams, the_client_disconnects_before_the_response) {
   make();
   std::atomic<int> cancelled{0};
   std::atomic<ry_request*> pending{nullptr};
@@ -412,7 +412,7 @@ TEST_F(streams, ClientLeavesBeforeTheAnswer) {
   EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 0; }));
 }
 
-TEST_F(streams, WorkCalledOffForAClientThatLeftIsNoFailure) {
+TEST_F(streams, work_cancelled_for_a_disconnected_client_is_not_a_failure) {
   make();
   std::atomic<bool> begun{false};
   w->route("GET", "/work", [&](auto&, auto* r) {
@@ -442,7 +442,7 @@ TEST_F(streams, WorkCalledOffForAClientThatLeftIsNoFailure) {
 
 // ---- files
 
-TEST_F(streams, Files) {
+TEST_F(streams, files_are_sent) {
   make();
   std::filesystem::create_directories(w->spool);
   const auto path = (w->spool / "big").string();
@@ -509,7 +509,7 @@ struct tls_client {
   }
 };
 
-TEST_F(streams, Tls) {
+TEST_F(streams, work_over_tls) {
   const auto dir = std::filesystem::temp_directory_path() / ("ry-http-tls-" + std::to_string(::getpid()));
   std::filesystem::create_directories(dir);
   const auto key = (dir / "key.pem").string(), cert = (dir / "cert.pem").string();

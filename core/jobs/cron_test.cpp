@@ -32,31 +32,31 @@ TEST(cron, finds_the_next_tick) {
   EXPECT_EQ(next("0 0 1 1 *", at(2026, 6, 1)), at(2027, 1, 1));
 }
 
-TEST(cron, a_step_of_a_day_field_counts) {
+TEST(cron, a_step_in_a_day_field_is_applied) {
   EXPECT_EQ(next("0 0 */2 * *", at(2026, 1, 1)), at(2026, 1, 3));
   EXPECT_EQ(next("0 0 * * */3", at(2026, 11, 22)), at(2026, 11, 25));  // Sunday, then Wednesday
   EXPECT_EQ(next("0 0 */10 * fri", at(2026, 1, 1)), at(2026, 5, 1));  // the first Friday on the 1st, 11th, ...
   EXPECT_EQ(next("0 0 13 * */5", at(2026, 1, 1)), at(2026, 2, 13));  // the first 13th that is a Sunday or Friday
 }
 
-TEST(cron, a_step_beyond_the_field_is_taken_once) {
+TEST(cron, a_step_beyond_the_range_matches_once) {
   EXPECT_EQ(next("1/2147483647 * * * *", at(2026, 1, 1)), at(2026, 1, 1, 0, 1));
   EXPECT_EQ(next("1/2147483647 * * * *", at(2026, 1, 1, 0, 1)), at(2026, 1, 1, 1, 1));
   EXPECT_EQ(next("0 0 * * 7/2147483647", at(2026, 11, 21)), at(2026, 11, 22));
 }
 
-TEST(cron, every_ticks_on_multiples_so_that_nodes_agree) {
+TEST(cron, every_ticks_on_multiples_of_the_interval) {
   EXPECT_EQ(next("@every 30s", at(2026, 1, 1, 0, 0, 1)), at(2026, 1, 1, 0, 0, 30));
   EXPECT_EQ(next("@every 30s", at(2026, 1, 1, 0, 0, 30)), at(2026, 1, 1, 0, 1));
   EXPECT_EQ(next("@every 2h", at(2026, 1, 1, 3)), at(2026, 1, 1, 4));
 }
 
-TEST(cron, says_when_a_date_never_comes) {
+TEST(cron, a_date_that_never_occurs_has_no_tick) {
   std::string why;
   EXPECT_FALSE(cron::parse("0 0 30 2 *", why)->next(at(2026, 1, 1)));
 }
 
-TEST(cron, refuses_with_the_field_named) {
+TEST(cron, errors_name_the_field) {
   for (auto [text, part] : {std::pair{"60 * * * *", "minute"},
                             {"* 24 * * *", "hour"},
                             {"* * 0 * *", "day-of-month"},

@@ -21,7 +21,7 @@ using ry::jobs::test::kind;
 using ry::jobs::test::node;
 using ry::jobs::test::wait_for;
 
-TEST(queue, a_vanished_nodes_jobs_are_taken_over_and_its_fence_is_refused) {
+TEST(queue, the_jobs_of_a_vanished_node_are_claimed_and_its_fence_is_rejected) {
   database d;
   std::atomic<std::int64_t> id{0}, old_fence{0};
   auto dead = std::make_unique<node>(d);
@@ -57,7 +57,7 @@ TEST(queue, a_vanished_nodes_jobs_are_taken_over_and_its_fence_is_refused) {
   ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
 }
 
-TEST(queue, a_restart_takes_its_previous_process_jobs_at_once) {
+TEST(queue, a_restart_claims_the_jobs_of_its_previous_process_immediately) {
   database d;
   d.sql(
       "insert into core.node (id, lease_until) values "
@@ -141,7 +141,7 @@ TEST(queue, a_starting_node_waits_for_returning_nodes) {
   EXPECT_EQ(d.number("select fence from core.job where state = 1 and node = '" + other + "'"), 1);
 }
 
-TEST(queue, a_node_that_was_late_has_not_crashed) {
+TEST(queue, a_late_heartbeat_does_not_count_as_a_crash) {
   database d;
   node a(d);
   struct execution {

@@ -139,7 +139,7 @@ TEST(queue, a_flood_of_one_share_does_not_delay_another) {
   EXPECT_LE(place_of(order, "\"two\""), 3u);
 }
 
-TEST(queue, jobs_of_a_node_that_vanished_come_back_in_turn) {
+TEST(queue, jobs_of_a_vanished_node_are_requeued_in_turn) {
   database d;
   node n(d);
   // The state after a node that ran all of them was killed: the flood comes first.
@@ -153,7 +153,7 @@ TEST(queue, jobs_of_a_node_that_vanished_come_back_in_turn) {
   EXPECT_EQ(n.queue.stats().rescued, 1001u);
 }
 
-TEST(queue, priority_goes_before_turn_and_age_decides_without_shares) {
+TEST(queue, priority_precedes_turn_and_jobs_without_shares_run_by_age) {
   database d;
   node n(d);
   d.sql(std::string("select core.job_enqueue('t.order', '1', p_priority => 1);"
@@ -191,7 +191,7 @@ TEST(queue, a_draining_node_claims_nothing_and_keeps_its_running_jobs) {
   held.load()->q.finish(held.load(), RY_JOB_DONE, 0, nullptr);
 }
 
-TEST(queue, a_lighter_node_takes_less_at_once) {
+TEST(queue, a_node_with_less_weight_claims_smaller_batches) {
   database d;
   node light(d, {}, 25);
   std::atomic<int> begun{0};
@@ -209,7 +209,7 @@ TEST(queue, a_lighter_node_takes_less_at_once) {
   EXPECT_EQ(d.number("select weight from core.node"), 25);
 }
 
-TEST(queue, a_lighter_node_runs_less_at_once_beside_another) {
+TEST(queue, a_node_with_less_weight_runs_fewer_concurrent_jobs) {
   database d;
   node light(d, {}, 25), heavy(d);
   auto k = kind("t.share");
@@ -287,7 +287,7 @@ TEST(queue, many_jobs_becoming_due_do_not_block_claims) {
   EXPECT_TRUE(wait_for([&] { return due == 1500; }));
 }
 
-TEST(queue, retries_with_back_off_until_the_last_attempt_then_keeps_the_dead) {
+TEST(queue, retries_with_backoff_and_dead_letters_after_the_last_attempt) {
   database d;
   node n(d);
   std::atomic<int> attempts{0};
@@ -306,7 +306,7 @@ TEST(queue, retries_with_back_off_until_the_last_attempt_then_keeps_the_dead) {
   EXPECT_EQ(d.number("select count(*) from core.job"), 0);
 }
 
-TEST(queue, a_handler_that_refuses_counts_as_a_failed_attempt) {
+TEST(queue, an_error_from_a_handler_counts_as_a_failed_attempt) {
   database d;
   node n(d);
   std::atomic<int> calls{0};
@@ -427,7 +427,7 @@ TEST(queue, stop_releases_jobs_that_do_not_end) {
   EXPECT_EQ(d.number("select count(*) from core.node"), 0);
 }
 
-TEST(queue, cron_makes_one_job_per_tick_in_the_whole_cluster) {
+TEST(queue, cron_creates_one_job_per_tick_in_the_cluster) {
   database d;
   node a(d), b(d);
   std::atomic<int> ran{0};
@@ -463,7 +463,7 @@ TEST(queue, a_tick_from_a_wrong_clock_does_not_stop_the_schedule) {
   EXPECT_EQ(tick("now() - interval '1 second'"), 0);
 }
 
-TEST(queue, a_node_that_was_asked_to_take_no_more_knows_it_when_its_row_is_gone) {
+TEST(queue, a_draining_node_keeps_draining_after_its_row_was_deleted) {
   database d;
   node n(d);
   n.start();
@@ -496,7 +496,7 @@ std::int64_t given_up(database& d, const std::string& key = {}) {
       key + "', ''), '{}', 'it failed') returning id");
 }
 
-TEST(queue, depths_count_each_queue_by_state_and_know_the_oldest_that_is_ready) {
+TEST(queue, depths_count_each_queue_by_state_and_find_the_oldest_ready_job) {
   database d;
   d.sql(
       "select core.job_enqueue('t.none', '{}', 'slow', 0, now() - interval '90 s');"

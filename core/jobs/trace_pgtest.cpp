@@ -96,7 +96,7 @@ TEST(job_trace, every_attempt_is_in_the_trace_of_the_enqueuing_request) {
   EXPECT_EQ(*sql->parent_id, mine->span_id);
 }
 
-TEST(job_trace, a_job_created_leased_here_and_taken_over_stays_in_its_trace) {
+TEST(job_trace, a_job_created_leased_and_claimed_by_another_node_keeps_its_trace) {
   tracer traces(recorded());
   database d;
   seen s;
@@ -128,7 +128,7 @@ TEST(job_trace, a_job_created_leased_here_and_taken_over_stays_in_its_trace) {
   EXPECT_EQ(*s.at(1)->parent_id, mine->span_id);
 }
 
-TEST(job_trace, a_transaction_says_it_for_jobs_and_events_but_not_for_jobs_of_many) {
+TEST(job_trace, a_transaction_sets_the_trace_of_its_jobs_and_events_but_not_of_batched_jobs) {
   database d;
   d.sql(
       "insert into core.event_consumer (module, name, kinds) values ('m', 'c', array['k.*']);"
@@ -141,7 +141,7 @@ TEST(job_trace, a_transaction_says_it_for_jobs_and_events_but_not_for_jobs_of_ma
   EXPECT_EQ(d.text("select coalesce(trace, '-') from core.job where kind = 't.two'"), "-");
 }
 
-TEST(job_trace, without_a_tracer_nothing_is_kept) {
+TEST(job_trace, without_a_tracer_no_trace_is_stored) {
   database d;
   node n(d);
   seen s;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t second = 1'000'000;
 constexpr rate one_a_second{60, 3};
 
-TEST(bucket_table, lets_the_burst_through_and_then_the_rate) {
+TEST(bucket_table, allows_the_burst_and_then_the_rate) {
   bucket_table t;
   EXPECT_EQ(t.take("a", one_a_second, 0).remaining, 2);
   EXPECT_EQ(t.take("a", one_a_second, 0).remaining, 1);
@@ -47,7 +47,7 @@ TEST(bucket_table, requests_admitted_by_other_nodes_count) {
   EXPECT_EQ(refused.retry_after_us, 4 * second) << "five shared, one not yet shared, and this one, less the burst";
 }
 
-TEST(bucket_table, counts_that_could_not_be_shared_are_shared_later) {
+TEST(bucket_table, counts_that_could_not_be_reported_are_reported_later) {
   bucket_table t;
   t.take("a", one_a_second, 0);
   t.give_back(t.collect(0));
@@ -154,7 +154,7 @@ TEST(rate_limiter, with_very_many_addresses_every_request_is_counted) {
   EXPECT_EQ(site, 5);
 }
 
-TEST(seats, are_counted_by_account_and_free_again) {
+TEST(stream_permits, are_counted_per_account_and_released) {
   settings s;
   s.streams_per_account = 2;
   rate_limiter limiter(s);

@@ -56,7 +56,7 @@ TEST(rate_limiter, nodes_share_their_counts) {
   EXPECT_EQ(b.let_through("bob", 20), 10);
 }
 
-TEST(rate_limiter, counts_alone_while_the_database_is_away_and_owes_afterwards) {
+TEST(rate_limiter, counts_alone_while_the_database_is_unavailable_and_reports_afterwards) {
   if (!db::test_database::available()) GTEST_SKIP() << "RY_TEST_DATABASE_URL is not set";
   jobs::test::database d;
   member a(d);
@@ -85,7 +85,7 @@ TEST(rate_limiter, keys_of_any_bytes_and_length_are_shared) {
   EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.rate where key = 'account ann'") == 1; }));
 }
 
-TEST(rate_limiter, what_is_spent_counts_from_where_the_key_stood) {
+TEST(rate_limiter, spending_counts_from_the_position_of_the_key) {
   if (!db::test_database::available()) GTEST_SKIP() << "RY_TEST_DATABASE_URL is not set";
   jobs::test::database d;
   const auto minutes = [&](const std::string& spent, const std::string& from) {

@@ -58,7 +58,7 @@ TEST_F(abi_test, interfaces_are_found_by_name_and_size) {
     EXPECT_NE(get_interface(&self, view(id), 0), nullptr) << id;
 }
 
-TEST_F(abi_test, an_interface_that_is_not_among_the_needs_is_not_handed_out) {
+TEST_F(abi_test, an_interface_that_is_not_declared_as_a_need_is_not_returned) {
   EXPECT_EQ(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
   host.modules.admit(&self, {"ry.db/1"});
   EXPECT_EQ(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
@@ -162,7 +162,7 @@ TEST_F(abi_test, uuids_are_version_7_unique_and_increasing_across_threads) {
   EXPECT_NEAR(static_cast<double>(ms), static_cast<double>(core.now_unix_us(&self)) / 1000, 5000);
 }
 
-TEST_F(abi_test, facts_and_a_directory_of_its_own) {
+TEST_F(abi_test, info_values_and_a_data_directory_per_module) {
   const auto root = std::filesystem::temp_directory_path() / "ry_core_table_test";
   std::filesystem::remove_all(root);
   EXPECT_EQ(sv(core.info(&self, view("data_dir"))), "");
@@ -207,7 +207,7 @@ TEST_F(abi_test, posts_run_on_their_executor_and_never_inside_the_call) {
             RY_INVALID_ARGUMENT);
 }
 
-TEST_F(abi_test, sleeps_end_by_time_or_by_cancel_and_late_cancels_do_nothing) {
+TEST_F(abi_test, timers_end_by_time_or_cancellation_and_late_cancels_do_nothing) {
   ry_exec* exec = core.pick_exec(&self);
   completion quick;
   ry_op_id quick_id = 0;
@@ -235,7 +235,7 @@ TEST_F(abi_test, sleeps_end_by_time_or_by_cancel_and_late_cancels_do_nothing) {
   settle();
 }
 
-TEST_F(abi_test, a_sleep_begun_and_cancelled_on_its_own_loop) {
+TEST_F(abi_test, a_timer_can_be_started_and_cancelled_on_its_own_loop) {
   struct state {
     abi_test& t;
     completion c;
@@ -299,7 +299,7 @@ TEST_F(abi_test, metrics_carry_the_modules_name) {
   m.add(nullptr, 1);
 }
 
-TEST_F(abi_test, services_are_leased_by_need_only) {
+TEST_F(abi_test, services_are_leased_only_to_modules_that_need_them) {
   ry_host provider{host.rt, "provider", 2};
   const std::uint32_t table[2] = {8, 42};
   int object = 0;

@@ -22,7 +22,7 @@ registration with(std::vector<std::pair<std::string, std::string>> routes, std::
   return out;
 }
 
-TEST(description, the_shape_of_a_part_is_checked_member_by_member) {
+TEST(description, the_structure_of_a_part_is_checked_member_by_member) {
   EXPECT_EQ(description_fault("{}"), "");
   EXPECT_EQ(description_fault(R"({"paths":{"/a":{"get":{},"parameters":[]}},)"
                               R"("components":{"schemas":{"A":{},"B":true}},"tags":[{"name":"x"}]})"),

@@ -86,7 +86,7 @@ TEST(graph, a_refused_provider_is_not_called_disabled) {
   EXPECT_EQ(r.refused.size(), 1u);
 }
 
-TEST(graph, another_major_and_too_short_tables_are_explained) {
+TEST(graph, other_major_versions_and_short_tables_are_explained) {
   const std::vector<graph_node> nodes = {node("a", {need("b/2")}, {}), node("b", {}, {"b/1"}),
                                          node("c", {{"ry.db/1", false, 65}}, {}), node("d", {need("ry.fd/1")}, {}),
                                          node("e", {{"ry.db/1", false, 64}}, {})};
@@ -97,7 +97,7 @@ TEST(graph, another_major_and_too_short_tables_are_explained) {
   EXPECT_THAT(why(nodes, r, "d"), HasSubstr("Upgrade the host"));
 }
 
-TEST(graph, cycles_are_printed_and_take_their_users_along) {
+TEST(graph, cycles_are_printed_and_disable_their_dependents) {
   const std::vector<graph_node> nodes = {
       node("user", {need("b/1")}, {}),   node("b", {need("c/1")}, {"b/1"}),          node("c", {need("d/1")}, {"c/1"}),
       node("d", {need("b/1")}, {"d/1"}), node("self", {need("self/1")}, {"self/1"}), node("free", {}, {})};
@@ -109,7 +109,7 @@ TEST(graph, cycles_are_printed_and_take_their_users_along) {
   EXPECT_EQ(r.refused.size(), 5u);
 }
 
-TEST(graph, optional_needs_only_order) {
+TEST(graph, optional_needs_affect_only_the_start_order) {
   std::vector<graph_node> nodes = {node("runs", {optional_need("mcp/1"), optional_need("absent/1")}, {"runs/1"}),
                                    node("mcp", {}, {"mcp/1"})};
   auto r = resolve(nodes, host);
@@ -128,7 +128,7 @@ TEST(graph, optional_needs_only_order) {
   EXPECT_THAT(r.refused, IsEmpty());
 }
 
-TEST(graph, clashes_name_both_owners) {
+TEST(graph, conflicts_name_both_owners) {
   std::vector<graph_node> nodes = {node("a", {}, {"x/1"}), node("b", {}, {"x/1"}), node("a", {}, {}),
                                    node("thief", {}, {"ry.db/1"})};
   nodes[2].file = "copy.so";
@@ -142,7 +142,7 @@ TEST(graph, clashes_name_both_owners) {
   EXPECT_THAT(names(nodes, r), ElementsAre("b", "a"));
 }
 
-TEST(graph, a_long_chain_is_no_trouble) {
+TEST(graph, a_long_chain_is_resolved) {
   std::vector<graph_node> nodes;
   for (int i = 0; i < 300; ++i)
     nodes.push_back(

@@ -48,7 +48,7 @@ struct hanging_test : testing::Test {
   module_set set{host.rt, {}};
 };
 
-TEST_F(hanging_test, a_module_that_hangs_in_create_is_left_out) {
+TEST_F(hanging_test, a_module_that_hangs_in_create_is_skipped) {
   trace_log::get().hold("plain create");
   EXPECT_EQ(set.prepare({spec("plain"), spec("other")}).text(),
             "skipped: module \"plain\" failed in create: it did not return.\n");
@@ -60,7 +60,7 @@ TEST_F(hanging_test, a_module_that_hangs_in_create_is_left_out) {
   EXPECT_EQ(described("other").state, module_state::stopped);
 }
 
-TEST_F(hanging_test, a_module_that_hangs_in_start_is_left_out) {
+TEST_F(hanging_test, a_module_that_hangs_in_start_is_skipped) {
   trace_log::get().hold("plain start");
   ASSERT_EQ(set.prepare({spec("plain"), spec("other")}).text(), "");
   EXPECT_EQ(set.start().text(), "skipped: module \"plain\" did not return from start.\n");
@@ -70,7 +70,7 @@ TEST_F(hanging_test, a_module_that_hangs_in_start_is_left_out) {
   EXPECT_EQ(described("other").state, module_state::stopped);
 }
 
-TEST_F(hanging_test, in_stop_the_others_end_well) {
+TEST_F(hanging_test, a_module_that_hangs_in_stop_does_not_affect_the_others) {
   running("other", "plain");
   trace_log::get().hold("plain stop");
   stop();
@@ -78,7 +78,7 @@ TEST_F(hanging_test, in_stop_the_others_end_well) {
   EXPECT_EQ(described("other").state, module_state::stopped);
 }
 
-TEST_F(hanging_test, in_destroy_the_others_end_well) {
+TEST_F(hanging_test, a_module_that_hangs_in_destroy_does_not_affect_the_others) {
   running("other", "plain");
   trace_log::get().hold("plain destroy");
   stop();

@@ -49,7 +49,7 @@ TEST(inspect, explains_how_to_fix_the_library) {
   EXPECT_THAT(inspect("/dev/zero").problems, ElementsAre(HasSubstr("not a regular file")));
 }
 
-TEST(inspect, judges_the_libraries_that_a_module_needs) {
+TEST(inspect, checks_the_libraries_that_a_module_needs) {
   const auto foreign = inspect(fixture("needs_libcxx"));
   ASSERT_TRUE(foreign.manifest);
   EXPECT_THAT(foreign.libraries, Contains("libc++.so.1"));

@@ -29,7 +29,7 @@ std::string violations(F f) {
   return found;
 }
 
-TEST_F(module_set_test, completes_stop_twice_and_is_named) {
+TEST_F(module_set_test, completing_stop_twice_is_logged_with_the_module) {
   ASSERT_EQ(prepared(specs({"twice"})), "");
   ASSERT_EQ(set.start().text(), "");
   EXPECT_THAT(violations([&] { stop(); }),
@@ -37,7 +37,7 @@ TEST_F(module_set_test, completes_stop_twice_and_is_named) {
   EXPECT_EQ(described("twice").state, module_state::stopped);
 }
 
-TEST_F(module_set_test, completes_the_removal_of_a_driver_twice_and_is_named) {
+TEST_F(module_set_test, completing_a_driver_removal_twice_is_logged_with_the_module) {
   ASSERT_EQ(prepared(specs({"twice", "driver_a"})), "");
   ASSERT_EQ(set.start().text(), "");
   EXPECT_THAT(violations([&] { stop(); }), HasSubstr("where=\"driver removed\""));

@@ -53,7 +53,7 @@ TEST(manifest, refuses_a_bad_section_naming_the_member) {
               HasSubstr("\"provides\""));
 }
 
-TEST(manifest, names_and_ids) {
+TEST(manifest, validates_names_and_ids) {
   EXPECT_TRUE(valid_module_name("a_1"));
   for (const char* bad : {"", "A", "1a", "a-b", "a.b", "a/b", "_a"}) EXPECT_FALSE(valid_module_name(bad)) << bad;
   EXPECT_FALSE(valid_module_name(std::string(64, 'a')));
@@ -63,7 +63,7 @@ TEST(manifest, names_and_ids) {
     EXPECT_FALSE(valid_interface_id(bad)) << bad;
 }
 
-TEST(manifest, accept_rule_names_both_sides_and_the_remedy) {
+TEST(manifest, incompatibilities_name_both_sides_and_the_remedy) {
   auto f = manifest_of_json(good);
   EXPECT_EQ(refuse_manifest(f, 0), "");
   f.abi_minor = 7;  // built with newer headers, but compatible with older hosts
@@ -125,7 +125,7 @@ ry_module_v1 descriptor() {
   return d;
 }
 
-TEST(manifest, descriptor_of_any_shape_is_judged_without_a_crash) {
+TEST(manifest, any_descriptor_is_checked_without_a_crash) {
   auto d = descriptor();
   EXPECT_EQ(refuse_descriptor(&d, "x.so"), "");
   EXPECT_THAT(refuse_descriptor(nullptr, "x.so"), HasSubstr("no descriptor"));

@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-TEST_F(module_set_test, lives_from_create_to_destroy_in_order) {
+TEST_F(module_set_test, lifecycle_calls_run_in_order) {
   EXPECT_EQ(prepared(specs({"user", "provider", "plain"})), "");
   EXPECT_THAT(trace(), ElementsAre("provider create", "user create", "plain create"));
   EXPECT_EQ(set.routes().size(), 2u);
@@ -80,7 +80,7 @@ TEST_F(module_set_test, drivers_are_announced_before_their_owner_starts_and_with
               ElementsAre("owner driver removed", "driver_a stop", "driver_a destroy", "owner stop", "owner destroy"));
 }
 
-TEST_F(module_set_test, a_driver_that_its_owner_will_not_give_back_stays_in_memory) {
+TEST_F(module_set_test, a_driver_that_its_owner_does_not_release_stays_in_memory) {
   EXPECT_EQ(prepared(specs({"driver_a", "owner_keeps"})), "");
   EXPECT_EQ(set.start().text(), "");
   trace();
@@ -126,7 +126,7 @@ TEST_F(module_set_test, ambiguous_routes_and_routes_of_the_host_are_refused) {
   EXPECT_EQ(set.routes().size(), 1u);
 }
 
-TEST_F(module_set_test, a_description_belongs_to_routes_that_exist) {
+TEST_F(module_set_test, a_description_must_refer_to_existing_routes) {
   const auto text = prepared(specs({"described", "describes_more"}, on_failure::skip));
   EXPECT_THAT(text, HasSubstr("module \"describes_more\" describes the route GET /other, which it does "
                               "not register."));
@@ -142,7 +142,7 @@ TEST_F(module_set_test, base_path_keeps_routes_of_modules_and_host_apart) {
   EXPECT_EQ(prepared(specs({"plain", "host_route"})), "");
 }
 
-TEST_F(module_set_test, an_optional_module_is_left_out_with_its_dependents) {
+TEST_F(module_set_test, an_optional_module_is_skipped_with_its_dependents) {
   auto list = specs({"fails_start", "needs_failing", "plain"}, on_failure::skip);
   EXPECT_EQ(prepared(list), "");
   trace();
@@ -156,7 +156,7 @@ TEST_F(module_set_test, an_optional_module_is_left_out_with_its_dependents) {
   EXPECT_THAT(set.routes(), SizeIs(1));
 }
 
-TEST_F(module_set_test, a_required_dependent_makes_it_fatal_and_all_is_undone) {
+TEST_F(module_set_test, a_required_dependent_makes_a_failure_fatal_and_everything_is_undone) {
   auto list = specs({"fails_start", "needs_failing", "plain"}, on_failure::skip);
   list[1].failure = on_failure::abort;
   std::rotate(list.begin(), list.begin() + 2, list.end());  // plain first, so that it runs before the failure
@@ -167,7 +167,7 @@ TEST_F(module_set_test, a_required_dependent_makes_it_fatal_and_all_is_undone) {
                                    "plain stop", "plain destroy"));
 }
 
-TEST_F(module_set_test, failures_outside_of_the_set_take_the_same_way) {
+TEST_F(module_set_test, failures_outside_the_set_are_handled_the_same_way) {
   EXPECT_EQ(prepared(specs({"provider", "user", "plain"}, on_failure::skip)), "");
   trace();
   const auto r = set.fail("provider", "migration 0001_init of module \"provider\" failed.");
@@ -184,7 +184,7 @@ struct refusal {
 };
 struct module_refusal_test : module_set_test, testing::WithParamInterface<refusal> {};
 
-TEST_P(module_refusal_test, has_one_sentence_and_leaves_the_others_alone) {
+TEST_P(module_refusal_test, has_one_message_and_does_not_affect_other_modules) {
   std::vector<module_spec> list = {spec(GetParam().file, on_failure::skip), spec("other")};
   const auto r = set.prepare(list);
   EXPECT_TRUE(r.ok());
@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(
                             "no luck today."}),
     [](const auto& info) { return std::string(info.param.file); });
 
-TEST_F(module_set_test, an_exception_in_start_is_a_sentence_too) {
+TEST_F(module_set_test, an_exception_in_start_is_reported_as_a_message) {
   EXPECT_EQ(prepared({spec("throws_start", on_failure::skip), spec("other")}), "");
   EXPECT_EQ(set.start().text(),
             "skipped: module \"throws_start\" failed in start: exception in start: an exception of "
@@ -230,7 +230,7 @@ TEST_F(module_set_test, an_exception_in_start_is_a_sentence_too) {
   EXPECT_THAT(described("throws_start").last_violation, HasSubstr("exception in start"));
 }
 
-TEST_F(module_set_test, cycles_disabled_providers_and_twins_are_explained) {
+TEST_F(module_set_test, cycles_disabled_providers_and_duplicates_are_explained) {
   auto list = specs({"cycle_a", "cycle_b", "user", "other", "other"}, on_failure::skip);
   list.push_back(spec("provider", on_failure::skip, use::disabled));
   const auto text = prepared(list);
@@ -249,14 +249,14 @@ TEST_F(module_set_test, tables_that_are_too_short_are_refused) {
   EXPECT_THAT(text, HasSubstr("but module \"driver_a\" contributes one of the same name"));
 }
 
-TEST_F(module_set_test, optional_needs_order_and_do_not_bind) {
+TEST_F(module_set_test, optional_needs_order_the_start_but_are_not_required) {
   EXPECT_EQ(prepared(specs({"seeker", "provider"})), "");
   EXPECT_THAT(trace(), ElementsAre("provider create", "seeker create"));
   module_set alone{host.rt, {}};
   EXPECT_EQ(alone.prepare(specs({"seeker"})).text(), "");
 }
 
-TEST_F(module_set_test, settings_come_from_the_caller_by_schema) {
+TEST_F(module_set_test, settings_are_requested_from_the_caller_by_schema) {
   std::string schema;
   module_set strict{host.rt, {.settings = [&](const module_manifest& f, std::string_view s) -> settings_result {
                       schema = s;
@@ -268,7 +268,7 @@ TEST_F(module_set_test, settings_come_from_the_caller_by_schema) {
   EXPECT_EQ(schema, R"({"type":"object"})");
 }
 
-TEST_F(module_set_test, modules_report_all_faults_of_their_settings) {
+TEST_F(module_set_test, modules_report_all_faults_in_their_settings) {
   EXPECT_EQ(prepared(specs({"faulty", "faultless", "faulty_too"}, on_failure::skip)),
             "skipped: module \"faulty\" has settings that are not valid: faulty.colour is no colour; faulty.size[1] is "
             "odd\n"
@@ -290,7 +290,7 @@ TEST_F(module_set_test, a_failed_module_does_not_hide_faults_of_its_dependents) 
                                    "wants_service destroy"));
 }
 
-TEST_F(module_set_test, faults_of_settings_are_reported_with_their_location) {
+TEST_F(module_set_test, faults_in_settings_are_reported_with_their_location) {
   std::vector<std::string> reports;
   module_set placed{host.rt,
                     {.faults = {.refuse =
@@ -309,7 +309,7 @@ TEST_F(module_set_test, faults_of_settings_are_reported_with_their_location) {
   EXPECT_THAT(reports, ElementsAre("no luck", "faulty|faulty.colour|is no colour", "faulty|faulty.size[1]|is odd"));
 }
 
-TEST_F(module_set_test, sleepers_are_woken_when_their_module_stops) {
+TEST_F(module_set_test, timers_are_cancelled_when_their_module_stops) {
   EXPECT_EQ(prepared(specs({"sleeps"})), "");
   EXPECT_EQ(set.start().text(), "");
   EXPECT_EQ(described("sleeps").outstanding, 1);
@@ -318,7 +318,7 @@ TEST_F(module_set_test, sleepers_are_woken_when_their_module_stops) {
   EXPECT_THAT(trace(), ElementsAre("sleeps stop", "sleeps woken", "sleeps destroy"));
 }
 
-TEST_F(module_set_test, one_that_does_not_stop_is_left_and_the_others_end_well) {
+TEST_F(module_set_test, a_module_that_does_not_stop_is_abandoned_and_the_others_end_normally) {
   EXPECT_EQ(prepared(specs({"other", "hangs"})), "");
   EXPECT_EQ(set.start().text(), "");
   trace();
@@ -328,7 +328,7 @@ TEST_F(module_set_test, one_that_does_not_stop_is_left_and_the_others_end_well) 
   EXPECT_EQ(described("other").state, module_state::stopped);
 }
 
-TEST_F(module_set_test, loops_that_are_busy_with_others_do_not_count_against_a_module) {
+TEST_F(module_set_test, loops_busy_with_other_work_do_not_count_against_a_module) {
   EXPECT_EQ(prepared(specs({"plain"})), "");
   EXPECT_EQ(set.start().text(), "");
   for (std::size_t i = 0; i < host.loops.size(); ++i)
@@ -337,7 +337,7 @@ TEST_F(module_set_test, loops_that_are_busy_with_others_do_not_count_against_a_m
   EXPECT_EQ(described("plain").state, module_state::stopped) << described("plain").reason;
 }
 
-TEST_F(module_set_test, a_forgotten_lease_is_ended_and_counted_as_a_strike) {
+TEST_F(module_set_test, a_leaked_lease_is_ended_and_counted_as_a_violation) {
   EXPECT_EQ(prepared(specs({"provider", "keeper"})), "");
   EXPECT_EQ(set.start().text(), "");
   stop();
@@ -346,7 +346,7 @@ TEST_F(module_set_test, a_forgotten_lease_is_ended_and_counted_as_a_strike) {
   EXPECT_EQ(described("provider").state, module_state::stopped);
 }
 
-TEST_F(module_set_test, a_pin_is_checked_on_the_bytes_that_are_loaded) {
+TEST_F(module_set_test, a_hash_pin_is_checked_on_the_loaded_bytes) {
   const std::string sum = sha256_hex(read_image(fixture("plain")));
   module_spec good = spec("plain", on_failure::skip);
   good.sha256 = sum;
@@ -362,7 +362,7 @@ TEST_F(module_set_test, a_pin_is_checked_on_the_bytes_that_are_loaded) {
   EXPECT_THAT(trace(), ElementsAre("plain create", "plain start"));
 }
 
-TEST_F(module_set_test, the_loaded_file_is_the_examined_file) {
+TEST_F(module_set_test, the_loaded_bytes_are_the_inspected_bytes) {
   const auto file = std::filesystem::temp_directory_path() / "ry_module_set_replaced.so";
   std::filesystem::copy_file(fixture("plain"), file, std::filesystem::copy_options::overwrite_existing);
   const auto image = std::make_shared<const sealed_image>(file);
@@ -377,7 +377,7 @@ TEST_F(module_set_test, the_loaded_file_is_the_examined_file) {
   std::filesystem::remove(file);
 }
 
-TEST_F(module_set_test, a_file_that_is_written_into_while_its_module_runs_harms_nothing) {
+TEST_F(module_set_test, overwriting_the_file_of_a_running_module_has_no_effect) {
   const auto file = std::filesystem::temp_directory_path() / "ry_module_set_overwritten.so";
   std::filesystem::copy_file(fixture("sick"), file, std::filesystem::copy_options::overwrite_existing);
   EXPECT_EQ(prepared({{file, use::enabled, on_failure::abort, {}}}), "");
@@ -415,7 +415,7 @@ TEST_F(module_set_test, an_untrusted_library_passes_preflight_before_it_is_loade
   EXPECT_THAT(trace(), ElementsAre("tried: load", "other create", "tried: create {}", "plain create"));
 }
 
-TEST_F(module_set_test, a_library_that_crashes_in_preflight_is_left_out) {
+TEST_F(module_set_test, a_library_that_crashes_in_preflight_is_skipped) {
   for (const std::string step : {"load", "create {}"}) {
     set_options options;
     options.run_preflight = objecting_to(step);
@@ -428,7 +428,7 @@ TEST_F(module_set_test, a_library_that_crashes_in_preflight_is_left_out) {
   }
 }
 
-TEST_F(module_set_test, health_is_asked_while_running) {
+TEST_F(module_set_test, health_is_queried_while_running) {
   EXPECT_EQ(prepared(specs({"plain", "sick"})), "");
   EXPECT_THAT(set.health(), IsEmpty());
   EXPECT_EQ(set.start().text(), "");
@@ -445,7 +445,7 @@ TEST_F(module_set_test, health_is_asked_while_running) {
   EXPECT_THAT(set.health(), IsEmpty());
 }
 
-TEST_F(module_set_test, description_is_complete) {
+TEST_F(module_set_test, the_description_is_complete) {
   EXPECT_EQ(prepared(specs({"plain", "owner", "driver_a", "provider"})), "");
   const auto d = described("plain");
   EXPECT_THAT(d.routes, ElementsAre("GET /plain/{id}"));

@@ -140,7 +140,7 @@ TEST_F(module_swap_test, a_module_that_must_not_be_unmapped_ends_and_stays_mappe
   EXPECT_EQ(_dl_find_object(const_cast<void*>(code), &found), 0);
 }
 
-TEST_F(module_swap_test, modules_come_and_go) {
+TEST_F(module_swap_test, modules_can_be_added_and_removed) {
   running({"plain"});
   EXPECT_EQ(changed(to("other", "other")), "");
   EXPECT_THAT(left(), IsEmpty());
@@ -165,7 +165,7 @@ TEST_F(module_swap_test, a_swap_that_removes_a_required_service_is_refused) {
   EXPECT_THAT(trace(), IsEmpty());
 }
 
-TEST_F(module_swap_test, a_module_with_an_optional_need_learns_that_the_service_came_or_went) {
+TEST_F(module_swap_test, a_module_with_an_optional_need_is_replaced_when_the_service_comes_or_goes) {
   running({"seeker"});
   EXPECT_EQ(changed(to("provider", "provider")), "");
   EXPECT_THAT(trace(), ElementsAre("provider create", "seeker create", "provider start", "seeker start"));
@@ -176,7 +176,7 @@ TEST_F(module_swap_test, a_module_with_an_optional_need_learns_that_the_service_
   EXPECT_THAT(left(), SizeIs(2));
 }
 
-TEST_F(module_swap_test, an_owner_that_can_takes_a_drivers_successor_in_one_step) {
+TEST_F(module_swap_test, an_owner_with_replaced_switches_drivers_in_one_step) {
   running({"replacer", "driver_a"});
   EXPECT_EQ(changed(to("driver_a", "driver_a")), "");
   EXPECT_THAT(trace(), ElementsAre("driver_a create", "driver_a start", "replacer driver replaced"));
@@ -187,7 +187,7 @@ TEST_F(module_swap_test, an_owner_that_can_takes_a_drivers_successor_in_one_step
                                    "replacer destroy"));
 }
 
-TEST_F(module_swap_test, an_owner_that_cannot_is_without_the_driver_for_a_moment) {
+TEST_F(module_swap_test, an_owner_without_replaced_has_no_driver_during_the_switch) {
   running({"owner", "driver_a"});
   EXPECT_EQ(changed(to("driver_a", "driver_a")), "");
   EXPECT_THAT(trace(), ElementsAre("driver_a create", "driver_a start", "owner driver removed", "owner driver added"));

@@ -24,7 +24,7 @@ TEST(pattern, parses_literals_parameters_and_rest) {
   EXPECT_EQ(pattern("/a/").segments().size(), 2u);
 }
 
-TEST(pattern, refuses_bad_ones_with_a_sentence) {
+TEST(pattern, rejects_invalid_patterns_with_a_message) {
   for (std::string bad :
        {"",     "a",   "//", "/a//b", "/{}",  "/{1a}",  "/a{b}", "/{a}b", "/{a...}/b", "/{a}/{a}", "/a b",
         "/%2f", "/?x", "/#", "/..",   "/./a", "/{a..}", "/\n",   "/{a",   "/a}",       "/\xff"}) {
@@ -41,7 +41,7 @@ TEST(pattern, refuses_bad_ones_with_a_sentence) {
   EXPECT_THROW(pattern{deep}, std::invalid_argument);
 }
 
-TEST(pattern, tells_duplicates_from_narrower_and_ambiguous_ones) {
+TEST(pattern, distinguishes_duplicates_narrower_and_ambiguous_patterns) {
   EXPECT_EQ(of("/a/{x}", "/a/{y}"), overlap::same);
   EXPECT_EQ(of("/a/{x...}", "/a/{y...}"), overlap::same);
   EXPECT_EQ(of("/a/b", "/a/{x}"), overlap::first_narrower);
@@ -58,7 +58,7 @@ TEST(pattern, tells_duplicates_from_narrower_and_ambiguous_ones) {
   EXPECT_EQ(of("/a/", "/a/{x}"), overlap::none);
 }
 
-TEST(pattern, methods) {
+TEST(pattern, validates_methods) {
   EXPECT_TRUE(known_method("GET"));
   EXPECT_FALSE(known_method("get"));
   EXPECT_FALSE(known_method("TRACE"));

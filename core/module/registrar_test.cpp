@@ -56,7 +56,7 @@ struct registrar_test : testing::Test {
   const ry_registrar_v1& to = registrar_v1();
 };
 
-TEST_F(registrar_test, stages_copies) {
+TEST_F(registrar_test, stages_copies_of_the_arguments) {
   std::string method = "GET", pattern = "/a/{id}", doc = R"({"summary":"x"})";
   auto v = route(method, pattern);
   v.openapi_json = view(doc);
@@ -94,7 +94,7 @@ TEST_F(registrar_test, structs_of_older_and_newer_headers_are_read_by_their_size
   EXPECT_THAT(r.staged.routes, SizeIs(2));
 }
 
-TEST_F(registrar_test, bad_routes_are_refused_at_once) {
+TEST_F(registrar_test, invalid_routes_are_rejected_immediately) {
   auto v = route("get", "/a");
   expect_refused(to.route(&r, &v), "method \"get\"");
   v = route("GET", "a");
@@ -134,7 +134,7 @@ TEST_F(registrar_test, descriptions_are_kept_as_text) {
   expect_refused(to.describe(&r, view("{}")), "too many descriptions", RY_RESOURCE_EXHAUSTED);
 }
 
-TEST_F(registrar_test, migrations_increase) {
+TEST_F(registrar_test, migration_numbers_must_increase) {
   const auto add = [&](std::string_view id, std::string_view sql, std::uint32_t flags = 0) {
     const ry_migration m = {sizeof m, flags, view(id), view(sql)};
     return to.migration(&r, &m);
@@ -188,7 +188,7 @@ TEST_F(registrar_test, consumers_name_kinds_and_prefixes) {
   }
 }
 
-TEST_F(registrar_test, services_points_and_drivers_keep_to_the_descriptor) {
+TEST_F(registrar_test, services_points_and_drivers_must_match_the_descriptor) {
   const std::uint32_t table[2] = {8, 0}, none = 0;
   EXPECT_EQ(to.provide(&r, view("runs/1"), table, nullptr), RY_OK);
   expect_refused(to.provide(&r, view("runs/1"), table, nullptr), "twice", RY_ALREADY_EXISTS);
@@ -209,7 +209,7 @@ TEST_F(registrar_test, services_points_and_drivers_keep_to_the_descriptor) {
   expect_refused(to.contribute(&r, view("agent.tools/1"), view("X y"), table, nullptr), "no word");
 }
 
-TEST_F(registrar_test, the_first_refusal_is_kept_and_foreign_threads_are_turned_away) {
+TEST_F(registrar_test, the_first_error_is_kept_and_other_threads_are_rejected) {
   auto a = route("get", "/a"), b = route("GET", "b");
   to.route(&r, &a);
   to.route(&r, &b);

@@ -73,16 +73,16 @@ TEST(symbol_versions, special_versions_of_glibc) {
   EXPECT_THAT(internals.warnings, ElementsAre(HasSubstr("GLIBC_PRIVATE")));
 }
 
-TEST(symbol_versions, of_libraries_that_are_not_mapped_only_glibc_is_judged) {
+TEST(symbol_versions, only_glibc_is_checked_among_libraries_that_are_not_loaded) {
   EXPECT_THAT(problems({{"libresolv.so.2", {"GLIBC_2.34"}}, {"libfoo.so.1", {"FOO_7"}}}), IsEmpty());
   EXPECT_THAT(problems({{"libresolv.so.2", {"GLIBC_2.38"}}}), ElementsAre(HasSubstr("GLIBC_2.38")));
 }
 
-TEST(symbol_versions, another_c_library_is_not_judged) {
+TEST(symbol_versions, another_c_library_is_not_checked) {
   EXPECT_THAT(problems({{"libc.so.6", {"GLIBC_2.38"}}, {"libstdc++.so.6", {"GLIBCXX_3.4.32"}}}, {}), IsEmpty());
 }
 
-TEST(symbol_versions, highest_by_number_and_not_by_text) {
+TEST(symbol_versions, versions_are_compared_numerically) {
   EXPECT_THAT(
       highest_versions({"GLIBC_2.9", "GLIBC_2.34", "GLIBC_PRIVATE", "GLIBC_2.4.1", "", "_", "X_1.", "Y_99999999999"}),
       ElementsAre("GLIBC_2.34"));
@@ -101,7 +101,7 @@ TEST(symbol_versions, a_message_names_at_most_five_versions) {
               ElementsAre(StartsWith("it needs E_1, D_1, C_1, B_1 and A_1 of libgcc_s")));
 }
 
-TEST(symbol_versions, this_process_has_its_libraries) {
+TEST(symbol_versions, reads_the_libraries_of_this_process) {
   const auto present = versions_of_this_process();
   const auto find = [&](std::string_view name) {
     return std::find_if(present.libraries.begin(), present.libraries.end(),

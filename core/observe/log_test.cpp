@@ -26,7 +26,7 @@ TEST(log_line, text_shows_component_message_and_fields) {
             R"([http] listening port=8080 why="a b" e="")");
 }
 
-TEST(log_line, no_input_can_begin_a_second_line_or_steer_a_terminal) {
+TEST(log_line, no_input_can_begin_a_second_line_or_control_a_terminal) {
   redactor none;
   const std::string evil = "a\nb\r\tc\x1b[2J\x7f\xc2\x85\xe2\x80\xa8\xff\xe2\x80\xae z";
   const auto text = text_line(none, evil, evil, {{evil, evil}});
@@ -68,7 +68,7 @@ TEST(log_line, module_fields_keep_their_json_types) {
   EXPECT_TRUE(fields_of_json("").empty());
 }
 
-TEST(log_line, long_text_is_cut_and_says_so) {
+TEST(log_line, long_text_is_truncated_and_marked) {
   redactor none;
   const auto line = text_line(none, "m", std::string(100'000, 'x'), {});
   EXPECT_LT(line.size(), max_log_text + 100);
@@ -90,7 +90,7 @@ TEST(redactor, masks_everywhere_in_message_keys_values_and_nested_json) {
   }
 }
 
-TEST(redactor, takes_the_longest_and_ignores_the_short) {
+TEST(redactor, masks_the_longest_match_and_ignores_short_secrets) {
   redactor r;
   r.add("abcdef");
   r.add("abcdefgh");
@@ -98,7 +98,7 @@ TEST(redactor, takes_the_longest_and_ignores_the_short) {
   EXPECT_EQ(r.apply("xyz abcdefgh abcdefg abcde"), "xyz [redacted] [redacted]g abcde");
 }
 
-TEST(redactor, a_secret_is_masked_until_its_last_holder_is_gone_and_a_grace_period_has_passed) {
+TEST(redactor, a_secret_is_masked_until_its_last_release_and_a_grace_period_have_passed) {
   redactor r;
   r.add("for-good");
   r.hold("for-good");
@@ -125,7 +125,7 @@ TEST(redactor, a_secret_is_masked_until_its_last_holder_is_gone_and_a_grace_peri
   EXPECT_EQ(r.size(), redactor::max_lately + 1);
 }
 
-TEST(redactor, a_secret_at_the_cut_does_not_leak_its_head) {
+TEST(redactor, a_secret_at_the_truncation_point_does_not_leak_its_beginning) {
   redactor r;
   const std::string secret(64, 's');
   r.add(secret);

@@ -65,7 +65,7 @@ TEST(metrics, wrong_use_of_a_handle_changes_nothing) {
   EXPECT_THAT(m.render(), HasSubstr("\ng 0\n"));
 }
 
-TEST(metrics, ids_as_labels_meet_a_bound) {
+TEST(metrics, the_number_of_label_values_is_limited) {
   metrics m;
   for (std::size_t i = 0; i < metrics::max_series_per_name; ++i)
     ASSERT_NE(m.get(counter, "c", "", {{"id", std::to_string(i)}}), nullptr);
@@ -73,7 +73,7 @@ TEST(metrics, ids_as_labels_meet_a_bound) {
   EXPECT_NE(m.get(counter, "d", "", {{"id", "more"}}), nullptr);
 }
 
-TEST(metrics, gauges_go_up_and_down) {
+TEST(metrics, gauges_increase_and_decrease) {
   metrics m;
   auto* g = m.get(gauge, "g", "");
   g->add(3);

@@ -24,7 +24,7 @@ trace_settings recorded(double ratio = 1) {
   return s;
 }
 
-TEST(traceparent, as_the_specification_has_it) {
+TEST(traceparent, follows_the_specification) {
   const auto p = parse_traceparent(known);
   ASSERT_TRUE(p);
   EXPECT_EQ(hex(p->trace_id), "4bf92f3577b34da6a3ce929d0e0e4736");
@@ -37,13 +37,13 @@ TEST(traceparent, as_the_specification_has_it) {
       << "unknown flags are not passed on";
 }
 
-TEST(traceparent, of_a_later_version_the_known_part_counts) {
+TEST(traceparent, only_the_known_part_of_a_later_version_is_read) {
   EXPECT_TRUE(parse_traceparent("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
   EXPECT_TRUE(parse_traceparent("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-comes"));
   EXPECT_FALSE(parse_traceparent("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01.what"));
 }
 
-TEST(traceparent, anything_else_is_none) {
+TEST(traceparent, invalid_headers_are_ignored) {
   for (const char* bad : {"", "00", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
                           "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-1",
                           "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-",
@@ -96,7 +96,7 @@ TEST(tracer, continues_the_incoming_trace_and_obeys_its_sampled_flag) {
   EXPECT_EQ(all.stats().recorded, 0u);
 }
 
-TEST(tracer, begins_its_own_by_the_ratio) {
+TEST(tracer, samples_new_traces_by_the_ratio) {
   for (const double ratio : {0.0, 0.25, 1.0}) {
     tracer t(recorded(ratio));
     int sampled = 0;
@@ -107,7 +107,7 @@ TEST(tracer, begins_its_own_by_the_ratio) {
   EXPECT_NE(t.begin(std::nullopt, "")->trace_id, t.begin(std::nullopt, "")->trace_id);
 }
 
-TEST(tracer, without_a_collector_it_only_passes_on) {
+TEST(tracer, without_a_collector_it_only_propagates) {
   tracer t{trace_settings{}};
   EXPECT_FALSE(t.begin(std::nullopt, ""));
   const auto passed = t.begin(parse_traceparent(known), "");
@@ -137,7 +137,7 @@ TEST(tracer, the_queue_is_bounded_and_counts_dropped_spans) {
   EXPECT_EQ(wakes, 2);
 }
 
-TEST(trace_scope, is_of_one_thread_and_of_one_scope) {
+TEST(trace_scope, is_bound_to_one_thread_and_one_scope) {
   tracer t(recorded());
   const auto a = t.begin(std::nullopt, ""), b = t.begin(std::nullopt, "");
   EXPECT_FALSE(current_trace());
@@ -167,7 +167,7 @@ TEST(trace_scope, work_that_long_outlives_its_request_has_no_trace) {
   EXPECT_EQ(trace_of_thread(), node);
 }
 
-TEST(kept_text, comes_back) {
+TEST(kept_text, round_trips) {
   tracer t(recorded());
   const auto node = t.begin(parse_traceparent(known), "a=1,b=2");
   const std::string kept = kept_text(node);
@@ -182,7 +182,7 @@ TEST(kept_text, comes_back) {
   EXPECT_EQ(parse_kept(std::string(known) + " A=1").second, "");
 }
 
-TEST(otlp, one_request_as_the_mapping_of_the_protocol_has_it) {
+TEST(otlp, a_request_follows_the_json_mapping_of_the_protocol) {
   tracer t(recorded());
   const auto node = t.begin(parse_traceparent(known), "a=1");
   auto own = open_span::of(node, span_kind::server);
@@ -212,7 +212,7 @@ TEST(otlp, one_request_as_the_mapping_of_the_protocol_has_it) {
   EXPECT_EQ(s.at("attributes").at(1).at("key"), "error.type");
 }
 
-TEST(otlp, texts_are_masked_cut_and_valid) {
+TEST(otlp, texts_are_masked_truncated_and_valid_utf8) {
   redact("hunter2-hunter2");
   tracer t(recorded());
   const auto node = t.begin(std::nullopt, "");
@@ -230,7 +230,7 @@ TEST(otlp, texts_are_masked_cut_and_valid) {
   EXPECT_EQ(attributes.at(2).at("value").at("stringValue").as_string().size(), 1023u);
 }
 
-TEST(otlp, responses_of_a_collector) {
+TEST(otlp, reads_responses_of_a_collector) {
   EXPECT_EQ(otlp_refused("{}").spans, 0u);
   EXPECT_EQ(otlp_refused("").spans, 0u);
   EXPECT_EQ(otlp_refused("[1]").spans, 0u);

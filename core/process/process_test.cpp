@@ -215,7 +215,7 @@ TEST(process, standard_error_can_join_standard_output) {
   EXPECT_EQ(r->out, "a\nb\n");
 }
 
-TEST(process, says_why_it_could_not_start) {
+TEST(process, reports_why_a_program_could_not_start) {
   world w;
   std::shared_ptr<running> r;
   EXPECT_EQ(w.try_start({"no-such-program"}, r), RY_NOT_FOUND);
@@ -238,7 +238,7 @@ TEST(process, reports_signals) {
   EXPECT_EQ(r->why, 0);
 }
 
-TEST(process, ends_a_child_that_ignores_signals_when_its_time_is_up) {
+TEST(process, kills_a_child_that_ignores_signals_at_its_time_limit) {
   world w;
   options o;
   o.limits.wall_ms = 200;
@@ -287,14 +287,14 @@ TEST(process, remaining_children_do_not_keep_a_process_running) {
   EXPECT_TRUE(dies_within(std::stoi(r->out), 1000));
 }
 
-TEST(process, a_pipe_held_by_a_process_outside_the_group_is_cut) {
+TEST(process, a_pipe_held_by_a_process_outside_the_group_is_closed) {
   world w;
   auto r = w.shell("setsid sleep 4 & exit 0");
   ASSERT_TRUE(r->wait(3500));
   EXPECT_EQ(r->code, 0);
 }
 
-TEST(process, floods_are_read_in_full_and_slowed_by_a_pause) {
+TEST(process, large_output_is_read_completely_and_paused_on_request) {
   world w;
   std::atomic<bool> pausing{true};
   options o;
@@ -326,7 +326,7 @@ TEST(process, a_paused_receiver_gets_the_output_written_before_the_end) {
   EXPECT_EQ(r->out, "one\ntwo\n");
 }
 
-TEST(process, limits_hold) {
+TEST(process, limits_are_enforced) {
   world w;
   options o;
   o.limits.file_bytes = 100'000;
@@ -378,7 +378,7 @@ TEST(process, input_is_bounded_and_reports_a_closed_reader) {
   EXPECT_EQ(s.last, RY_OK);
 }
 
-TEST(process, many_children_at_once_leave_nothing_behind) {
+TEST(process, many_concurrent_children_leave_nothing_behind) {
   const auto before = open_descriptors();
   {
     world w;
@@ -395,7 +395,7 @@ TEST(process, many_children_at_once_leave_nothing_behind) {
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
 }
 
-TEST(process, stop_ends_all_children) {
+TEST(process, stop_kills_all_children) {
   world w;
   std::vector<std::shared_ptr<running>> all;
   for (int i = 0; i < 10; ++i) all.push_back(w.shell("sleep 300"));
@@ -502,7 +502,7 @@ TEST(process, the_reaper_kills_its_process_groups_and_nothing_else) {
   ::kill(groups[0], SIGKILL);
 }
 
-TEST(process, messages_written_together_arrive_in_their_order) {
+TEST(process, messages_written_together_arrive_in_order) {
   world w;
   auto r = w.start({"cat"});
   std::string all;

@@ -6,7 +6,7 @@ using enum ry::base64_padding;
 using ry::base64_decode;
 using ry::base64_encode;
 
-TEST(base64, has_the_spellings_of_rfc_4648) {
+TEST(base64, passes_rfc_4648_test_vectors) {
   const std::pair<std::string_view, std::string_view> vectors[] = {{"", ""},
                                                                    {"f", "Zg=="},
                                                                    {"fo", "Zm8="},
@@ -35,7 +35,7 @@ TEST(base64, has_the_spellings_of_rfc_4648) {
   EXPECT_EQ(base64_encode("\xfb\xff", url, false), "-_8");
 }
 
-TEST(base64, refuses_every_byte_outside_of_its_alphabet) {
+TEST(base64, rejects_bytes_outside_the_alphabet) {
   for (int i = 0; i < 256; ++i) {
     const char c = static_cast<char>(i);
     for (const auto alphabet : {standard, url}) {
@@ -51,7 +51,7 @@ TEST(base64, refuses_every_byte_outside_of_its_alphabet) {
   }
 }
 
-TEST(base64, refuses_wrong_padding_lengths_and_left_over_bits) {
+TEST(base64, rejects_bad_padding_and_nonzero_trailing_bits) {
   for (const std::string_view bad : {"=", "==", "A", "A=", "A==", "A===", "AA=", "AAA==", "AAAA=", "AAAA==", "AAAA====",
                                      "AA==AA==", "AB==", "AAB=", "Z g="}) {
     EXPECT_FALSE(base64_decode(bad, standard, required)) << bad;

@@ -29,7 +29,7 @@ TEST(cancel, runs_callbacks_once_with_the_reason) {
   EXPECT_THROW(s.token().check(), error);
 }
 
-TEST(cancel, callback_after_the_fact_runs_at_once) {
+TEST(cancel, a_callback_added_after_the_cancellation_runs_immediately) {
   cancel_source s;
   s.cancel(RY_REASON_GONE);
   int calls = 0;
@@ -67,7 +67,7 @@ TEST(cancel, callback_may_remove_itself_and_others) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(cancel, child_follows_parent_not_the_other_way_round) {
+TEST(cancel, a_parent_cancels_its_child_but_not_vice_versa) {
   cancel_source parent;
   cancel_source first(parent.token()), second(parent.token());
   first.cancel(RY_REASON_USER);
@@ -79,7 +79,7 @@ TEST(cancel, child_follows_parent_not_the_other_way_round) {
   EXPECT_TRUE(cancel_source(parent.token()).cancelled());
 }
 
-TEST(cancel, child_may_die_before_its_parent) {
+TEST(cancel, a_child_may_be_destroyed_before_its_parent) {
   cancel_source parent;
   { cancel_source child(parent.token()); }
   parent.cancel();

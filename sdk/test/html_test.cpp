@@ -4,7 +4,7 @@
 
 namespace {
 
-TEST(escaped_html, leaves_no_tag_and_no_end_of_an_attribute) {
+TEST(escaped_html, escapes_tags_and_attribute_quotes) {
   EXPECT_EQ(ry::escaped_html("<b a=\"1\" c='2'>&amp;</b>"),
             "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;amp;&lt;/b&gt;");
   EXPECT_EQ(ry::escaped_html(""), "");

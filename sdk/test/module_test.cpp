@@ -154,7 +154,7 @@ struct module_test : ::testing::Test {
   module_test() { g_probe = &p; }
 };
 
-TEST_F(module_test, descriptor_and_section_say_the_same) {
+TEST_F(module_test, descriptor_and_section_agree) {
   const ry_module_v1& m = *ry_module_entry();
   EXPECT_EQ(m.magic, RY_ABI_MAGIC);
   EXPECT_EQ(m.struct_size, sizeof(ry_module_v1));
@@ -174,7 +174,7 @@ TEST_F(module_test, descriptor_and_section_say_the_same) {
             R"("provides":["sample/1"]})");
 }
 
-TEST_F(module_test, create_fails_with_its_sentence) {
+TEST_F(module_test, create_fails_with_its_message) {
   try {
     host.load(*ry_module_entry(), R"({"refuse":true})");
     FAIL();
@@ -211,7 +211,7 @@ TEST_F(module_test, answers_requests) {
   EXPECT_EQ(host.call("GET", "/sync?q=%zz").status, 400u);
 }
 
-TEST_F(module_test, a_completion_inside_its_starting_call_harms_nothing) {
+TEST_F(module_test, a_completion_inside_its_starting_call_is_tolerated) {
   host.load(*ry_module_entry());
   EXPECT_EQ(host.call("GET", "/hasty").body, "50000 " + std::to_string(RY_NOT_FOUND));
 }
@@ -232,7 +232,7 @@ TEST_F(module_test, pages_are_read_from_the_query) {
   EXPECT_EQ(host.call("GET", "/ids?cursor=" + ry::make_cursor("ids", "7")).status, 400u);
 }
 
-TEST_F(module_test, what_a_handler_throws_stays_in_the_log) {
+TEST_F(module_test, exceptions_of_handlers_are_logged_but_not_sent) {
   host.load(*ry_module_entry());
   const auto a = host.call("GET", "/throws");
   EXPECT_EQ(a.status, 500u);
@@ -241,7 +241,7 @@ TEST_F(module_test, what_a_handler_throws_stays_in_the_log) {
   EXPECT_NE(host.log.back().fields.find("secret path"), std::string::npos);
 }
 
-TEST_F(module_test, an_answer_that_the_host_refuses_becomes_a500) {
+TEST_F(module_test, a_response_that_the_host_rejects_becomes_a_500) {
   host.load(*ry_module_entry());
   EXPECT_EQ(host.call("GET", "/bad_header").status, 500u);
   EXPECT_NE(host.log.back().fields.find("http.answer_refused"), std::string::npos);
@@ -259,12 +259,12 @@ TEST_F(module_test, a_failed_start_leaves_no_task_behind) {
   EXPECT_EQ(p.stopped, 0);
 }
 
-TEST_F(module_test, a_dropped_request_answers500) {
+TEST_F(module_test, a_dropped_request_becomes_a_500) {
   host.load(*ry_module_entry());
   EXPECT_EQ(host.call("GET", "/dropped").status, 500u);
 }
 
-TEST_F(module_test, streams_until_the_client_leaves) {
+TEST_F(module_test, streams_until_the_client_disconnects) {
   host.load(*ry_module_entry());
   const auto a = host.send("GET", "/events");
   EXPECT_TRUE(a->streaming);
@@ -292,7 +292,7 @@ TEST_F(module_test, reads_bodies_piece_by_piece) {
   EXPECT_EQ(host.call("POST", "/echo", o).body, "hello");
 }
 
-TEST_F(module_test, jobs_and_events_end_as_their_handlers_say) {
+TEST_F(module_test, jobs_and_events_end_with_the_result_of_their_handlers) {
   host.load(*ry_module_entry());
   EXPECT_EQ(host.run_job("sample.work", "{}"), RY_JOB_DONE);
   EXPECT_EQ(host.run_job("sample.work", "snooze"), RY_JOB_SNOOZE);

@@ -7,7 +7,7 @@
 namespace ry {
 namespace {
 
-TEST(page, ends_at_the_limit_and_names_the_last_row_when_there_are_more) {
+TEST(page, ends_at_the_limit_and_returns_the_last_key_if_more_rows_follow) {
   testing::fake_host host;
   database db = host.ctx().db();
   host.db.on("select", {{"id", "doc"}, {{"9", "{\"n\":9}"}, {"8", "{\"n\":8}"}, {"7", "{\"n\":7}"}}});

@@ -52,7 +52,7 @@ std::string refusal(const std::function<void()>& what) {
   return "it was taken";
 }
 
-TEST(skew, a_table_that_is_too_short_is_refused_by_its_name) {
+TEST(skew, the_error_for_a_short_table_names_the_interface) {
   old_host host;
   host.offer(RY_CORE_1, core(), offsetof(ry_core_v1, run_blocking));
   EXPECT_THAT(refusal([&] { ry::context ctx(host.c_host(), &old_host::get, "{}"); }), testing::HasSubstr(RY_CORE_1));
@@ -66,14 +66,14 @@ TEST(skew, a_table_that_is_too_short_is_refused_by_its_name) {
   (void)ctx.jobs();
 }
 
-TEST(skew, a_host_with_longer_tables_serves_as_before) {
+TEST(skew, a_host_with_longer_tables_is_compatible) {
   old_host host;
   host.offer(RY_CORE_1, core(), sizeof(ry_core_v1) + 64);
   const ry::context ctx(host.c_host(), &old_host::get, "{}");
   EXPECT_EQ(ctx.now_unix_us(), 42);
 }
 
-TEST(skew, a_member_is_there_when_the_size_says_so) {
+TEST(skew, a_member_exists_if_the_struct_size_covers_it) {
   ry_core_v1 t = core();
   t.struct_size = offsetof(ry_core_v1, run_blocking);
   const ry_core_v1* p = &t;
@@ -83,7 +83,7 @@ TEST(skew, a_member_is_there_when_the_size_says_so) {
   EXPECT_FALSE(RY_HAS(p, ry_core_v1, struct_size));
 }
 
-TEST(skew, a_host_that_knows_of_no_traces_is_done_without) {
+TEST(skew, a_host_without_traces_is_supported) {
   old_host host;
   host.offer(RY_CORE_1, core());
   const ry::context ctx(host.c_host(), &old_host::get, "{}");
@@ -95,7 +95,7 @@ TEST(skew, a_host_that_knows_of_no_traces_is_done_without) {
 int handles = 0;
 const ry_trace* entered = nullptr;
 
-TEST(skew, handles_of_traces_are_ended_once) {
+TEST(skew, trace_handles_are_released_once) {
   old_host host;
   host.offer(RY_CORE_1, core());
   ry_trace_v1 t{};

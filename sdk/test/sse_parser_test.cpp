@@ -43,7 +43,7 @@ TEST(sse_parser, reads_any_line_end_in_any_pieces) {
   }
 }
 
-TEST(sse_parser, mixed_line_ends_may_be_cut_anywhere) {
+TEST(sse_parser, mixed_line_ends_may_be_split_anywhere) {
   for (const char* text : {"data: a\r\n\n", "data: a\n\r\n", "data: a\r\r\n"})
     for (std::size_t piece = 1; piece < 12; ++piece) {
       sse_parser r(1000);
@@ -64,7 +64,7 @@ TEST(sse_parser, memory_is_bounded) {
   EXPECT_EQ(in_pieces(events, small, 64).events.size(), 100u);
 }
 
-TEST(sse_parser, the_limit_is_the_same_however_the_bytes_come) {
+TEST(sse_parser, the_limit_does_not_depend_on_how_the_bytes_are_split) {
   for (const std::string& text :
        {": " + std::string(200, 'c') + "\ndata: a\n\n", "data: " + std::string(95, 'x') + "\n\n"}) {
     sse_parser whole(100), pieces(100);
@@ -75,7 +75,7 @@ TEST(sse_parser, the_limit_is_the_same_however_the_bytes_come) {
   EXPECT_TRUE(in_pieces(fits, "data: " + std::string(94, 'x') + "\n\n", 200).fits);
 }
 
-TEST(sse_parser, a_new_stream_drops_what_was_incomplete) {
+TEST(sse_parser, a_new_stream_drops_an_incomplete_event) {
   sse_parser r(1000);
   in_pieces(r, "id: 8\ndata: whole\n\nid: 9\ndata: half", 100);
   r.restart();
@@ -84,7 +84,7 @@ TEST(sse_parser, a_new_stream_drops_what_was_incomplete) {
   EXPECT_EQ(r.last_id(), "8");
 }
 
-TEST(sse_parser, an_id_counts_from_the_end_of_its_event) {
+TEST(sse_parser, an_id_takes_effect_at_the_end_of_its_event) {
   sse_parser r(1000);
   std::vector<std::string> ids;
   for (const char* line : {"id: 1\n", "id: 2\n", "data: a\n", "\n", "data: b\n", "\n", "id: 3\n", "\n", "id\n", "\n"}) {
@@ -94,7 +94,7 @@ TEST(sse_parser, an_id_counts_from_the_end_of_its_event) {
   EXPECT_THAT(ids, ElementsAre("", "", "", "2", "2", "2", "2", "3", "3", ""));
 }
 
-TEST(sse_parser, an_id_that_no_header_can_hold_is_none) {
+TEST(sse_parser, an_id_that_no_header_can_contain_is_ignored) {
   sse_parser r(1000);
   in_pieces(r, std::string("id: 7\ndata: a\n\nid: 8\x01\ndata: b\n\nid: 9\x7f\ndata: c\n\nid: 1\0\ndata: d\n\n", 51),
             100);
@@ -124,7 +124,7 @@ TEST(sse_parser, any_split_gives_the_same_events) {
   }
 }
 
-TEST(sse_parser, an_id_counts_only_with_its_finished_event) {
+TEST(sse_parser, the_id_of_an_incomplete_event_is_ignored) {
   sse_parser p(1000);
   read_with_ids(p, "id: 7\ndata: a\n\nid: 8\ndata: b", 100);
   EXPECT_EQ(p.last_id(), "7");

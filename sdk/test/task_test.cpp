@@ -38,7 +38,7 @@ TEST_F(task_test, is_lazy_and_nests) {
   EXPECT_EQ(host.await(plus_one()), 43);
 }
 
-TEST_F(task_test, dropped_unrun_frees_its_arguments) {
+TEST_F(task_test, a_task_dropped_before_it_ran_frees_its_arguments) {
   auto shared = std::make_shared<int>(1);
   const auto body = [](std::shared_ptr<int> p) -> task<void> {
     *p = 2;
@@ -67,7 +67,7 @@ TEST_F(task_test, move_only_values) {
   EXPECT_EQ(*host.await(body()), 5);
 }
 
-TEST_F(task_test, many_awaits_in_a_loop_keep_the_stack_flat) {
+TEST_F(task_test, many_awaits_in_a_loop_do_not_grow_the_stack) {
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   const int rounds = 200'000;
 #else
@@ -119,7 +119,7 @@ TEST_F(task_test, cancelled_before_the_sleep_starts) {
   EXPECT_EQ(st, RY_CANCELLED);
 }
 
-TEST_F(task_test, shielded_work_runs_on_and_the_token_comes_back) {
+TEST_F(task_test, shielded_work_continues_and_the_token_is_restored) {
   cancel_source s;
   std::vector<ry_status> seen;
   const auto pause = [&]() -> task<void> {
@@ -136,7 +136,7 @@ TEST_F(task_test, shielded_work_runs_on_and_the_token_comes_back) {
   EXPECT_EQ(seen, (std::vector<ry_status>{RY_OK, RY_CANCELLED}));
 }
 
-TEST_F(task_test, run_blocking_gives_values_and_exceptions) {
+TEST_F(task_test, run_blocking_returns_values_and_exceptions) {
   const auto body = [this]() -> task<int> {
     int n = co_await ctx.run_blocking([] { return 7; });
     co_await ctx.run_blocking([&n] { n += 1; });
@@ -173,7 +173,7 @@ TEST_F(task_test, when_all_keeps_order_and_failures) {
   host.await(body());
 }
 
-TEST_F(task_test, when_all_passes_the_cancel_on) {
+TEST_F(task_test, when_all_propagates_cancellation) {
   cancel_source s;
   int cancelled = 0;
   const auto part = [&]() -> task<void> {
@@ -236,7 +236,7 @@ TEST_F(task_test, empty_group_joins) {
   host.await(body());
 }
 
-TEST_F(task_test, signal_wakes_all_waiters_and_remembers_one_set) {
+TEST_F(task_test, signal_wakes_all_waiters_and_stores_one_set) {
   signal s;
   int woken = 0;
   const auto waiter = [&]() -> task<void> {
@@ -257,7 +257,7 @@ TEST_F(task_test, signal_wakes_all_waiters_and_remembers_one_set) {
   EXPECT_EQ(woken, 3);
 }
 
-TEST_F(task_test, signal_wait_is_cancelled_once_also_when_set_comes_together) {
+TEST_F(task_test, signal_wait_resumes_once_if_cancelled_and_set_together) {
   signal s;
   cancel_source c;
   std::vector<ry_status> seen;
@@ -273,7 +273,7 @@ TEST_F(task_test, signal_wait_is_cancelled_once_also_when_set_comes_together) {
   EXPECT_EQ(seen, (std::vector<ry_status>{RY_CANCELLED, RY_CANCELLED}));
 }
 
-TEST_F(task_test, queue_hands_out_in_order_then_ends) {
+TEST_F(task_test, queue_returns_values_in_order_and_then_ends) {
   queue<std::string> q(2);
   std::vector<std::string> got;
   ry_status end = -1;
@@ -301,7 +301,7 @@ TEST_F(task_test, queue_hands_out_in_order_then_ends) {
   EXPECT_EQ(end, RY_OK);
 }
 
-TEST_F(task_test, queue_closed_with_an_error_gives_it_after_the_items) {
+TEST_F(task_test, queue_closed_with_an_error_returns_it_after_the_values) {
   queue<int> q;
   q.push(1);
   q.close(unavailable("x", "gone"));
@@ -314,7 +314,7 @@ TEST_F(task_test, queue_closed_with_an_error_gives_it_after_the_items) {
   host.await(body());
 }
 
-TEST_F(task_test, call_reports_what_was_not_started) {
+TEST_F(task_test, call_reports_an_operation_that_was_not_started) {
   const auto body = []() -> task<ry_status> {
     result<void> r = co_await call_done([](ry_exec*, ry_done) -> ry_status { return RY_INVALID_ARGUMENT; });
     co_return r.status();
@@ -382,7 +382,7 @@ struct scarce_host {
   }
 };
 
-TEST(scarce_host, when_all_comes_back_and_a_switch_that_fails_stays) {
+TEST(scarce_host, when_all_returns_and_a_failed_switch_stays_on_its_executor) {
   char places[2];
   ry_exec* const home = reinterpret_cast<ry_exec*>(&places[0]);
   ry_exec* const away = reinterpret_cast<ry_exec*>(&places[1]);

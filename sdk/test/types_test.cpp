@@ -14,7 +14,7 @@ TEST(uuid, parses_and_formats) {
   EXPECT_FALSE(u->is_nil());
 }
 
-TEST(uuid, refuses_everything_else) {
+TEST(uuid, rejects_everything_else) {
   for (const char* bad : {"", "018f3b1c00007abc8def0123456789ab", "018f3b1c-0000-7abc-8def-0123456789a",
                           "018f3b1c-0000-7abc-8def-0123456789abc", "018f3b1c-0000-7abc-8def_0123456789ab",
                           "018f3b1c-0000-7abc-8def-0123456789ag", "{18f3b1c-0000-7abc-8def-0123456789ab",
@@ -81,7 +81,7 @@ TEST(error, without_texts_names_its_status) {
   EXPECT_EQ(error(99).message(), "unknown");
 }
 
-TEST(result, throws_its_error_when_asked_for_a_value) {
+TEST(result, value_of_an_error_throws_it) {
   result<int> good = 3;
   result<int> bad = not_found("x.not_found", "No such x");
   EXPECT_EQ(good.value(), 3);
@@ -115,7 +115,7 @@ using abi_done = ry_done_fn;
 static_assert(!std::is_convertible_v<void (*)(void*, ry_status, const ry_error_view*), abi_done>);
 static_assert(std::is_convertible_v<void (*)(void*, ry_status, const ry_error_view*) noexcept, abi_done>);
 
-TEST(text, json_strings_escape_what_must_be) {
+TEST(text, json_strings_are_escaped) {
   EXPECT_EQ(json_string("a\"b\\c\n\x01\xc3\xa4"), "\"a\\\"b\\\\c\\n\\u0001\xc3\xa4\"");
   EXPECT_EQ(json_string("a\xff\xc3"), "\"a\xef\xbf\xbd\xef\xbf\xbd\"") << "invalid UTF-8 becomes U+FFFD";
 }
@@ -140,7 +140,7 @@ TEST(text, trimming_removes_blanks_at_both_ends_only) {
   EXPECT_EQ(trimmed("\na\n", " "), "\na\n");
 }
 
-TEST(text, views_of_nothing_are_empty) {
+TEST(text, null_views_are_empty) {
   EXPECT_EQ(view(ry_str{nullptr, 0}), "");
   EXPECT_EQ(view(ry_bytes{nullptr, 0}), "");
   EXPECT_TRUE(iequals("Content-Type", "content-TYPE"));

@@ -5,7 +5,7 @@
 namespace {
 
 // Every scalar value in UTF-8, as the standard's table 3-6 defines it.
-TEST(utf8, every_character_is_read_as_it_was_written) {
+TEST(utf8, every_character_round_trips) {
   for (char32_t c = 0; c <= 0x10FFFF; ++c) {
     if (c == 0xD800) c = 0xE000;  // surrogates are no characters
     std::string text;
@@ -18,7 +18,7 @@ TEST(utf8, every_character_is_read_as_it_was_written) {
   }
 }
 
-TEST(utf8, refuses_what_is_not_well_formed) {
+TEST(utf8, rejects_malformed_utf8) {
   const char* invalid[] = {"\x80",         "\xBF",         "\xC0\x80",         "\xC1\xBF",         "\xE0\x9F\xBF",
                            "\xED\xA0\x80", "\xED\xBF\xBF", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80",
                            "\xFF",         "\xC3\x28",     "\xE2\x82\x28",     "\xF0\x9F\x90\x28"};
@@ -31,7 +31,7 @@ TEST(utf8, refuses_what_is_not_well_formed) {
   EXPECT_EQ(ry::to_valid_utf8("a\xC3z\xE2\x82\xAC"), "a\xEF\xBF\xBDz\xE2\x82\xAC");
 }
 
-TEST(utf8, a_cut_never_divides_a_character) {
+TEST(utf8, truncation_never_splits_a_character) {
   const std::string text = "a\xC3\xBC\xE2\x82\xAC\xF0\x9F\x90\x8D";
   std::size_t last = 0;
   for (std::size_t n = 0; n <= text.size(); ++n) {

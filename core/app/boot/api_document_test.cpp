@@ -23,7 +23,7 @@ std::string at(const json::value& v, std::string_view pointer) {
   return found->is_string() ? std::string(found->get_string()) : json::serialize(*found);
 }
 
-TEST(api_document, names_of_components_and_operations_are_their_modules) {
+TEST(api_document, names_of_components_and_operations_are_prefixed_with_their_module) {
   api_parts parts{"1.2.3", "", {}, {}};
   const auto text = R"({
     "tags": [{"name": "a", "description": "First"}],
@@ -62,7 +62,7 @@ TEST(api_document, a_route_without_a_description_is_listed_with_its_method_and_p
   EXPECT_NE(at(d, op + "/responses/default/description"), "(none)");
 }
 
-TEST(api_document, descriptions_are_kept_and_flags_fill_the_gaps) {
+TEST(api_document, given_descriptions_are_kept_and_route_flags_supply_missing_parts) {
   api_parts parts{"1", "", {}, {}};
   parts.texts = {{"a", "1", {R"({"paths": {"/x/{id}": {
     "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"format": "uuid"}}],
@@ -95,7 +95,7 @@ TEST(api_document, a_referenced_parameter_is_listed_once) {
   EXPECT_EQ(at(d, all + "3"), "(none)");
 }
 
-TEST(api_document, the_base_path_is_the_server_of_all_routes_below_it) {
+TEST(api_document, the_base_path_is_the_server_url_of_prefixed_routes) {
   api_parts parts{"1", "/api", {{"a", "GET", "/x", "", 0}, {"host", "GET", "/z", "", RY_ROUTE_NO_PREFIX}}, {}};
   const auto d = document(parts);
   EXPECT_EQ(at(d, "/servers/0/url"), "/api");
@@ -106,7 +106,7 @@ TEST(api_document, the_base_path_is_the_server_of_all_routes_below_it) {
   EXPECT_EQ(at(document(parts), "/paths/~1z/get/servers"), "(none)");
 }
 
-TEST(api_document, answers_of_the_host_before_a_module_sees_the_request) {
+TEST(api_document, lists_responses_that_the_host_sends_without_calling_the_module) {
   api_parts parts{"1", "", {{"a", "GET", "/x", "", 0}, {"a", "PUT", "/x", "", 0}}, {}};
   const auto d = document(parts);
   EXPECT_EQ(at(d, "/paths/~1x/get/responses/403/$ref"), "#/components/responses/host.ForeignSite");

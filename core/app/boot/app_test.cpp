@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class place : public ::testing::Test {
+class server_environment_test : public ::testing::Test {
  protected:
   void SetUp() override {
     char name[] = "/tmp/ry-app-XXXXXX";
@@ -36,7 +36,7 @@ class place : public ::testing::Test {
   fs::path dir_;
 };
 
-TEST(listen, addresses) {
+TEST(listen, parses_addresses) {
   const auto is = [](const char* text, const char* address, int port) {
     const auto at = parse_listen(text);
     return at && at->address == address && at->port == port;
@@ -53,7 +53,7 @@ TEST(listen, addresses) {
   EXPECT_EQ(base_url({"0.0.0.0", 0}, 82, false), "http://127.0.0.1:82");
 }
 
-TEST_F(place, settings_that_cannot_be_used_point_at_their_key) {
+TEST_F(server_environment_test, unusable_values_are_reported_at_their_key) {
   auto c = with({"http.listen=example.org:80", "http.tls.cert=/nowhere/c.pem", "http.tls.key=/nowhere/k.pem",
                  "deployment.mode=production", "auth.jwt.hs256_secret=short", "egress.ca_file=/nowhere/ca.pem",
                  "secrets.old_keys=[\"x\"]"});
@@ -71,7 +71,7 @@ TEST_F(place, settings_that_cannot_be_used_point_at_their_key) {
                                      HasSubstr("--set: secrets.old_keys: key 1 must be 32 bytes")));
 }
 
-TEST_F(place, files_and_lists_are_tried_before_the_server_needs_them) {
+TEST_F(server_environment_test, files_and_lists_are_validated_at_start) {
   const auto rubbish = (dir_ / "rubbish").string();
   std::ofstream(rubbish) << "no certificate, no key set";
   auto c = with({"http.tls.cert=" + rubbish, "http.tls.key=" + rubbish,
@@ -94,7 +94,7 @@ TEST_F(place, files_and_lists_are_tried_before_the_server_needs_them) {
                           HasSubstr("egress.ca_file: cannot use the certificates in " + rubbish)));
 }
 
-TEST_F(place, a_brand_color_must_be_visible_on_white) {
+TEST_F(server_environment_test, a_brand_color_needs_contrast_with_white) {
   const auto faults_of = [&](const std::string& color) {
     auto c = with({"brand.color=\"" + color + "\""});
     check_brand(c);
@@ -106,20 +106,20 @@ TEST_F(place, a_brand_color_must_be_visible_on_white) {
   EXPECT_THAT(faults_of("#ffff00"), ElementsAre(HasSubstr("brand.color: its contrast with white is 1.1:1")));
 }
 
-TEST_F(place, secret_keys_in_their_order) {
+TEST_F(server_environment_test, secret_keys_keep_their_order) {
   std::ofstream(dir_ / "keys") << "# rotated\n\n  key2 \nkey3\n";
   auto c = with({"secrets.key=key1", "secrets.key_file=" + (dir_ / "keys").string(), "secrets.old_keys=[\"key4\"]"});
   EXPECT_THAT(secret_keys(c), ElementsAre("key1", "key2", "key3", "key4"));
 }
 
-TEST_F(place, the_guard_of_outgoing_requests_is_off_in_local_mode_only) {
+TEST_F(server_environment_test, the_address_guard_is_off_only_in_local_mode) {
   for (const auto* mode : {"local", "staging", "production"}) {
     auto c = with({std::string("deployment.mode=") + mode});
     EXPECT_EQ(egress_settings(c).guard == http::address_guard::off, std::string(mode) == "local");
   }
 }
 
-TEST_F(place, a_data_directory_belongs_to_one_server) {
+TEST_F(server_environment_test, only_one_server_can_use_a_data_directory) {
   const auto data = dir_ / "a" / "data";
   std::string first;
   {
@@ -140,13 +140,13 @@ TEST_F(place, a_data_directory_belongs_to_one_server) {
   EXPECT_NE(again.node_id(), first);
 }
 
-TEST_F(place, a_data_directory_that_is_a_file_is_refused) {
+TEST_F(server_environment_test, a_data_directory_that_is_a_file_is_rejected) {
   std::ofstream(dir_ / "f") << "x";
   EXPECT_THROW(data_dir_lock(dir_ / "f"), std::runtime_error);
   EXPECT_THROW(data_dir_lock(dir_ / "f" / "below"), std::runtime_error);
 }
 
-TEST_F(place, modules_stand_beside_a_build_or_under_lib) {
+TEST_F(server_environment_test, modules_are_next_to_a_build_or_under_lib) {
   fs::create_directories(dir_ / "bin");
   EXPECT_EQ(default_places(dir_ / "bin").modules_path, "/usr/lib/runyard/modules");
   fs::create_directories(dir_ / "modules");
@@ -157,7 +157,7 @@ TEST_F(place, modules_stand_beside_a_build_or_under_lib) {
   EXPECT_EQ(default_places("/usr/bin").data_dir, "/var/lib/runyard");
 }
 
-TEST(host_metrics, prometheus_text) {
+TEST(host_metrics, renders_prometheus_text) {
   http::server_stats s;
   s.connections = 3;
   http::route_stats r{"GET", "/a/{id}", {{200, 4}, {404, 1}}, {}, 1'500'000};
@@ -173,7 +173,7 @@ TEST(host_metrics, prometheus_text) {
   EXPECT_THAT(text, HasSubstr("request_seconds_count{method=\"GET\",route=\"/a/{id}\"} 5\n"));
 }
 
-TEST(host_metrics, depths_of_queues) {
+TEST(host_metrics, renders_queue_depths) {
   jobs::queue_stats s;
   s.depths.push_back({{4, 3, 2, 1}, "mail", 62.5});
   s.kind_depths["mail.send"] = {4, 0, 2, 0};
@@ -188,7 +188,7 @@ TEST(host_metrics, depths_of_queues) {
     EXPECT_THAT(text, HasSubstr(std::string("\nrunyard_jobs_") + line));
 }
 
-TEST(host_metrics, the_pool_of_connections) {
+TEST(host_metrics, renders_connection_pool_counters) {
   db::pool_stats s;
   s.connections = 5;
   s.in_use = 2;

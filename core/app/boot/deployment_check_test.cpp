@@ -43,11 +43,11 @@ class deployment : public ::testing::Test {
   fs::path dir_;
 };
 
-TEST_F(deployment, nothing_is_wrong_with_a_careful_one) {
+TEST_F(deployment, a_secure_configuration_has_no_warnings) {
   EXPECT_THAT(warnings({"deployment.mode=local"}), IsEmpty());
 }
 
-TEST_F(deployment, a_key_set_wants_an_issuer_and_an_audience) {
+TEST_F(deployment, a_key_set_without_issuer_or_audience_is_reported) {
   const auto both = warnings({"deployment.mode=local", "auth.jwt.jwks_url=https://id.example/jwks"});
   EXPECT_THAT(both, Contains(HasSubstr("auth.jwt.issuer")));
   EXPECT_THAT(both, Contains(HasSubstr("auth.jwt.audience")));
@@ -56,7 +56,7 @@ TEST_F(deployment, a_key_set_wants_an_issuer_and_an_audience) {
               IsEmpty());
 }
 
-TEST_F(deployment, files_that_others_can_change_or_whose_secrets_they_can_read) {
+TEST_F(deployment, files_that_other_users_can_change_or_read_are_reported) {
   write("runyard.toml", "[secrets]\nkey = \"" + key_ + "\"\n", 0644);
   EXPECT_THAT(warnings({"deployment.mode=local"}),
               Contains(HasSubstr("runyard.toml, which contains secrets, can be read by every user")));
@@ -83,7 +83,7 @@ TEST_F(deployment, files_that_others_can_change_or_whose_secrets_they_can_read) 
   EXPECT_THAT(dirs, Each(Not(HasSubstr(key_)))) << "no secret is in a warning";
 }
 
-TEST_F(deployment, files_with_secrets_that_settings_name) {
+TEST_F(deployment, secret_files_named_by_settings_are_checked) {
   write("tls.cert", "", 0644);
   write("tls.key", "", 0644);
   write("keys", "", 0640);
@@ -93,7 +93,7 @@ TEST_F(deployment, files_with_secrets_that_settings_name) {
   EXPECT_THAT(found, ElementsAre(HasSubstr("tls.key can be read by every user")));
 }
 
-TEST_F(deployment, power_that_the_server_does_not_need) {
+TEST_F(deployment, unneeded_privileges_are_reported) {
   process_circumstances strong;
   strong.capabilities = {"CAP_SYS_ADMIN"};
   strong.groups = {"docker"};
@@ -104,7 +104,7 @@ TEST_F(deployment, power_that_the_server_does_not_need) {
   EXPECT_THAT(warnings({"deployment.mode=staging"}, strong), IsEmpty()) << "root has all of it anyway";
 }
 
-TEST_F(deployment, root_and_limits_outside_of_local_mode) {
+TEST_F(deployment, root_and_disabled_limits_are_reported_outside_local_mode) {
   process_circumstances root;
   root.is_root = true;
   const auto limited = std::vector<std::string>{"deployment.mode=production", "http.limits.address_per_minute=600",
@@ -129,7 +129,7 @@ TEST_F(deployment, root_and_limits_outside_of_local_mode) {
   }
 }
 
-TEST_F(deployment, protections_of_modules_that_are_off) {
+TEST_F(deployment, disabled_protections_of_modules_are_reported) {
   const auto with = [&](const std::string& mode, const std::string& reserve, const std::string& sandbox) {
     config::config c(
         {dir_ / "runyard.toml",

@@ -8,7 +8,7 @@
 namespace ry::app {
 namespace {
 
-TEST(descriptors, KeepSomeForWhatIsNoConnection) {
+TEST(descriptors, some_are_reserved_for_other_uses_than_connections) {
   EXPECT_EQ(20'000u, connections_within(20'000, 1'048'576));
   EXPECT_EQ(768u, connections_within(20'000, 1024));
   EXPECT_EQ(15'904u, connections_within(20'000, 20'000));
@@ -17,7 +17,7 @@ TEST(descriptors, KeepSomeForWhatIsNoConnection) {
   EXPECT_EQ(20'000u, connections_within(20'000, std::numeric_limits<std::size_t>::max()));
 }
 
-TEST(descriptors, TheSoftLimitIsRaisedToTheHardOne) {
+TEST(descriptors, the_soft_limit_is_raised_to_the_hard_limit) {
   rlimit old{};
   ASSERT_EQ(0, ::getrlimit(RLIMIT_NOFILE, &old));
   rlimit low = old;

@@ -42,7 +42,7 @@ class reports {
   std::vector<std::string> sentences_;
 };
 
-TEST(migration_progress_test, reports_a_migration_again_and_again_until_it_ends) {
+TEST(migration_progress_test, reports_a_migration_repeatedly_until_it_ends) {
   reports received;
   testing::internal::CaptureStderr();
   {
@@ -59,7 +59,7 @@ TEST(migration_progress_test, reports_a_migration_again_and_again_until_it_ends)
                              HasSubstr("migration=0001_slow"), HasSubstr("seconds=0")));
 }
 
-TEST(migration_progress_test, quick_migrations_are_no_log_lines_but_signs_of_life) {
+TEST(migration_progress_test, quick_migrations_report_progress_but_are_not_logged) {
   reports received;
   std::vector<std::string> applied;
   testing::internal::CaptureStderr();

@@ -51,7 +51,7 @@ class manager_socket {
   int fd_ = -1;
 };
 
-class service_manager_ : public testing::Test {
+class service_manager_test : public testing::Test {
  protected:
   void SetUp() override {
     for (const char* name : names) ::unsetenv(name);
@@ -64,7 +64,7 @@ class service_manager_ : public testing::Test {
   const std::string own_pid_ = std::to_string(::getpid());
 };
 
-TEST_F(service_manager_, WithoutOneNothingHappens) {
+TEST_F(service_manager_test, does_nothing_without_a_service_manager) {
   service_manager m;
   m.ready("http://127.0.0.1:1");
   m.stopping();
@@ -72,7 +72,7 @@ TEST_F(service_manager_, WithoutOneNothingHappens) {
   EXPECT_EQ(0, m.watchdog().count());
 }
 
-TEST_F(service_manager_, TellsTheStateInLinesOfTheProtocol) {
+TEST_F(service_manager_test, sends_state_notifications_as_protocol_lines) {
   for (const auto& name : {path_, "@ry-notify-" + own_pid_}) {
     manager_socket socket(name);
     ::setenv("NOTIFY_SOCKET", name.c_str(), 1);
@@ -90,13 +90,13 @@ TEST_F(service_manager_, TellsTheStateInLinesOfTheProtocol) {
   }
 }
 
-TEST_F(service_manager_, KeepsItsVariablesFromChildren) {
+TEST_F(service_manager_test, removes_its_variables_from_the_environment) {
   for (const char* name : names) ::setenv(name, "1", 1);
   service_manager m;
   for (const char* name : names) EXPECT_EQ(nullptr, std::getenv(name)) << name;
 }
 
-TEST_F(service_manager_, AddressesNobodyHearsAreNoFault) {
+TEST_F(service_manager_test, an_unreachable_notify_socket_is_not_an_error) {
   for (const auto& name : {std::string("/nowhere/at/all"), std::string("relative"), "/" + std::string(200, 'x'),
                            std::string("@nobody-there")}) {
     ::setenv("NOTIFY_SOCKET", name.c_str(), 1);
@@ -106,7 +106,7 @@ TEST_F(service_manager_, AddressesNobodyHearsAreNoFault) {
   }
 }
 
-TEST_F(service_manager_, WatchdogOfAnotherProcessIsNotOurs) {
+TEST_F(service_manager_test, a_watchdog_for_another_process_is_ignored) {
   ::setenv("WATCHDOG_USEC", "500000", 1);
   EXPECT_EQ(500ms, service_manager().watchdog());
   ::setenv("WATCHDOG_USEC", "500000", 1);
@@ -121,7 +121,7 @@ TEST_F(service_manager_, WatchdogOfAnotherProcessIsNotOurs) {
   }
 }
 
-TEST_F(service_manager_, SocketsOfAnotherProcessAreNotOurs) {
+TEST_F(service_manager_test, sockets_for_another_process_are_ignored) {
   ::setenv("LISTEN_FDS", "1", 1);
   ::setenv("LISTEN_PID", "1", 1);
   EXPECT_FALSE(service_manager().take_listener());
@@ -133,7 +133,7 @@ TEST_F(service_manager_, SocketsOfAnotherProcessAreNotOurs) {
   EXPECT_THROW(two.take_listener(), std::runtime_error);
 }
 
-TEST_F(service_manager_, SignsOfLifeEndWhileALoopHangs) {
+TEST_F(service_manager_test, heartbeats_stop_while_a_loop_hangs) {
   manager_socket socket(path_);
   ::setenv("NOTIFY_SOCKET", path_.c_str(), 1);
   ::setenv("WATCHDOG_USEC", "300000", 1);
@@ -154,7 +154,7 @@ TEST_F(service_manager_, SignsOfLifeEndWhileALoopHangs) {
   EXPECT_EQ("WATCHDOG=1", socket.next());
 }
 
-TEST_F(service_manager_, SignsOfLifeEndAtOnceWithTheServer) {
+TEST_F(service_manager_test, heartbeats_stop_immediately_with_the_server) {
   ::setenv("WATCHDOG_USEC", "600000000", 1);
   service_manager m;
   exec::loop_pool loops(1);
@@ -164,7 +164,7 @@ TEST_F(service_manager_, SignsOfLifeEndAtOnceWithTheServer) {
 }
 
 // An inherited socket must be a listening TCP socket.
-TEST(inherited_listener, TakesASocketThatListensAndNoOther) {
+TEST(inherited_listener, accepts_only_a_listening_tcp_socket) {
   const auto refused = [](int fd) {
     try {
       http::listener listener(fd);

@@ -97,7 +97,7 @@ class span_exporter_test : public testing::Test {
   std::unique_ptr<span_exporter> exporter;
 };
 
-TEST_F(span_exporter_test, brings_batches_to_the_collector) {
+TEST_F(span_exporter_test, sends_batches_to_the_collector) {
   collector c({answer("200 OK")});
   how.headers = {{"Authorization", "Bearer of-the-collector"}};
   how.resource = {{"service.name", "here"}};
@@ -122,7 +122,7 @@ TEST_F(span_exporter_test, a_full_batch_does_not_wait_for_the_interval) {
   EXPECT_TRUE(eventually([](auto& s) { return s.exported == 4; }));
 }
 
-TEST_F(span_exporter_test, a_temporarily_refused_batch_is_sent_again) {
+TEST_F(span_exporter_test, a_temporarily_rejected_batch_is_retried) {
   collector c(
       {answer("503 Service Unavailable"), "", answer("429 Too Many Requests", "Retry-After: 1\r\n"), answer("200 OK")});
   how.timeout = 300ms;
@@ -136,7 +136,7 @@ TEST_F(span_exporter_test, a_temporarily_refused_batch_is_sent_again) {
   EXPECT_EQ(c.body(0), c.body(3));
 }
 
-TEST_F(span_exporter_test, a_permanently_refused_batch_is_dropped) {
+TEST_F(span_exporter_test, a_permanently_rejected_batch_is_dropped) {
   collector c({answer("400 Bad Request"), answer("200 OK")});
   begin(c);
   spans(2);
@@ -146,7 +146,7 @@ TEST_F(span_exporter_test, a_permanently_refused_batch_is_dropped) {
   EXPECT_TRUE(eventually([](auto& s) { return s.exported == 1; }));
 }
 
-TEST_F(span_exporter_test, a_batch_has_an_end_of_its_attempts) {
+TEST_F(span_exporter_test, a_batch_is_dropped_after_its_last_attempt) {
   collector c({answer("503 Service Unavailable")});
   how.attempts = 3;
   begin(c);
@@ -154,14 +154,14 @@ TEST_F(span_exporter_test, a_batch_has_an_end_of_its_attempts) {
   EXPECT_TRUE(eventually([](auto& s) { return s.failed == 2 && s.failed_requests == 3; }));
 }
 
-TEST_F(span_exporter_test, spans_that_the_collector_refuses_are_counted) {
+TEST_F(span_exporter_test, spans_rejected_by_the_collector_are_counted) {
   collector c({answer("200 OK", {}, R"({"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}})")});
   begin(c);
   spans(3);
   EXPECT_TRUE(eventually([](auto& s) { return s.exported == 1 && s.failed == 2; }));
 }
 
-TEST_F(span_exporter_test, a_collector_that_is_away_costs_no_memory_and_no_time) {
+TEST_F(span_exporter_test, an_unreachable_collector_neither_grows_the_queue_nor_blocks) {
   collector c({""});
   how.first_retry = how.last_retry = 1h;
   begin(c);
@@ -185,7 +185,7 @@ TEST_F(span_exporter_test, stop_sends_the_queued_spans) {
   EXPECT_EQ(tracer->stats().exported, 2u);
 }
 
-TEST_F(span_exporter_test, the_end_does_not_wait_for_a_collector_that_is_away) {
+TEST_F(span_exporter_test, stop_does_not_wait_for_an_unreachable_collector) {
   collector c({""});
   how.interval = 1h;
   how.timeout = 60s;

@@ -37,7 +37,7 @@ class start_guard_test : public testing::Test {
       std::filesystem::temp_directory_path() / ("ry-start-guard-" + std::to_string(::getpid()));
 };
 
-TEST_F(start_guard_test, a_crash_in_start_is_remembered_for_that_file) {
+TEST_F(start_guard_test, a_crash_in_start_is_recorded_for_that_file) {
   ends_in_start(SIGABRT, [] { std::abort(); });
   EXPECT_EQ(objection(), "the server crashed during the last start of this file");
   EXPECT_THAT(objection("bb"), IsEmpty());
@@ -45,12 +45,12 @@ TEST_F(start_guard_test, a_crash_in_start_is_remembered_for_that_file) {
   EXPECT_THAT(objection(), IsEmpty());
 }
 
-TEST_F(start_guard_test, a_fault_in_start_is_a_crash) {
+TEST_F(start_guard_test, a_segmentation_fault_in_start_is_a_crash) {
   ends_in_start(SIGSEGV, [] { *static_cast<volatile int*>(nullptr) = 1; });
   EXPECT_THAT(objection(), HasSubstr("crashed"));
 }
 
-TEST_F(start_guard_test, a_kill_counts_only_if_it_comes_twice_in_a_row) {
+TEST_F(start_guard_test, a_kill_counts_only_if_it_happens_twice_in_a_row) {
   const auto kill = [] { ::kill(::getpid(), SIGKILL); };
   ends_in_start(SIGKILL, kill);
   EXPECT_THAT(objection(), IsEmpty());
@@ -60,7 +60,7 @@ TEST_F(start_guard_test, a_kill_counts_only_if_it_comes_twice_in_a_row) {
   EXPECT_THAT(objection("bb"), IsEmpty()) << "another file begins anew";
 }
 
-TEST_F(start_guard_test, a_signal_of_another_process_is_no_crash) {
+TEST_F(start_guard_test, a_signal_from_another_process_is_not_a_crash) {
   ends_in_start(SIGABRT, [] {
     // A service manager's watchdog kills the server like this.
     if (::fork() == 0) {
@@ -72,7 +72,7 @@ TEST_F(start_guard_test, a_signal_of_another_process_is_no_crash) {
   EXPECT_THAT(objection(), IsEmpty());
 }
 
-TEST_F(start_guard_test, without_a_start_there_is_no_objection) {
+TEST_F(start_guard_test, a_module_without_a_recorded_start_is_allowed) {
   start_guard guard(dir_);
   guard.starting("shop", "aa");
   guard.started("shop");

@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-TEST(mcp_client, builds_the_question) {
+TEST(mcp_client, builds_the_request_body) {
   mcp_request r;
   r.server = "https://h/mcp";
   r.headers = {"Authorization: Bearer x", "X-Empty:"};

@@ -124,7 +124,7 @@ std::string header(const std::string& request, const std::string& name) {
   return request.substr(from, request.find("\r\n", from) - from);
 }
 
-TEST(run_client, goes_on_after_a_cut_where_it_was) {
+TEST(run_client, resumes_after_a_disconnect) {
   scripted_server server({started,
                           stream("id: 1\ndata: {\"type\": \"llm_response_chunk\", \"content\": \"Hel\"}\n\n"
                                  "id: 2\ndata: {\"type\": \"llm_response_chunk\", \"content\": \"lo\"}\n\n"
@@ -147,7 +147,7 @@ TEST(run_client, goes_on_after_a_cut_where_it_was) {
   EXPECT_EQ(header(asked[3], "Last-Event-ID"), "2");
 }
 
-TEST(run_client, a_start_whose_answer_was_lost_is_repeated_under_the_same_key) {
+TEST(run_client, a_start_without_a_response_is_retried_with_the_same_idempotency_key) {
   scripted_server server({"", started, stream("id: 1\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n")});
   const auto r = run_at(server);
   EXPECT_EQ(r.code, exit_code::ok) << r.err;
@@ -158,7 +158,7 @@ TEST(run_client, a_start_whose_answer_was_lost_is_repeated_under_the_same_key) {
   EXPECT_EQ(header(asked[1], "Idempotency-Key"), key);
 }
 
-TEST(run_client, how_a_run_ended_is_the_exit_code) {
+TEST(run_client, the_exit_code_reflects_the_outcome_of_the_run) {
   {
     scripted_server server({started, stream("id: 1\ndata: {\"type\":\"status\",\"status\":\"failed\",\"error\":\"No "
                                             "credits\"}\n\n")});
@@ -178,7 +178,7 @@ TEST(run_client, how_a_run_ended_is_the_exit_code) {
   }
 }
 
-TEST(run_client, a_refusal_shows_the_message_of_the_server) {
+TEST(run_client, an_error_response_shows_the_message_of_the_server) {
   {
     scripted_server server({json_answer(
         "402 Payment Required", R"({"detail":{"message":"Too many runs","error_code":"AGENT_RUN_LIMIT_EXCEEDED"}})")});
@@ -249,7 +249,7 @@ TEST(run_client, files_are_sent_with_their_names) {
   EXPECT_THAT(sent, HasSubstr("\r\n\r\na,b\n1,2\n\r\n"));
 }
 
-TEST(run_client, json_lines_are_the_events_as_they_came) {
+TEST(run_client, json_output_passes_events_through_unchanged) {
   const std::string end = R"({"type": "status", "status": "completed", "sequence": 2})";
   scripted_server server({started, stream("id: 1\ndata: {\"type\": \"ping\"}\n\nid: 2\ndata: " + end + "\n\n")});
   const auto r = run_at(server, output::json_lines);

@@ -10,7 +10,7 @@ struct terminal {
   run_view view{[this](std::string_view s) { answer += s; }, [this](std::string_view s) { notes += s; }, style::plain};
 };
 
-TEST(run_view, the_answer_alone_goes_to_standard_output) {
+TEST(run_view, only_the_answer_goes_to_standard_output) {
   terminal t;
   for (const auto* e :
        {R"({"type": "status", "status": "running", "sequence": 1})",
@@ -27,7 +27,7 @@ TEST(run_view, the_answer_alone_goes_to_standard_output) {
   EXPECT_EQ(t.view.status(), "completed");
 }
 
-TEST(run_view, tells_why_a_run_failed) {
+TEST(run_view, shows_why_a_run_failed) {
   terminal t;
   t.view.show(R"({"type":"llm_response_chunk","content":"half"})");
   t.view.show(R"({"type":"status","status":"failed","error":"No credits","error_code":"INSUFFICIENT_CREDITS"})");
@@ -54,7 +54,7 @@ TEST(run_view, a_second_attempt_after_one_that_wrote_nothing_is_not_announced) {
   EXPECT_EQ(t.notes, "");
 }
 
-TEST(run_view, terminal_escapes_of_a_model_do_nothing) {
+TEST(run_view, terminal_escapes_from_a_model_are_removed) {
   EXPECT_EQ(printable("a\x1b[31mb\tc\n\x7f\xc2\x9b"
                       "d\xc3\xa9\r"),
             "a[31mb\tc\nd\xc3\xa9");
@@ -63,7 +63,7 @@ TEST(run_view, terminal_escapes_of_a_model_do_nothing) {
   EXPECT_EQ(t.notes, "> ]0;x {}\n");
 }
 
-TEST(run_view, long_results_are_cut_at_a_character) {
+TEST(run_view, long_results_are_truncated_at_a_character_boundary) {
   terminal t;
   std::string content;
   for (int i = 0; i < 300; ++i) content += "\xc3\xa9";

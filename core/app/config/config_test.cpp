@@ -31,7 +31,7 @@ std::vector<std::string> faults(const config& c) {
   return out;
 }
 
-TEST(config, defaults_stand_without_any_file) {
+TEST(config, defaults_apply_without_a_file) {
   const auto c = with({});
   ASSERT_THAT(faults(c), IsEmpty());
   EXPECT_EQ(c.text("deployment.mode"), "local");
@@ -44,7 +44,7 @@ TEST(config, defaults_stand_without_any_file) {
   EXPECT_THAT(c.modules(), IsEmpty());
 }
 
-TEST(config, values_lists_and_durations) {
+TEST(config, reads_values_lists_and_durations) {
   const auto c = with({"http.header_timeout_seconds=0.25", "auth.jwt.audience=web", "modules.path=/a:/b",
                        "http.cors.origins=[\"https://x\"]", "http.access_log=false"});
   ASSERT_THAT(faults(c), IsEmpty());
@@ -55,7 +55,7 @@ TEST(config, values_lists_and_durations) {
   EXPECT_FALSE(c.flag("http.access_log"));
 }
 
-TEST(config, variables_without_room_in_the_configuration_are_warnings) {
+TEST(config, variables_that_match_no_setting_are_warnings) {
   auto c = with({}, {{"RUNYARD_MODULES__FOO", "1"},
                      {"RUNYARD_AUTH__ISSUERS__A", "1"},
                      {"RUNYARD_LOG__LEVEL__X", "1"},
@@ -86,7 +86,7 @@ TEST(config, a_numeric_looking_secret_stays_text) {
   EXPECT_EQ(c.text("auth.jwt.hs256_secret"), "00123456789012345678901234567890");
 }
 
-TEST(config, host_faults_come_all_at_once) {
+TEST(config, all_host_faults_are_reported_together) {
   const auto c = with({"http.lsiten=x", "deployment.mode=prod", "http.base_path=api/", "log.level=loud", "nosuch=1"});
   EXPECT_THAT(faults(c),
               ElementsAre(HasSubstr("--set: http.lsiten: unknown key; did you mean \"listen\"?"),
@@ -95,14 +95,14 @@ TEST(config, host_faults_come_all_at_once) {
       << "unknown tables wait until the modules are known";
 }
 
-TEST(config, settings_that_need_each_other) {
+TEST(config, settings_that_require_each_other_are_checked) {
   EXPECT_THAT(faults(with({"http.tls.cert=c.pem"})),
               ElementsAre("--set: http.tls.key: is required together with http.tls.cert"));
   EXPECT_THAT(faults(with({"auth.jwt.jwks_url=https://x/y", "auth.jwt.jwks_file=z"})),
               ElementsAre("--set: auth.jwt.jwks_file: cannot be combined with auth.jwt.jwks_url; keep one"));
 }
 
-TEST(config, a_sentence_that_begins_with_a_setting_is_placed_where_that_was_set) {
+TEST(config, a_message_that_begins_with_a_setting_gets_its_position) {
   const std::string file = testing::TempDir() + "ry_config_place.toml";
   std::ofstream(file) << "[runs]\n"
                          "steps = 1\n"
@@ -143,7 +143,7 @@ TEST(config, tables_of_unknown_modules_are_refused) {
                                      "mean \"agents\"?"));
 }
 
-TEST(config, a_module_that_belongs_to_another_may_be_written_within_it) {
+TEST(config, a_nested_table_configures_the_module_with_the_joined_name) {
   const std::vector<std::string> names = {"mcp", "mcp_json", "mcp_http"};
   const auto* outer = R"({"type":"object","properties":{"n":{"type":"integer"}}})";
   const auto* inner = R"({"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}})";
@@ -196,7 +196,7 @@ TEST(config, unused_settings_are_reported) {
   EXPECT_THAT(faults(c), IsEmpty());
 }
 
-TEST(config, a_schema_that_cannot_be_used_is_a_fault_of_the_module) {
+TEST(config, an_invalid_schema_is_a_fault_of_the_module) {
   auto c = with({});
   EXPECT_FALSE(c.module_settings("m", "{"));
   EXPECT_FALSE(c.module_settings("m", R"({"type":"thing"})"));
@@ -251,7 +251,7 @@ TEST(shipped_file, documents_every_key_with_its_default) {
   }
 }
 
-TEST(shipped_file, is_valid_as_it_is) {
+TEST(shipped_file, is_valid_unchanged) {
   const config c({RY_CONF_DIR "/runyard.toml", {}}, {}, places);
   EXPECT_THAT(faults(c), IsEmpty());
   std::set<std::string> enabled;

@@ -68,7 +68,7 @@ providers = {openai = {kind = "openai"}}
           "f:5:10: llm.share.taem: \"taem\" is not a known tier; did you mean \"team\"?"));
 }
 
-TEST(name_check, predefined_names_count_without_their_table) {
+TEST(name_check, predefined_names_are_valid_without_their_table) {
   EXPECT_THAT(faults_of("[plans]\n[llm]\nshare = {free = 1, fre = 2}\n"),
               testing::ElementsAre("f:3:20: llm.share.fre: \"fre\" is not a known tier; did you mean \"free\"?"));
 }
@@ -78,7 +78,7 @@ TEST(name_check, a_kind_that_nothing_defines_is_not_checked) {
   EXPECT_THAT(faults_of("[plans.tiers.team]\nmodels = [\"anything\"]\n"), IsEmpty());
 }
 
-TEST(name_check, rules_of_a_schema_are_checked) {
+TEST(name_check, schema_keywords_are_validated) {
   const auto fault = [](const char* schema) { return schema_fault(boost::json::parse(schema)); };
   EXPECT_EQ(fault(R"({"defines":{"kind":"a.b","predefined":["x"]}})"), "");
   EXPECT_NE(fault(R"({"defines":"a.b"})"), "");

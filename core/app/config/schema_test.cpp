@@ -51,7 +51,7 @@ TEST(schema, fills_defaults_everywhere) {
   EXPECT_EQ(json::serialize(r.value), R"({"port":8080,"on":false,"deep":{"x":1},"providers":{}})");
 }
 
-TEST(schema, a_table_with_a_required_key_is_not_invented) {
+TEST(schema, a_missing_table_with_a_required_key_gets_no_defaults) {
   EXPECT_FALSE(run("", sample).value.as_object().contains("strict"));
   EXPECT_THAT(run("[strict]\n", sample).faults, ElementsAre("f:1:2: strict.id: is required"));
 }
@@ -84,7 +84,7 @@ TEST(schema, integers_pass_as_numbers_and_length_counts_characters) {
   EXPECT_THAT(r.faults, IsEmpty());
 }
 
-TEST(schema, values_from_outside_take_the_wanted_type) {
+TEST(schema, text_values_are_converted_to_the_schema_type) {
   const auto r = run("port = \"${N}\"\non = \"${T}\"\n", sample, {"name=true", "tags=a, b", "rate=1", "deep.y=0042"});
   EXPECT_THAT(r.faults, IsEmpty());
   EXPECT_EQ(r.value.at("port"), 7);
@@ -117,7 +117,7 @@ TEST(schema, a_wrong_value_is_explained) {
   EXPECT_EQ(fault("x = \"\"\n", R"({"type":"string","minLength":1})"), "f:1:1: x: must have at least 1 character");
 }
 
-TEST(schema, additional_properties) {
+TEST(schema, checks_additional_properties) {
   EXPECT_THAT(run("a = 1\n", R"({"type":"object","additionalProperties":true})").faults, IsEmpty());
   EXPECT_THAT(run("a = 1\n", R"({"type":"object"})").faults, ElementsAre("f:1:1: a: unknown key"));
   EXPECT_THAT(run("a = 1\n", R"({"type":"object","additionalProperties":{"type":"string"}})").faults,
@@ -138,7 +138,7 @@ TEST(schema, a_nul_in_a_string_is_refused) {
               ::testing::Contains("f:1:1: name: must not contain a NUL character"));
 }
 
-TEST(schema, a_long_text_does_not_meet_the_pattern_engine) {
+TEST(schema, a_long_text_is_not_matched_against_the_pattern) {
   const auto r = run("name = \"" + std::string(200'000, 'a') + "\"\n",
                      R"({"type":"object","properties":{"name":{"type":"string","pattern":"^(a|b)*$"}}})");
   EXPECT_EQ(r.faults.size(), 1u);
@@ -180,7 +180,7 @@ TEST(schema, the_user_info_of_a_url_is_a_secret) {
   EXPECT_THAT(secrets(value, schema), UnorderedElementsAre("ann:hunt:er22", "hunt:er22"));
 }
 
-TEST(schema, names_of_drivers_must_be_loaded) {
+TEST(schema, drivers_named_in_settings_must_be_loaded) {
   const auto schema = json::parse(
       R"({"type":"object","properties":{"p":{"type":"object","additionalProperties":{
           "type":"object","properties":{"kind":{"type":"string","driver_of":"llm.provider/1"}}}}}})");
@@ -209,7 +209,7 @@ TEST(schema, faults_never_show_a_secret) {
   for (const auto& f : r.faults) EXPECT_EQ(f.find("hunter"), std::string::npos) << f;
 }
 
-TEST(schema, its_own_faults) {
+TEST(schema, faults_in_the_schema_itself_are_reported) {
   const auto fault = [](std::string_view text) { return schema_fault(json::parse(text)); };
   EXPECT_EQ(fault(sample), "");
   EXPECT_EQ(fault("[]"), "the top level: must be an object");
@@ -226,7 +226,7 @@ TEST(schema, its_own_faults) {
   EXPECT_EQ(fault(R"({"additionalProperties":"x"})"), ".*: must be an object");
 }
 
-TEST(schema, a_limit_names_its_resource) {
+TEST(schema, limit_annotations_are_validated) {
   const auto fault = [](const std::string& limit) {
     return schema_fault(
         json::parse(R"({"type":"object","properties":{"n":{"type":"integer","limit":)" + limit + "}}}"));

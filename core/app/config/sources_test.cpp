@@ -43,7 +43,7 @@ TEST(key, reads_dotted_and_quoted_parts) {
   EXPECT_EQ(to_text({"http", "origins", "[1]"}), "http.origins[1]");
 }
 
-TEST(toml, remembers_the_location_of_a_key) {
+TEST(toml, records_the_location_of_a_key) {
   problems p;
   const auto tree = parse_toml("# c\n[http]\n  listen = \"x\"\n[http.tls]\ncert='y'\n", "c.toml", {}, p);
   EXPECT_THAT(p, IsEmpty());
@@ -103,7 +103,7 @@ TEST(toml, a_syntax_error_never_quotes_a_value) {
   }
 }
 
-TEST(toml, types) {
+TEST(toml, reads_all_types) {
   problems p;
   const auto tree = parse_toml("i = 42\nf = 1.5\nb = true\nl = [1, \"x\"]\nd = \"2026-01-02\"\nh = 0xff\n", "c", {}, p);
   EXPECT_THAT(p, IsEmpty());
@@ -117,7 +117,7 @@ TEST(toml, types) {
   EXPECT_THAT(formatted(p), ElementsAre("c:1:5: x: must be a finite number"));
 }
 
-TEST(toml, dates_and_times_are_no_settings) {
+TEST(toml, dates_and_times_are_rejected) {
   problems p;
   parse_toml("a = 2026-01-02\n[b]\nc = [\"x\", 10:30:00]\nd = 2026-01-02T10:30:00Z\n", "c.toml", {}, p);
   const std::string no = "is a date or time, but no setting has this type; put the value in quotes";
@@ -151,7 +151,7 @@ TEST(substitution, a_missing_variable_is_named) {
   EXPECT_THAT(p[1].format(), HasSubstr("c:3:5: a.c: \"${\" without \"}\""));
 }
 
-TEST(environment_overrides, name_a_key_by_double_underscores) {
+TEST(environment_overrides, separate_the_parts_of_a_key_by_double_underscores) {
   problems p;
   auto tree = parse_toml("[http]\nlisten = \"a\"\n[runs.models]\nFast = \"x\"\n", "c", {}, p);
   apply_environment(tree,
@@ -176,7 +176,7 @@ TEST(environment_overrides, name_a_key_by_double_underscores) {
   EXPECT_THAT(tree.members, SizeIs(3));
 }
 
-TEST(environment_overrides, reach_keys_that_no_variable_can_spell) {
+TEST(environment_overrides, match_keys_with_characters_that_variables_cannot_contain) {
   problems p;
   auto tree = parse_toml(
       "[runs.models]\n\"runyard/basic\" = \"a\"\nmy-model = \"b\"\nx_y = \"c\"\n\"x/y\" = \"d\"\n\"p.q\" = \"e\"\np-q = \"f\"\n",
@@ -197,7 +197,7 @@ TEST(environment_overrides, reach_keys_that_no_variable_can_spell) {
                                         "which distinguishes them"));
 }
 
-TEST(environment_overrides, a_variable_that_names_no_key_is_a_warning_with_the_right_one) {
+TEST(environment_overrides, an_unknown_variable_is_a_warning_with_a_suggestion) {
   const known_keys known{{"http", "data_dir", "database"},
                          {"http.listen", "http.base_path", "data_dir", "database.url"}};
   const auto said = [&](const std::string& variable) {
@@ -260,7 +260,7 @@ TEST(overrides, are_toml_values_or_strings) {
   EXPECT_EQ(at(tree, {"q", "a=b"})->scalar, 1);
 }
 
-TEST(overrides, malformed) {
+TEST(overrides, malformed_ones_are_rejected) {
   for (const auto* bad : {"novalue", "=x", "a..b=1", ""}) {
     problems p;
     node tree;
@@ -285,7 +285,7 @@ class files : public ::testing::Test {
   std::filesystem::path dir_;
 };
 
-TEST_F(files, later_sources_win) {
+TEST_F(files, later_sources_take_precedence) {
   write("r.toml", "k.a = 1\nk.b = 1\nk.c = 1\nk.d = 1\nlist = [1, 2]\n");
   write("modules.d/20.toml", "k.b = 3\nk.c = 3\nk.d = 3\n");
   write("modules.d/10.toml", "k.b = 2\nlist = [3]\n");
@@ -304,7 +304,7 @@ TEST_F(files, later_sources_win) {
   EXPECT_EQ(at(tree, {"k", "b"})->where, (dir_ / "modules.d/20.toml").string() + ":1:3");
 }
 
-TEST(toml, a_text_on_which_the_parser_asserts_is_a_fault) {
+TEST(toml, a_parser_assertion_is_reported_as_a_fault) {
   problems p;
   (void)parse_toml("port = 1\n[[[[http]\ntls = 'x'\n", "f", {}, p);
   ASSERT_THAT(p, SizeIs(1));

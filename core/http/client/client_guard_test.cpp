@@ -54,7 +54,7 @@ TEST(client_guard, refuses_literals_names_and_resolved_addresses) {
   EXPECT_EQ(w.run({.url = "http://127.0.0.1" + port, .flags = RY_CLIENT_OPERATOR_URL})->body, "ok");
 }
 
-TEST(client_guard, refuses_public_addresses_of_the_machines_own_interfaces) {
+TEST(client_guard, rejects_public_addresses_of_local_interfaces) {
   auto s = guarded([](const std::string& host) {
     return host == "own.example" ? ips({"93.184.216.34"}) : ips({"2606:2800:220::1", "93.184.216.35"});
   });
@@ -83,7 +83,7 @@ TEST(client_guard, an_operators_connection_is_not_shared_with_guarded_requests) 
   EXPECT_EQ(w.run({.url = url})->status, RY_PERMISSION_DENIED);
 }
 
-TEST(client_guard, check_url_judges_the_literal_form) {
+TEST(client_guard, check_url_checks_only_literal_addresses_and_known_names) {
   world w(guarded([](const std::string&) { return ips({}); }));
   const auto check = [&](std::string_view url) {
     return ry::http::http_client_v1().check_url(&w.host, ry::core::view(url));
@@ -99,7 +99,7 @@ TEST(client_guard, check_url_judges_the_literal_form) {
             RY_OK);
 }
 
-TEST(client_guard, a_slow_lookup_extends_no_deadline_and_blocks_no_other_request) {
+TEST(client_guard, a_slow_lookup_does_not_extend_deadlines_or_block_other_requests) {
   std::promise<void> release;
   auto released = release.get_future().share();
   server s([](peer& p) {
@@ -129,7 +129,7 @@ TEST(client_guard, a_slow_lookup_extends_no_deadline_and_blocks_no_other_request
   release.set_value();  // the lookup ends after the client is destroyed
 }
 
-TEST(client_guard, unanswered_lookups_delay_neither_the_operator_nor_later_users) {
+TEST(client_guard, unanswered_lookups_do_not_delay_operator_requests_or_later_requests) {
   std::promise<void> release;
   auto released = release.get_future().share();
   std::atomic<int> looked_up{0};

@@ -83,7 +83,7 @@ std::function<void(peer&)> serves_tls(const identity& id, SSL_CTX* ctx) {
   };
 }
 
-TEST(client_proxy, http_urls_go_in_the_absolute_form) {
+TEST(client_proxy, http_urls_use_the_absolute_form) {
   test_proxy via;
   world w(without_names());
   const auto a = w.run({.url = "http://model.example/v1?x=1", .proxy = via.address("ann:pw@"), .flags = operators});
@@ -95,7 +95,7 @@ TEST(client_proxy, http_urls_go_in_the_absolute_form) {
   EXPECT_TRUE(has(via.head(0), "\r\nProxy-Authorization: Basic YW5uOnB3\r\n")) << via.head(0);
 }
 
-TEST(client_proxy, https_urls_go_through_a_tunnel) {
+TEST(client_proxy, https_urls_use_a_tunnel) {
   ::signal(SIGPIPE, SIG_IGN);
   const identity id("DNS:model.example");
   const ctx_ptr ctx(SSL_CTX_new(TLS_server_method()));
@@ -144,7 +144,7 @@ TEST(client_proxy, connections_are_not_shared_between_proxies) {
   EXPECT_EQ(one.tcp.connections, 3) << "drop_idle() closes connections through proxies too";
 }
 
-TEST(client_proxy, refusals_name_the_proxy_and_no_credentials) {
+TEST(client_proxy, errors_name_the_proxy_but_not_its_credentials) {
   const struct {
     const char* answer;
     ry_status status;
@@ -182,7 +182,7 @@ TEST(client_proxy, refusals_name_the_proxy_and_no_credentials) {
   EXPECT_EQ(a->heads, 0);
 }
 
-TEST(client_proxy, a_silent_proxy_counts_to_the_connect_timeout) {
+TEST(client_proxy, the_connect_timeout_covers_a_silent_proxy) {
   server silent([](peer& p) { p.closed_within(5000); });
   world w(without_names());
   const auto a = w.run({.url = "https://model.example/", .proxy = silent.url(), .flags = operators, .connect_ms = 150});
@@ -190,7 +190,7 @@ TEST(client_proxy, a_silent_proxy_counts_to_the_connect_timeout) {
   EXPECT_TRUE(has(a->message, "through the proxy 127.0.0.1:")) << a->message;
 }
 
-TEST(client_proxy, requests_of_users_use_none) {
+TEST(client_proxy, requests_to_user_urls_use_no_proxy) {
   test_proxy via;
   client_settings s = without_names(address_guard::on);
   s.proxies = environment_proxies({via.address(), via.address(), ""});
@@ -204,7 +204,7 @@ TEST(client_proxy, requests_of_users_use_none) {
   EXPECT_EQ(via.count(), 0u);
 }
 
-TEST(client_proxy, the_environments_proxy_is_used_when_it_is_asked_for) {
+TEST(client_proxy, the_environment_proxy_is_used_when_requested) {
   test_proxy via, own;
   server direct([](peer& p) {
     while (!p.request().empty()) p.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\ndirect");
@@ -224,7 +224,7 @@ TEST(client_proxy, the_environments_proxy_is_used_when_it_is_asked_for) {
   EXPECT_TRUE(has(bad->message, "HTTPS_PROXY") && !has(bad->message, "where")) << bad->message;
 }
 
-TEST(client_proxy, an_old_request_has_none) {
+TEST(client_proxy, a_request_struct_of_an_older_version_has_no_proxy) {
   test_proxy via;
   world w(without_names());
   const std::string url = via.address() + "/";

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr std::string_view ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-TEST(client, sends_a_request_and_streams_the_answer) {
+TEST(client, sends_a_request_and_streams_the_response) {
   std::string seen;
   server s([&](peer& p) {
     seen = p.request();
@@ -114,7 +114,7 @@ TEST(client, retries_a_stale_connection_only_when_it_is_safe) {
   EXPECT_EQ(s.connections, 2);
 }
 
-TEST(client, a_repeatable_post_is_sent_again_when_a_pooled_connection_breaks) {
+TEST(client, a_repeatable_post_is_retried_when_a_pooled_connection_breaks) {
   server s([](peer& p) {
     p.request();
     p.send(ok);
@@ -127,7 +127,7 @@ TEST(client, a_repeatable_post_is_sent_again_when_a_pooled_connection_breaks) {
   EXPECT_EQ(s.connections, 3);
 }
 
-TEST(client, notices_a_connection_that_closed_while_idle) {
+TEST(client, detects_a_connection_that_closed_while_idle) {
   server s([](peer& p) {
     p.request();
     p.send(ok);
@@ -182,7 +182,7 @@ TEST(client, reports_protocol_violations_of_servers) {
   }
 }
 
-TEST(client, ends_on_endless_heads) {
+TEST(client, fails_on_an_endless_response_head) {
   for (const char* piece : {"HTTP/1.1 100 Continue\r\n\r\n", "X-Y: 0123456789\r\n"}) {
     server s([&](peer& p) {
       p.request();
@@ -196,7 +196,7 @@ TEST(client, ends_on_endless_heads) {
   }
 }
 
-TEST(client, limits_the_size_of_an_answer) {
+TEST(client, limits_the_size_of_a_response) {
   server s([](peer& p) {
     p.request();
     p.send("HTTP/1.1 200 OK\r\n\r\n");
@@ -210,7 +210,7 @@ TEST(client, limits_the_size_of_an_answer) {
   EXPECT_LE(a->body.size(), 50'000u);
 }
 
-TEST(client, deadlines_hold) {
+TEST(client, deadlines_are_enforced) {
   server silent([](peer& p) { p.closed_within(5000); });
   server trickle([](peer& p) {
     p.request();
@@ -231,7 +231,7 @@ TEST(client, deadlines_hold) {
   EXPECT_GT(a->body.size(), 3u);
 }
 
-TEST(client, pieces_in_time_move_the_idle_deadline) {
+TEST(client, received_data_extends_the_idle_deadline) {
   server s([](peer& p) {
     p.request();
     p.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n");
@@ -264,7 +264,7 @@ TEST(client, cancel_closes_the_connection_before_it_ends) {
   EXPECT_EQ(a->dones, 1);
 }
 
-TEST(client, stop_ends_everything) {
+TEST(client, stop_cancels_all_requests) {
   server s([](peer& p) { p.closed_within(5000); });
   world w({ry::http::address_guard::off}, 2);
   std::vector<std::shared_ptr<answer>> all;
@@ -277,7 +277,7 @@ TEST(client, stop_ends_everything) {
   EXPECT_EQ(w.start({.url = s.url()})->status, RY_UNAVAILABLE);
 }
 
-TEST(client, pause_stops_reading_and_resume_goes_on) {
+TEST(client, pause_stops_reading_and_resume_continues) {
   constexpr std::size_t size = 8 << 20;
   std::atomic<std::size_t> sent{0};
   server s([&](peer& p) {
@@ -307,7 +307,7 @@ TEST(client, pause_stops_reading_and_resume_goes_on) {
   EXPECT_EQ(a->body.size(), size);
 }
 
-TEST(client, a_pause_on_the_last_piece_delays_the_end) {
+TEST(client, a_pause_on_the_last_piece_delays_the_completion) {
   server s([](peer& p) {
     while (!p.request().empty()) p.send(ok);
   });
@@ -331,7 +331,7 @@ TEST(client, the_receiver_can_abort) {
   EXPECT_EQ(a->status, RY_DATA_LOSS);
 }
 
-TEST(client, an_early_answer_to_a_large_body_is_delivered) {
+TEST(client, an_early_response_to_a_large_body_is_delivered) {
   server s([](peer& p) {
     p.send("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig");
     p.closed_within(300);
@@ -354,7 +354,7 @@ TEST(client, sends_large_bodies) {
   EXPECT_GT(seen.size(), std::size_t{5 << 20});
 }
 
-TEST(client, head_and_empty_answers) {
+TEST(client, responses_to_head_and_empty_responses_are_complete) {
   server s([](peer& p) {
     for (std::string r = p.request(); !r.empty(); r = p.request())
       p.send(r[0] == 'H' ? "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n" : "HTTP/1.1 204 No\r\n\r\n");
@@ -412,7 +412,7 @@ TEST(client, follows_redirects_on_the_same_host_only) {
       302u);
 }
 
-TEST(client, refuses_requests_it_cannot_send) {
+TEST(client, rejects_requests_that_cannot_be_sent) {
   world w;
   EXPECT_EQ(w.run({.url = "ftp://h/"})->reason, "http_client.url");
   EXPECT_EQ(w.run({.method = "CONNECT", .url = "http://h/"})->reason, "http_client.request");
@@ -436,7 +436,7 @@ TEST(client, reports_a_refused_connection) {
   EXPECT_EQ(a->reason, "http_client.connect");
 }
 
-TEST(client, serves_many_streams_at_once) {
+TEST(client, serves_many_concurrent_streams) {
   constexpr int streams = 200, chunks = 50;
   server s([](peer& p) {
     p.request();
@@ -460,7 +460,7 @@ TEST(client, serves_many_streams_at_once) {
   EXPECT_EQ(w.http.stats().active, 0);
 }
 
-TEST(client, fetch_gathers_an_answer) {
+TEST(client, fetch_buffers_a_response) {
   server s([](peer& p) {
     p.request();
     p.send(ok);

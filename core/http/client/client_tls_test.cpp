@@ -50,7 +50,7 @@ TEST(client_tls, streams_and_reuses_connections) {
   }
 }
 
-TEST(client_tls, back_pressure_loses_nothing) {
+TEST(client_tls, backpressure_loses_no_data) {
   const identity id("DNS:tls.example");
   const trusting ca(id);
   constexpr std::size_t size = 1 << 20;
@@ -73,7 +73,7 @@ TEST(client_tls, back_pressure_loses_nothing) {
   EXPECT_EQ(a->body.size(), size);
 }
 
-TEST(client_tls, refuses_unverifiable_certificates) {
+TEST(client_tls, rejects_unverifiable_certificates) {
   const identity good("DNS:tls.example"), expired("DNS:tls.example", -3600), stranger("DNS:tls.example");
   const trusting ca(good), old(expired);
   const auto run = [](const identity& id, const trusting& t, const std::string& host) {
@@ -95,7 +95,7 @@ TEST(client_tls, refuses_unverifiable_certificates) {
   EXPECT_EQ(w.run({.url = "https://tls.example:" + std::to_string(plain.port) + "/"})->reason, "http_client.tls");
 }
 
-TEST(client_tls, an_end_without_notice_is_a_cut) {
+TEST(client_tls, an_end_without_close_notify_is_a_truncation) {
   const identity id("DNS:tls.example");
   const trusting ca(id);
   tls_server s(id, [](SSL* ssl) {

@@ -15,7 +15,7 @@ std::string verdict(const std::string& address) {
   return why ? std::string(*why) : "ok";
 }
 
-TEST(guard, refuses_every_address_that_is_not_public) {
+TEST(guard, rejects_every_address_that_is_not_public) {
   const struct {
     const char* address;
     const char* verdict;
@@ -94,7 +94,7 @@ TEST(guard, refuses_every_address_that_is_not_public) {
   for (const auto& r : rows) EXPECT_EQ(verdict(r.address), r.verdict) << r.address;
 }
 
-TEST(guard, refuses_local_and_metadata_names) {
+TEST(guard, rejects_local_and_metadata_names) {
   for (const char* n :
        {"localhost", "a.localhost", "printer.local", "metadata", "metadata.google.internal", "instance-data",
         "x.ec2.internal", "kubernetes.default.svc", "a.svc.cluster.local", "router.home.arpa"})
@@ -103,7 +103,7 @@ TEST(guard, refuses_local_and_metadata_names) {
     EXPECT_FALSE(refused_name(n)) << n;
 }
 
-TEST(guard, reads_every_literal_form_of_an_address) {
+TEST(guard, parses_every_literal_form_of_an_address) {
   const struct {
     const char* text;
     const char* address;  // empty: a name; "-": refused

@@ -36,7 +36,7 @@ TEST(proxy, reads_addresses_and_credentials) {
   EXPECT_EQ(read("http://ann@10.0.0.1:8080"), "10.0.0.1:8080|Basic YW5uOg==");
 }
 
-TEST(proxy, refuses_others_without_repeating_them) {
+TEST(proxy, rejects_invalid_proxies_without_echoing_credentials) {
   for (const char* text :
        {"https://ann:secret@proxy.example", "socks5://ann:secret@proxy.example", "http://", "http://ann:secret@",
         "http://ann:secret@proxy.example:0", "http://ann:secret@proxy.example:99999", "http://ann:secret@proxy example",
@@ -47,7 +47,7 @@ TEST(proxy, refuses_others_without_repeating_them) {
   }
 }
 
-TEST(proxy, connections_of_other_credentials_are_others) {
+TEST(proxy, connections_are_not_shared_between_credentials) {
   const auto key = [](const char* text) { return std::get<proxy>(parse_proxy(text)).key(); };
   EXPECT_EQ(key("http://a:b@p:1"), key("http://a:b@P:1/"));
   EXPECT_NE(key("http://a:b@p:1"), key("http://a:c@p:1"));
@@ -65,7 +65,7 @@ TEST(environment_proxies, choose_by_scheme) {
   EXPECT_EQ(chosen(environment_proxies(), "https://a.example/"), "direct");
 }
 
-TEST(environment_proxies, exceptions) {
+TEST(environment_proxies, no_proxy) {
   const struct {
     const char* except;
     const char* url;
@@ -105,7 +105,7 @@ TEST(environment_proxies, exceptions) {
         << r.except << " " << r.url;
 }
 
-TEST(environment_proxies, one_that_cannot_be_used_fails_its_requests) {
+TEST(environment_proxies, requests_fail_if_their_proxy_is_unusable) {
   const environment_proxies bad({"", "socks5://u:secret@p:1", "example.org"});
   EXPECT_EQ(chosen(bad, "http://a.example/"), "direct");
   EXPECT_EQ(chosen(bad, "https://example.org/"), "direct");

@@ -127,7 +127,7 @@ struct resolver_test : testing::Test {
   }
 };
 
-TEST_F(resolver_test, users_names_leave_threads_to_the_operators) {
+TEST_F(resolver_test, names_of_users_leave_threads_to_the_operator) {
   std::vector<std::shared_ptr<waiter>> silent;
   for (int i = 0; i < 300; ++i) silent.push_back(ask("silent" + std::to_string(i) + ".example"));
   for (int i = 0; i < 20; ++i) {
@@ -145,7 +145,7 @@ TEST_F(resolver_test, users_names_leave_threads_to_the_operators) {
   EXPECT_TRUE(user->found());
 }
 
-TEST_F(resolver_test, names_of_one_site_leave_threads_to_those_of_others) {
+TEST_F(resolver_test, names_of_one_site_leave_threads_to_other_sites) {
   std::vector<std::shared_ptr<waiter>> silent;
   for (int i = 0; i < 40; ++i) silent.push_back(ask("silent" + std::to_string(i) + ".slow.test"));
   ASSERT_TRUE(server.wait_asked(schedule_limits.of_site));
@@ -159,7 +159,7 @@ TEST_F(resolver_test, names_of_one_site_leave_threads_to_those_of_others) {
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
 }
 
-TEST_F(resolver_test, sites_that_were_slow_share_some_threads) {
+TEST_F(resolver_test, slow_sites_share_a_few_threads) {
   names = std::make_unique<resolver>(server.lookup(), resolver::options{.slow = milliseconds(0)});
   std::vector<std::shared_ptr<waiter>> silent;
   for (int i = 0; i < 12; ++i) silent.push_back(ask("silent.s" + std::to_string(i) + ".test"));
@@ -177,7 +177,7 @@ TEST_F(resolver_test, sites_that_were_slow_share_some_threads) {
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
 }
 
-TEST_F(resolver_test, a_name_that_was_not_answered_for_in_time_fails_at_once_for_a_while) {
+TEST_F(resolver_test, an_unanswered_name_fails_immediately_for_a_while) {
   names = std::make_unique<resolver>(server.lookup(),
                                      resolver::options{.slow = milliseconds(0), .remembered = milliseconds(300)});
   const auto first = ask("silent.test");
@@ -220,7 +220,7 @@ TEST_F(resolver_test, names_answered_late_make_their_site_and_account_slow) {
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
 }
 
-TEST_F(resolver_test, one_site_has_a_share_of_the_queue) {
+TEST_F(resolver_test, one_site_cannot_fill_the_queue) {
   const auto busy = occupy();
   std::vector<std::shared_ptr<waiter>> queued;
   for (std::size_t i = 0; i < schedule_limits.waiting_of_account; ++i)
@@ -253,7 +253,7 @@ TEST_F(resolver_test, an_abandoned_name_is_not_looked_up) {
   EXPECT_TRUE(ask("gone3.example")->wait());
 }
 
-TEST_F(resolver_test, a_queued_name_of_a_user_is_the_operators_once_the_operator_asks) {
+TEST_F(resolver_test, a_queued_name_takes_precedence_once_the_operator_requests_it) {
   const auto busy = occupy();
   const auto user = ask("model.example");
   EXPECT_FALSE(user->wait(50));
@@ -284,7 +284,7 @@ TEST_F(resolver_test, abandoned_lookups_do_not_fill_the_queue) {
   for (const auto& w : queued) ASSERT_TRUE(w->wait());
 }
 
-TEST_F(resolver_test, overlapping_look_ups_of_one_name_are_made_once) {
+TEST_F(resolver_test, concurrent_lookups_of_one_name_are_single_flight) {
   const auto first = ask("silent.example");
   ASSERT_TRUE(server.wait_asked(1));
   const auto second = ask("silent.example");
@@ -357,7 +357,7 @@ TEST_F(resolver_test, an_account_with_too_many_waiting_names_is_refused_until_th
   EXPECT_TRUE(again->wait());
 }
 
-TEST_F(resolver_test, a_name_without_addresses_fails_at_once_for_a_short_while) {
+TEST_F(resolver_test, a_name_without_addresses_fails_immediately_for_a_short_while) {
   server.answer_all();  // "silent" names then have no addresses at once
   names = std::make_unique<resolver>(server.lookup(), resolver::options{.missing = milliseconds(300)});
   ASSERT_TRUE(ask("silent.example")->wait());
@@ -372,7 +372,7 @@ TEST_F(resolver_test, a_name_without_addresses_fails_at_once_for_a_short_while) 
 }
 
 // For the sanitizers: waiters appear and disappear during the lookups.
-TEST_F(resolver_test, many_may_ask_and_go_at_once) {
+TEST_F(resolver_test, waiters_may_appear_and_disappear_concurrently) {
   std::vector<std::thread> users;
   for (int t = 0; t < 4; ++t)
     users.emplace_back([this, t] {

@@ -90,12 +90,12 @@ TEST(response_reader, keeps_fields_and_reports_remaining_bytes) {
   EXPECT_EQ(r.head().find("x-b"), "");
 }
 
-TEST(response_reader, answer_to_head_has_no_body) {
+TEST(response_reader, response_to_head_has_no_body) {
   const auto r = read("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n", 7, response_reader::body_rule::head_only);
   EXPECT_EQ(r.last, outcome::done);
 }
 
-TEST(response_reader, refuses_hostile_answers) {
+TEST(response_reader, rejects_hostile_responses) {
   const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
   std::string many = "HTTP/1.1 200 OK\r\n";
   for (int i = 0; i < 600; ++i) many += "a: b\r\n";
@@ -145,7 +145,7 @@ TEST(response_reader, refuses_hostile_answers) {
     }
 }
 
-TEST(response_reader, a_cut_off_answer_is_not_complete) {
+TEST(response_reader, a_truncated_response_is_not_complete) {
   for (const char* text : {"HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx",
                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", "H"}) {
@@ -155,7 +155,7 @@ TEST(response_reader, a_cut_off_answer_is_not_complete) {
   }
 }
 
-TEST(response_reader, the_largest_head_is_read_in_pieces_too) {
+TEST(response_reader, the_largest_head_can_be_read_in_pieces) {
   const std::string begin = "HTTP/1.1 204 No Content\r\nX: ";
   for (const std::size_t more : {0u, 1u}) {
     const std::string text = begin + std::string(response_reader::max_head - begin.size() + more, 'x') + "\r\n\r\n";

@@ -51,7 +51,7 @@ TEST(target, refuses_urls_that_are_not_plain_http) {
   EXPECT_TRUE(std::holds_alternative<std::string>(parse_target("http://h/" + std::string(9000, 'a'))));
 }
 
-TEST(target, resolves_redirects_and_knows_the_same_host) {
+TEST(target, resolves_redirects_and_compares_hosts) {
   const auto base = std::get<target>(parse_target("http://example.com/a/b?c"));
   const auto at = [&](const char* loc) { return std::get<target>(resolve_location(base, loc)); };
   EXPECT_EQ(at("d").path, "/a/d");
