@@ -109,7 +109,7 @@ TEST_F(auth_test, own_tokens_are_accepted_without_any_configuration) {
   struct stat st {};
   ASSERT_EQ(stat((dir_ / "auth.key").c_str(), &st), 0);
   EXPECT_EQ(st.st_mode & 0777, 0600u);
-  EXPECT_EQ(ask(*make(), made.token).status, RY_OK) << "the key is kept";
+  EXPECT_EQ(ask(*make(), made.token).status, RY_OK) << "the key is persisted";
 
   now_ += 60 * second + settings_.main.leeway_s * second;
   EXPECT_FALSE(a->remembered(made.token));
@@ -125,14 +125,14 @@ TEST_F(auth_test, tokens_of_a_revoked_session_are_rejected_immediately) {
   for (const auto& t : {ended, other, without}) ASSERT_EQ(ask(*a, t).status, RY_OK);
 
   a->refuse_session("u", "one", now_ + 600 * second);
-  EXPECT_FALSE(a->remembered(ended)) << "also when it was remembered";
+  EXPECT_FALSE(a->remembered(ended)) << "even if it was cached";
   EXPECT_EQ(ask(*a, ended).status, RY_UNAUTHENTICATED);
   EXPECT_EQ(ask(*a, of(R"({"sub":"u","sid":"one","n":2})")).status, RY_UNAUTHENTICATED);
   EXPECT_EQ(ask(*a, other).status, RY_OK);
   EXPECT_EQ(ask(*a, without).status, RY_OK);
   now_ += 590 * second;
   a->refuse_session("u", "three", now_);
-  EXPECT_EQ(ask(*a, ended).status, RY_UNAUTHENTICATED) << "kept until the token expires";
+  EXPECT_EQ(ask(*a, ended).status, RY_UNAUTHENTICATED) << "the revocation is kept until the token expires";
 }
 
 TEST_F(auth_test, tokens_of_a_subject_issued_before_a_cutoff_are_rejected) {
@@ -152,7 +152,7 @@ TEST_F(auth_test, tokens_of_a_subject_issued_before_a_cutoff_are_rejected) {
 
   const auto before = a->ended_sessions();
   a->refuse_session("u", "", closed);
-  EXPECT_GT(a->ended_sessions(), before) << "open streams are looked at";
+  EXPECT_GT(a->ended_sessions(), before) << "so that open streams are rechecked";
   EXPECT_EQ(ask(*a, old).status, RY_UNAUTHENTICATED);
   EXPECT_EQ(a->authenticate_query(old_query, "/p").status, RY_UNAUTHENTICATED);
   EXPECT_EQ(ask(*a, later).status, RY_OK);
@@ -160,10 +160,10 @@ TEST_F(auth_test, tokens_of_a_subject_issued_before_a_cutoff_are_rejected) {
   EXPECT_EQ(ask(*a, other).status, RY_OK);
   now_ += 8 * 86'400 * second - 20 * second;
   a->refuse_session("u3", "", now_ + second);
-  EXPECT_EQ(ask(*a, old).status, RY_UNAUTHENTICATED) << "for as long as a query token may live";
+  EXPECT_EQ(ask(*a, old).status, RY_UNAUTHENTICATED) << "until the longest-lived query token has expired";
 
   a->refuse_session("u", "", now_ + second);
-  EXPECT_EQ(ask(*a, later).status, RY_UNAUTHENTICATED) << "a time in the future: all issued until now";
+  EXPECT_EQ(ask(*a, later).status, RY_UNAUTHENTICATED) << "a cutoff in the future covers all tokens issued so far";
 }
 
 TEST_F(auth_test, shared_secret_with_issuer_and_audience) {
@@ -232,9 +232,9 @@ TEST_F(auth_test, key_set_from_url_is_fetched_once_and_refreshed_for_an_unknown_
   EXPECT_EQ(ask(*a, old_token).status, RY_OK);
   EXPECT_EQ(ask(*a, second_key.sign("k2", claims())).status, RY_OK);
   EXPECT_EQ(provider_.fetches, 2);
-  EXPECT_FALSE(a->remembered(old_token)) << "its key is gone";
+  EXPECT_FALSE(a->remembered(old_token)) << "its key was removed";
   EXPECT_EQ(ask(*a, second_key.sign("k1", claims())).status, RY_UNAUTHENTICATED);
-  EXPECT_EQ(ask(*a, first.sign("k2", claims())).status, RY_UNAUTHENTICATED) << "not its key";
+  EXPECT_EQ(ask(*a, first.sign("k2", claims())).status, RY_UNAUTHENTICATED) << "signed with another key";
   EXPECT_EQ(provider_.fetches, 2);
 }
 
@@ -243,7 +243,7 @@ TEST_F(auth_test, stale_keys_are_used_while_the_provider_is_unreachable) {
   settings_.main.jwks_url = "https://id/jwks";
   provider_.error = "connection refused";
   const auto a = make();
-  EXPECT_EQ(ask(*a, key.sign("k1", claims())).status, RY_UNAVAILABLE) << "nothing is known yet";
+  EXPECT_EQ(ask(*a, key.sign("k1", claims())).status, RY_UNAVAILABLE) << "no key set was fetched yet";
   EXPECT_EQ(ask(*a, key.sign("k1", claims())).status, RY_UNAVAILABLE);
   EXPECT_EQ(provider_.fetches, 1);
 
@@ -257,7 +257,7 @@ TEST_F(auth_test, stale_keys_are_used_while_the_provider_is_unreachable) {
   EXPECT_EQ(ask(*a, key.sign("k1", claims(R"(,"n":2)"))).status, RY_OK);
   EXPECT_EQ(provider_.fetches, 3) << "refreshed in the background";
   EXPECT_EQ(ask(*a, key.sign("k1", claims(R"(,"n":3)"))).status, RY_OK);
-  EXPECT_EQ(ask(*a, hs256(claims())).status, RY_UNAUTHENTICATED) << "the public key is no secret";
+  EXPECT_EQ(ask(*a, hs256(claims())).status, RY_UNAUTHENTICATED) << "the public key must not be accepted as an HMAC secret";
 }
 
 TEST_F(auth_test, concurrent_waiters_share_one_fetch) {
@@ -311,7 +311,7 @@ TEST_F(auth_test, query_tokens_are_valid_for_exactly_one_path) {
   EXPECT_EQ(a->authenticate_query(token, "/agent-run/2/stream").status, RY_UNAUTHENTICATED);
   EXPECT_EQ(a->authenticate_query(token, "/agent-run/1/stream/").status, RY_UNAUTHENTICATED);
   EXPECT_EQ(a->authenticate_query(token, "").status, RY_UNAUTHENTICATED);
-  EXPECT_EQ(ask(*a, token).status, RY_UNAUTHENTICATED) << "no bearer token";
+  EXPECT_EQ(ask(*a, token).status, RY_UNAUTHENTICATED) << "a query token is not accepted as a bearer token";
   const auto bearer = a->mint_token({"u1", "", role::user, 60s}).token;
   EXPECT_EQ(a->authenticate_query(bearer, "/agent-run/1/stream").status, RY_UNAUTHENTICATED);
   now_ += 60 * second;
@@ -321,7 +321,7 @@ TEST_F(auth_test, query_tokens_are_valid_for_exactly_one_path) {
   now_ += (8 * 24 * 3600 - 1) * second;
   EXPECT_EQ(a->authenticate_query(long_one, "/p").status, RY_OK);
   now_ += second;
-  EXPECT_EQ(a->authenticate_query(long_one, "/p").status, RY_UNAUTHENTICATED) << "cut to eight days";
+  EXPECT_EQ(a->authenticate_query(long_one, "/p").status, RY_UNAUTHENTICATED) << "capped at eight days";
 }
 
 TEST_F(auth_test, query_tokens_are_revoked_with_their_session) {
@@ -339,8 +339,8 @@ TEST_F(auth_test, query_tokens_are_revoked_with_their_session) {
   a->refuse_session("u1", "one", now_ + 600 * second);
   EXPECT_GT(a->ended_sessions(), before);
   a->refuse_session("u1", "one", now_ + 600 * second);
-  EXPECT_EQ(a->ended_sessions(), before + 1) << "a repeat is no news";
-  EXPECT_TRUE(a->has_ended(*opened)) << "a stream that is open";
+  EXPECT_EQ(a->ended_sessions(), before + 1) << "repeating it has no effect";
+  EXPECT_TRUE(a->has_ended(*opened)) << "the caller of an open stream";
   EXPECT_EQ(a->authenticate_query(token, "/p").status, RY_UNAUTHENTICATED);
   EXPECT_EQ(a->authenticate_query(other, "/p").status, RY_OK);
 }

@@ -12,9 +12,9 @@ TEST(rejection_log, lines_are_rate_limited_and_the_budget_refills) {
   EXPECT_EQ(admitted, 20);
   for (int i = 0; i < 1000; ++i) admitted += log.admit(start + minute);
   EXPECT_EQ(admitted, 40);
-  EXPECT_FALSE(log.admit(start)) << "a clock that goes back brings no room";
+  EXPECT_FALSE(log.admit(start)) << "a clock that is set back refills nothing";
   for (int i = 0; i < 1000; ++i) admitted += log.admit(start + 100 * minute);
-  EXPECT_EQ(admitted, 60) << "room does not pile up";
+  EXPECT_EQ(admitted, 60) << "the budget does not accumulate";
 }
 
 TEST(rejection_log, quoted_input_is_short_and_printable) {

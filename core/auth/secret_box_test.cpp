@@ -45,7 +45,7 @@ TEST(secret_box, opens_only_unchanged_text_in_the_same_context) {
     auto damaged = sealed;
     damaged[i] = static_cast<char>(damaged[i] ^ 1);
     EXPECT_FALSE(box.open("mcp.header:1", damaged)) << "byte " << i;
-    EXPECT_FALSE(box.open("mcp.header:1", sealed.substr(0, i))) << "cut at " << i;
+    EXPECT_FALSE(box.open("mcp.header:1", sealed.substr(0, i))) << "truncated at " << i;
   }
   EXPECT_FALSE(box.open("mcp.header:1", sealed + "x"));
   EXPECT_EQ(box.open("c", box.seal("c", "")), "");

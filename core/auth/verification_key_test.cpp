@@ -49,7 +49,7 @@ TEST(verification_key, malformed_keys_are_refused) {
   EXPECT_FALSE(
       verification_key::from_certificate_pem("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"));
   EXPECT_FALSE(verification_key::from_ec("P-384", std::string(48, '\1'), std::string(48, '\1')))
-      << "no point of the curve";
+      << "not a point on the curve";
   EXPECT_FALSE(verification_key::from_ec("secp256k1", std::string(32, '\1'), std::string(32, '\1')));
   EXPECT_FALSE(verification_key::from_rsa(std::string(128, '\xff'), "\1\0\1")) << "1024 bits";
 }

@@ -426,7 +426,7 @@ TEST(conninfo, a_severed_server_is_tried_last) {
   EXPECT_EQ("host='b,c,a port='2,3,1 ", order(three, {"a", "192.0.2.1", "1"}));
   EXPECT_EQ("host='a,c,b port='1,3,2 ", order(three, {"b", "", "2"}));
   EXPECT_EQ("host='a,b,c port='1,2,3 ", order(three, {"c", "", "3"}));
-  EXPECT_EQ("host='a,b,c port='1,2,3 ", order(three, {"b", "", "9"})) << "none of them";
+  EXPECT_EQ("host='a,b,c port='1,2,3 ", order(three, {"b", "", "9"})) << "not one of the hosts";
   EXPECT_EQ("host='b,a port='5,5 ", order("host=a,b port=5", {"a", "", "5"}));
   EXPECT_EQ("host='b,a ", order("host=a,b", {"a", "", "5432"}));
   EXPECT_EQ("host='b,a hostaddr='192.0.2.2,192.0.2.1 ",
@@ -447,7 +447,7 @@ TEST(conninfo, adds_settings_and_hides_the_url_in_errors) {
   EXPECT_NE(info.find("target_session_attrs='read-write'"), std::string::npos)
       << "the address may lead to another server after a failover";
   const auto later = conninfo(s, session_settings::later);
-  EXPECT_NE(later.find("work_mem=8MB"), std::string::npos) << "the operator's own";
+  EXPECT_NE(later.find("work_mem=8MB"), std::string::npos) << "the operator's setting is kept";
   EXPECT_EQ(later.find("statement_timeout"), std::string::npos);
   s.url = "nonsense password secret";
   try {

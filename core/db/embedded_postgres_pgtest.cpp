@@ -162,7 +162,7 @@ TEST(embedded, a_lock_file_with_a_reused_process_id_does_not_prevent_the_start) 
   embedded_postgres neighbour({other.path});
   neighbour.start();
   starts_over_a_lock_file_of(postmaster(other));
-  EXPECT_EQ(ask(neighbour, "select 1"), "1") << "whose process is left alone";
+  EXPECT_EQ(ask(neighbour, "select 1"), "1") << "the other process must not be signalled";
 }
 
 TEST(embedded, a_lock_file_of_a_zombie_process_does_not_prevent_the_start) {
@@ -243,7 +243,7 @@ void make_stub_programs(const fs::path& bindir, const std::string& version) {
   fs::create_directories(bindir);
   std::ofstream(bindir / "postgres") << "#!/bin/sh\n[ \"$1\" = --version ] && echo 'postgres (PostgreSQL) " << version
                                      << "' && exit\necho 'stub " << version << " was started'\nexit 1\n";
-  std::ofstream(bindir / "initdb") << "#!/bin/sh\necho 'stub " << version << " makes no cluster' >&2\nexit 1\n";
+  std::ofstream(bindir / "initdb") << "#!/bin/sh\necho 'stub " << version << " creates no cluster' >&2\nexit 1\n";
   for (const char* name : {"postgres", "initdb"})
     fs::permissions(bindir / name, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
                                        fs::perms::others_read | fs::perms::others_exec);

@@ -193,7 +193,7 @@ TEST_F(migrations, a_repeatable_migration_with_a_higher_number_replaces_the_earl
   EXPECT_TRUE(migrator(settings(*d)).up(with_function("0003", "2")).applied.empty());
   const auto steps = migrator(settings(*d)).status(with_function("0003", "2"));
   EXPECT_EQ(std::count_if(steps.begin(), steps.end(), [](const auto& s) { return s.module == "shop"; }), 2)
-      << "the replaced one is not listed";
+      << "a replaced migration is not listed";
 }
 
 TEST_F(migrations, an_older_version_keeps_the_repeatable_migration_of_a_newer_one) {
@@ -241,7 +241,7 @@ TEST_F(migrations, a_table_of_an_older_host_gets_the_new_columns) {
   ask(*d, "insert into core.migration (module, id, checksum) values ('shop', '0009_old', 'x')");
   EXPECT_EQ(migrator(settings(*d)).status(version_1()).back().id, "0009_old");
   const auto report = migrator(settings(*d)).up(version_1());
-  EXPECT_FALSE(report.ok()) << "what an older host applied has served";
+  EXPECT_FALSE(report.ok()) << "migrations applied by an older host count as confirmed";
 }
 
 TEST_F(migrations, concurrent_nodes_apply_each_migration_once) {

@@ -102,7 +102,7 @@ TEST_F(a_hung_server, fails_waiting_calls_reports_unhealthy_and_recovers) {
   while (db->healthy() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(10ms);
   EXPECT_FALSE(db->healthy());
   auto late = ask();
-  ASSERT_EQ(std::future_status::ready, late.wait_for(20s)) << "what comes now fails sooner";
+  ASSERT_EQ(std::future_status::ready, late.wait_for(20s)) << "later calls fail sooner";
   EXPECT_EQ("unavailable", late.get());
   go_on();
   ASSERT_TRUE(db->wait_healthy(40s));
@@ -115,7 +115,7 @@ TEST_F(a_hung_server, is_detected_quickly) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_FALSE(db->responsive(500ms));
   EXPECT_FALSE(db->responsive(500ms));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s) << "the second answer comes at once";
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s) << "the second check returns immediately";
   go_on();
   ASSERT_TRUE(db->wait_healthy(40s));
   const auto end = std::chrono::steady_clock::now() + 40s;

@@ -313,7 +313,7 @@ TEST(bus, while_a_node_does_not_receive_the_bus_wakeups_go_through_the_database_
     t.between.set(t.at_b, false);
     at_once = wait_for([&] { return !t.a.hub.bus().received_by_all(); }, 1s);
   }
-  EXPECT_TRUE(at_once) << "it tells the others, who would find out after three seconds";
+  EXPECT_TRUE(at_once) << "it notifies the other nodes, which would detect it only after three seconds";
   t.b.hub.unsubscribe(s);
 }
 
@@ -403,7 +403,7 @@ TEST(bus, a_slow_loop_gets_a_wakeup_instead_of_an_unbounded_queue) {
     return !got.got.empty() && got.got.back().first == 1000;
   }));
   EXPECT_LE(got.size(), 129u) << "eight megabytes and one wake-up";
-  EXPECT_EQ(got.got.back().second, "") << "the reader has to look into its log";
+  EXPECT_EQ(got.got.back().second, "") << "the reader must read its log";
   EXPECT_GT(t.b.hub.stats().lagged, 800u);
   ASSERT_TRUE(wait_for([&] { return other.size() > 0; }));
   EXPECT_EQ(other.got[0], (std::pair<std::uint64_t, std::string>{0, ""}));

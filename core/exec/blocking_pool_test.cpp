@@ -26,7 +26,7 @@ TEST(blocking_pool, has_a_lower_priority_than_the_event_loops) {
   blocking_pool pool(1);
   ASSERT_EQ(pool.submit([&] { there.set_value(::getpriority(PRIO_PROCESS, 0)); }), submitted::yes);
   EXPECT_EQ(there.get_future().get(), std::min(here + 10, 19));
-  EXPECT_EQ(::getpriority(PRIO_PROCESS, 0), here) << "other threads keep theirs";
+  EXPECT_EQ(::getpriority(PRIO_PROCESS, 0), here) << "other threads keep their priority";
 }
 
 TEST(blocking_pool, rejects_work_over_its_limit) {

@@ -91,7 +91,7 @@ TEST_F(streams, an_unread_body_is_discarded) {
   });
   ASSERT_TRUE(eventually([&] { return pending.load() != nullptr; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_LT(w->srv->stats().bytes_in, 1u << 20) << "the client must be held back";
+  EXPECT_LT(w->srv->stats().bytes_in, 1u << 20) << "the server must apply backpressure";
   reply(pending, 403, "no");
   const auto r = c.read();
   EXPECT_EQ(403, r.status);
@@ -174,10 +174,10 @@ TEST_F(forms, fields_and_files_are_read) {
     EXPECT_EQ(200, r.status) << r.body;
     EXPECT_EQ("prompt=hello;files=@700000;files=@0;", r.body);
   }
-  EXPECT_TRUE(eventually([&] { return spooled() == 0; })) << "files go with their request";
+  EXPECT_TRUE(eventually([&] { return spooled() == 0; })) << "files are deleted with their request";
   EXPECT_EQ(200, c.ask(head("/keep", body.size()) + body).status);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ(2u, spooled()) << "but not those that the module took";
+  EXPECT_EQ(2u, spooled()) << "files that the module moved are kept";
   EXPECT_EQ("a=1 2;b=;", c.ask("POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: "
                                "application/x-www-form-urlencoded\r\nContent-Length: 8\r\n\r\na=1+2&b=")
                              .body);

@@ -294,7 +294,7 @@ TEST_F(limits, sizes_are_limited) {
             c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n" + std::string(1001, 'a')).status);
   EXPECT_EQ(200,
             c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'a')).status)
-      << "the small rest of the refused body is drained";
+      << "the small rest of the rejected body is discarded";
   EXPECT_EQ(413, client(*w).ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000000\r\n\r\n").status);
   EXPECT_EQ(413, client(*w)
                      .ask("POST /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -413,10 +413,10 @@ TEST_F(limits, the_server_recovers_when_descriptors_run_out) {
   a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   EXPECT_EQ(0, ::connect(probe, reinterpret_cast<sockaddr*>(&a), sizeof a));
   EXPECT_TRUE(eventually([&] { return w->srv->stats().refused > 0; }));
-  EXPECT_EQ(200, waiting.get("/hello").status) << "others are served meanwhile";
+  EXPECT_EQ(200, waiting.get("/hello").status) << "existing connections are served meanwhile";
   for (int fd : fds) ::close(fd);
   ::setrlimit(RLIMIT_NOFILE, &old);
-  EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 2; })) << "and then it is accepted";
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 2; })) << "the waiting connection is accepted afterwards";
   ::close(probe);
 }
 

@@ -29,7 +29,7 @@ TEST(quota, greedy_callers_leave_a_share_for_the_next_caller) {
     }
   EXPECT_LT(q.held(), 1000u);
   EXPECT_EQ(granted, q.take("e", 50));
-  EXPECT_EQ(total_full, q.take("a", 1)) << "who holds most is refused first";
+  EXPECT_EQ(total_full, q.take("a", 1)) << "the caller that holds most is rejected first";
 }
 
 TEST(quota, zero_means_no_limit) {
@@ -56,12 +56,12 @@ TEST(quota, a_hold_grows_shrinks_and_releases) {
   quota q({10, 0});
   {
     quota_hold hold;
-    EXPECT_EQ(granted, hold.resize(99)) << "not opened";
+    EXPECT_EQ(granted, hold.resize(99)) << "the hold was not opened";
     EXPECT_EQ(0u, hold.amount());
     hold.open(q, "a");
     EXPECT_EQ(granted, hold.resize(8));
     EXPECT_EQ(caller_full, hold.resize(11));
-    EXPECT_EQ(8u, hold.amount()) << "what it held stays";
+    EXPECT_EQ(8u, hold.amount()) << "the held amount is unchanged";
     EXPECT_EQ(granted, hold.resize(3));
     EXPECT_EQ(3u, q.held());
     quota_hold other = std::move(hold);

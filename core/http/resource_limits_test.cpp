@@ -81,8 +81,8 @@ TEST_F(resource_limits, unread_responses_are_limited_per_caller) {
   EXPECT_NE(refused.body.find(R"("error_code":"RESPONSE_BUFFER_LIMIT")"), std::string::npos) << refused.body;
   EXPECT_GE(w->srv->stats().unsent_bytes, 16u * 1024 * 1024);
   EXPECT_EQ(1u, w->srv->stats().unsent_refused);
-  EXPECT_EQ(200, client(*w).get("/hello").status) << "small answers are not concerned";
-  EXPECT_EQ(large, whole("/mine", "Authorization: Bearer good\r\n")) << "nor is another caller";
+  EXPECT_EQ(200, client(*w).get("/hello").status) << "small responses are not limited";
+  EXPECT_EQ(large, whole("/mine", "Authorization: Bearer good\r\n")) << "another caller is not limited";
   a.close();
   EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes < 12 * 1024 * 1024; }));
   EXPECT_EQ(large, whole("/big"));
@@ -95,8 +95,8 @@ TEST_F(resource_limits, unread_responses_are_limited_in_total) {
   start();
   client a(*w, 4096), b(*w, 4096), c(*w, 4096);
   EXPECT_EQ(200, begin(a, "/big"));
-  EXPECT_EQ(503, begin(b, "/big")) << "a caller has what is unused at most";
-  EXPECT_EQ(200, begin(c, "/mine", "Authorization: Bearer good\r\n")) << "so that something is left for the next";
+  EXPECT_EQ(503, begin(b, "/big")) << "a caller may hold at most the unused amount";
+  EXPECT_EQ(200, begin(c, "/mine", "Authorization: Bearer good\r\n")) << "so that the next caller gets a share";
 }
 
 TEST_F(resource_limits, an_unread_file_stays_on_disk) {
@@ -117,7 +117,7 @@ TEST_F(resource_limits, pipelined_responses_count_towards_the_limit) {
   start();
   client c(*w, 4096), d(*w);
   EXPECT_EQ(503, c.get("/big").status);
-  EXPECT_TRUE(c.ends()) << "what comes behind it is not served";
+  EXPECT_TRUE(c.ends()) << "the following requests are not served";
   EXPECT_EQ(200, d.get("/hello").status);
   EXPECT_EQ(0u, w->srv->stats().unsent_bytes);
 }
@@ -165,7 +165,7 @@ TEST_F(resource_limits, bodies_in_progress_are_limited) {
   EXPECT_EQ("5", refused.header("Retry-After"));
   EXPECT_NE(refused.body.find(R"("error_code":"UPLOAD_LIMIT")"), std::string::npos) << refused.body;
   EXPECT_TRUE(c.ends());
-  EXPECT_EQ("0123456789", d.ask(head + "0123456789").body) << "one that came whole needs no place";
+  EXPECT_EQ("0123456789", d.ask(head + "0123456789").body) << "a body that arrives with its head is not charged";
   a.send("456789");
   EXPECT_EQ("0123456789", a.read().body);
   b.reset();
@@ -209,7 +209,7 @@ TEST_F(resource_limits, spool_space_of_forms_is_limited) {
   a.reset();
   EXPECT_TRUE(eventually([&] { return w->srv->stats().spool_bytes == 0; }));
   EXPECT_EQ(200, client(*w).ask(head(whole.size()) + whole).status);
-  EXPECT_TRUE(eventually([&] { return std::filesystem::is_empty(w->spool); })) << "no file is left";
+  EXPECT_TRUE(eventually([&] { return std::filesystem::is_empty(w->spool); })) << "no spool file remains";
 }
 
 TEST_F(resource_limits, the_rate_of_a_body_is_measured_over_the_last_window) {
@@ -254,7 +254,7 @@ TEST_F(resource_limits, connections_per_address_are_limited) {
     EXPECT_TRUE(d.ends());
     client silent(*w), half(*w);
     half.send("GET /hel");
-    EXPECT_TRUE(silent.ends(4000)) << "it waits for no request for long";
+    EXPECT_TRUE(silent.ends(4000)) << "it waits for a request only briefly";
     EXPECT_TRUE(half.ends(4000));
   }
   EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 2; }));
@@ -268,7 +268,7 @@ TEST_F(resource_limits, one_address_leaves_connections_to_others) {
   start();
   std::list<client> crowd;
   for (int i = 0; i < 4; ++i) EXPECT_EQ(200, crowd.emplace_back(*w).get("/hello").status);
-  EXPECT_EQ(503, client(*w).get("/hello").status) << "it has as many as are left";
+  EXPECT_EQ(503, client(*w).get("/hello").status) << "the address gets the remaining connections";
   EXPECT_EQ(1u, w->srv->stats().connections_refused_by_address);
 }
 
@@ -298,7 +298,7 @@ TEST_F(resource_limits, an_ended_stream_counts_until_it_is_read) {
   start();
   client a(*w, 4096);
   EXPECT_EQ(200, begin(a, "/ended"));
-  EXPECT_TRUE(eventually([&] { return w->srv->stats().streams == 0; })) << "the request is over";
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().streams == 0; })) << "the request has ended";
   EXPECT_GE(w->srv->stats().unsent_bytes, large / 2);
   a.close();
   EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes == 0; }));
@@ -329,7 +329,7 @@ TEST_F(resource_limits, stream_readers_share_the_budget) {
     std::this_thread::sleep_for(1ms);
   }
   EXPECT_NE(RY_OK, last);
-  EXPECT_GT(written, 6 * 4 / 2) << "the kernel's buffer comes on top";
+  EXPECT_GT(written, 6 * 4 / 2) << "the kernel's buffer is not included";
   EXPECT_TRUE(eventually([&] { return w->srv->stats().streams_cut == 1; }));
   EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes == 0; }));
   api().stream_close(opened);

@@ -39,7 +39,7 @@ TEST(field_text, validates_names_and_values) {
   std::string controls;
   for (char c = 0; c < 0x20; ++c)
     if (c != '\t') controls += c;
-  EXPECT_EQ(not_in_values, controls + '\x7f') << "what no value may hold";
+  EXPECT_EQ(not_in_values, controls + '\x7f') << "bytes that no value may contain";
   EXPECT_FALSE(is_token(""));
   EXPECT_TRUE(is_field_value(""));
 }
@@ -78,7 +78,7 @@ TEST(addresses, the_client_address_is_found_behind_proxies) {
   const address_set none;
   const address_set some({"10.0.0.0/8", "::1", "fd00::/8"});
   EXPECT_EQ("9.9.9.9", client_address(none, "9.9.9.9", "1.1.1.1"));
-  EXPECT_EQ("9.9.9.9", client_address(some, "9.9.9.9", "1.1.1.1")) << "not from a proxy";
+  EXPECT_EQ("9.9.9.9", client_address(some, "9.9.9.9", "1.1.1.1")) << "the peer is not a trusted proxy";
   EXPECT_EQ("1.1.1.1", client_address(some, "10.0.0.1", "6.6.6.6, 1.1.1.1"));
   EXPECT_EQ("6.6.6.6", client_address(some, "::1", "6.6.6.6, 10.2.3.4, fd12::1"));
   EXPECT_EQ("10.0.0.1", client_address(some, "10.0.0.1", "rubbish"));
@@ -450,7 +450,7 @@ TEST(routes, a_trailing_slash_is_the_same_route) {
   EXPECT_EQ("GET, HEAD, OPTIONS", t.match("POST", "/agents/", v).allow);
   EXPECT_EQ("/page/", hit("/page/"));
   EXPECT_EQ("/files/{path...}", hit("/files/a/"));
-  EXPECT_EQ("a/", v.at(0)) << "a part of the path, not of the route";
+  EXPECT_EQ("a/", v.at(0)) << "part of the path parameter, not of the route";
   for (const char* other : {"/", "//", "/agents//", "/page", "/files", "/agents/x/y/"})
     EXPECT_EQ("-", hit(other)) << other;
 }
@@ -475,7 +475,7 @@ TEST(routes, parameters_must_be_valid_utf8) {
   EXPECT_EQ("first", bad("/pair/%ff/x"));
   EXPECT_EQ("first", bad("/pair/\xff/x"));
   EXPECT_EQ("second", bad("/pair/x/%ed%a0%80"));
-  EXPECT_EQ("first", bad("/pair/%c3/%a9")) << "halves do not make one";
+  EXPECT_EQ("first", bad("/pair/%c3/%a9")) << "two invalid halves do not form a valid character";
   EXPECT_EQ("rest", bad("/files/a/%c0%af"));
 }
 

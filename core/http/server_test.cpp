@@ -93,7 +93,7 @@ TEST(listener, a_second_listener_on_the_same_port_fails) {
   try {
     two.emplace("127.0.0.1", one.port());
   } catch (const std::runtime_error&) {
-    GTEST_SKIP() << "this system refuses the second bind already";
+    GTEST_SKIP() << "this system already rejects the second bind()";
   }
   world first, second;
   first.srv->start(std::move(one));
@@ -246,7 +246,7 @@ TEST_F(basic, a_second_response_is_rejected) {
   EXPECT_EQ(RY_FAILED_PRECONDITION, second);
   EXPECT_EQ(RY_INVALID_ARGUMENT, bad_header);
   EXPECT_EQ("one", c.get("/twice").body);
-  EXPECT_EQ(RY_FAILED_PRECONDITION, stale) << "the slot is in use again, the old handle is not";
+  EXPECT_EQ(RY_FAILED_PRECONDITION, stale) << "the slot is reused, the old handle stays invalid";
   EXPECT_GE(w->host.violations.load(), 2u);
 }
 
@@ -385,7 +385,7 @@ TEST_F(basic, cors_exposes_the_headers_of_the_host_and_of_the_route) {
   EXPECT_EQ(of_host + ", Idempotency-Replayed, ETag",
             c.get("/replayed", "Origin: https://app.example\r\n").header("Access-Control-Expose-Headers"));
   EXPECT_EQ(of_host, c.get("/nowhere", "Origin: https://app.example\r\n").header("Access-Control-Expose-Headers"))
-      << "errors too";
+      << "also for errors";
   EXPECT_EQ("", c.get("/hello", "Origin: https://evil.example\r\n").header("Access-Control-Expose-Headers"));
   EXPECT_EQ("", c.get("/hello").header("Access-Control-Expose-Headers"));
 }

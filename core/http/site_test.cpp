@@ -39,7 +39,7 @@ TEST(site, decides_which_origins_may_send_changes) {
   EXPECT_TRUE(s.may_change("", "127.0.0.1:8080", ""));
   EXPECT_TRUE(s.may_change("http://127.0.0.1:8080", "127.0.0.1:8080", ""));
   EXPECT_TRUE(s.may_change("http://localhost", "localhost:80", ""));
-  EXPECT_TRUE(s.may_change("https://LOCALHOST", "localhost:443", "")) << "behind a proxy with TLS";
+  EXPECT_TRUE(s.may_change("https://LOCALHOST", "localhost:443", "")) << "behind a TLS proxy";
   EXPECT_TRUE(s.may_change("http://[::1]:8080", "[::1]:8080", ""));
   EXPECT_TRUE(s.may_change("https://runs.example.org", "127.0.0.1:8080", "")) << "a proxy that rewrites Host";
   EXPECT_TRUE(s.may_change("https://app.example.org", "runs.example.org", "cross-site"));
@@ -50,7 +50,7 @@ TEST(site, decides_which_origins_may_send_changes) {
         "http://", "127.0.0.1:8080", "http://127.0.0.1:8080.evil.example", "chrome-extension://abc"})
     EXPECT_FALSE(s.may_change(origin, "127.0.0.1:8080", "")) << origin;
   EXPECT_FALSE(s.may_change("null", "127.0.0.1:8080", "cross-site"));
-  EXPECT_FALSE(s.may_change("http://evil.example", "127.0.0.1:8080", "same-origin")) << "the origin is believed first";
+  EXPECT_FALSE(s.may_change("http://evil.example", "127.0.0.1:8080", "same-origin")) << "Origin has precedence";
   EXPECT_TRUE(make({}, {}, {"null"}).may_change("null", "127.0.0.1:8080", ""));
   EXPECT_TRUE(make({}, {}, {"*"}).may_change("http://evil.example", "127.0.0.1:8080", ""));
 }
@@ -105,10 +105,10 @@ TEST_F(site_checks, foreign_hosts_are_rejected) {
   EXPECT_NE(refused.body.find("http.allowed_hosts"), std::string::npos) << refused.body;
   EXPECT_NE(refused.body.find(R"("error_code":"HOST_NOT_ALLOWED")"), std::string::npos) << refused.body;
   EXPECT_EQ(403, ask("GET", "evil.example").status);
-  EXPECT_EQ(403, ask("GET", "127.0.0.1", {}, "http://evil.example/thing").status) << "the target's name counts too";
+  EXPECT_EQ(403, ask("GET", "127.0.0.1", {}, "http://evil.example/thing").status) << "the host of an absolute target is checked too";
   EXPECT_EQ(403, ask("GET", "evil.example", {}, "http://127.0.0.1/thing").status);
   EXPECT_EQ(2, handled);
-  EXPECT_EQ(200, ask("GET", "evil.example", {}, "/healthz").status) << "monitors come by any name";
+  EXPECT_EQ(200, ask("GET", "evil.example", {}, "/healthz").status) << "host routes accept any name, for monitoring";
 }
 
 TEST_F(site_checks, in_local_mode_every_route_and_proxy_is_checked) {
@@ -143,7 +143,7 @@ TEST_F(site_checks, changes_from_foreign_origins_are_rejected) {
   }
   EXPECT_EQ(16, handled);
   EXPECT_EQ(200, ask("GET", "127.0.0.1:8080", "Origin: http://evil.example\r\n").status)
-      << "CORS keeps it from reading";
+      << "CORS prevents it from reading";
 }
 
 TEST_F(site_checks, checks_are_off_without_a_known_host_name) {

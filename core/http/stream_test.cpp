@@ -79,7 +79,7 @@ TEST_F(streams, the_content_length_is_enforced) {
   EXPECT_EQ("12345", c.get("/sized/5").body);
   EXPECT_EQ("123", c.get("/sized/3").body) << "never more than announced";
   c.send("GET /sized/9 HTTP/1.1\r\nHost: x\r\n\r\n");
-  EXPECT_TRUE(c.ends()) << "less than announced: only the end of the connection tells";
+  EXPECT_TRUE(c.ends()) << "less than announced: only closing the connection signals the error";
 }
 
 TEST_F(streams, invalid_arguments_are_rejected_and_counted) {
@@ -272,7 +272,7 @@ TEST_F(streams, ready_paces_a_replay) {
   leaver.send("GET /replay HTTP/1.1\r\nHost: x\r\n\r\n");
   leaver.until("rrr");
   leaver.reset();
-  EXPECT_TRUE(eventually([&] { return w->host.outstanding == 0; })) << "the waiter must hear of it";
+  EXPECT_TRUE(eventually([&] { return w->host.outstanding == 0; })) << "the waiter must be notified";
 }
 
 TEST_F(streams, the_client_disconnects) {
@@ -324,7 +324,7 @@ TEST_F(streams, drain_notifies_streams) {
   auto drained = std::async(std::launch::async,
                             [&] { w->srv->drain(std::chrono::steady_clock::now() + std::chrono::seconds(10)); });
   EXPECT_TRUE(eventually([&] { return closes == 1; }));
-  EXPECT_EQ(0, cancelled) << "what answers soon may do so";
+  EXPECT_EQ(0, cancelled) << "requests may complete during the grace period";
   EXPECT_EQ(RY_REASON_SHUTDOWN, why);
   EXPECT_TRUE(eventually([&] { return cancelled != 0; }));
   EXPECT_EQ(RY_REASON_SHUTDOWN, cancelled);
@@ -387,7 +387,7 @@ TEST_F(streams, drain_closes_connections_at_the_deadline) {
   ASSERT_TRUE(eventually([&] { return pending.load() != nullptr; }));
   w->srv->drain(std::chrono::steady_clock::now() + std::chrono::milliseconds(200));
   EXPECT_TRUE(c.ends());
-  EXPECT_EQ(1, w->host.outstanding) << "the module still owes its end";
+  EXPECT_EQ(1, w->host.outstanding) << "the module must still end the stream";
   EXPECT_EQ(RY_OK, reply(pending, 200, "dropped"));
   EXPECT_TRUE(eventually([&] { return w->host.outstanding == 0; }));
 }

@@ -79,7 +79,7 @@ class world {
   }
   ~world() {
     srv.reset();
-    EXPECT_EQ(0, host.outstanding.load()) << "requests hold their module for ever";
+    EXPECT_EQ(0, host.outstanding.load()) << "requests keep their module alive forever";
     std::error_code ec;
     std::filesystem::remove_all(spool, ec);
   }

@@ -85,7 +85,7 @@ TEST(queue, a_job_ended_by_another_node_is_cancelled_although_it_writes_nothing)
   const auto job = d.number("select id from core.job_enqueue('t.silent', '{}')");
   ASSERT_TRUE(wait_for([&] { return seen.job.load() != nullptr; }));
   std::this_thread::sleep_for(std::chrono::seconds(1));
-  EXPECT_EQ(seen.why, 0) << "as long as it is ours";
+  EXPECT_EQ(seen.why, 0) << "accepted while the lease is ours";
   d.sql("delete from core.job where id = " + std::to_string(job));
   EXPECT_TRUE(wait_for([&] { return seen.why == RY_REASON_LEASE_LOST; }));
   EXPECT_EQ(a.queue.stats().leases_lost, 1u);

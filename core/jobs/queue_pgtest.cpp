@@ -226,7 +226,7 @@ TEST(queue, a_node_with_less_weight_runs_fewer_concurrent_jobs) {
   light.start();
   heavy.start();
   ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where state = 1") == 11; }));
-  EXPECT_EQ(light.queue.stats().running, 3u) << "two of eight, and the only one";
+  EXPECT_EQ(light.queue.stats().running, 3u) << "two of eight next to other nodes, but all if it is the only node";
   EXPECT_EQ(heavy.queue.stats().running, 8u);
 }
 
@@ -244,7 +244,7 @@ TEST(queue, jobs_created_leased_do_not_keep_a_less_loaded_node_from_waiting_jobs
   }
   d.sql("select core.job_enqueue('t.both', '{}') from generate_series(1, 5)");
   ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where state = 1") == 7; }))
-      << "two of eight are its share of those that wait";
+      << "its share is two of the eight waiting jobs";
   for (int i = 0; i < 2; ++i) {
     const auto id =
         d.number("select id from core.job_enqueue('t.both', '{}', p_node => '" + light.queue.node_id() + "')");
@@ -456,7 +456,7 @@ TEST(queue, a_tick_from_a_wrong_clock_does_not_stop_the_schedule) {
   EXPECT_EQ(tick("now() + interval '1 year'"), 0);
   EXPECT_EQ(d.number("select count(*) from core.job"), 0);
   EXPECT_EQ(tick("now()"), 1);
-  EXPECT_EQ(tick("now() - interval '1 second'"), 0) << "it was before";
+  EXPECT_EQ(tick("now() - interval '1 second'"), 0) << "the tick was already handled";
   EXPECT_EQ(d.number("select count(*) from core.job"), 1);
   d.sql("update core.cron set last_tick = now() + interval '1 year'");
   EXPECT_EQ(tick("now()"), 1);

@@ -71,7 +71,7 @@ TEST(job_trace, every_attempt_is_in_the_trace_of_the_enqueuing_request) {
                   &host, nullptr, &request, &n.loops.at(0),
                   [](void* p, ry_status st, std::int64_t, const ry_error_view*) noexcept {
                     EXPECT_EQ(st, RY_OK);
-                    EXPECT_TRUE(trace_of_thread()) << "the completion goes on with it";
+                    EXPECT_TRUE(trace_of_thread()) << "the completion continues the trace";
                     *static_cast<std::atomic<bool>*>(p) = true;
                   },
                   &added),

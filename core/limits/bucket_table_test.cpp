@@ -39,12 +39,12 @@ TEST(bucket_table, requests_admitted_by_other_nodes_count) {
   const auto usage = here.collect(0);
   ASSERT_EQ(usage.size(), 1u);
   EXPECT_EQ(usage[0].us, second);
-  EXPECT_TRUE(here.collect(0).empty()) << "shared once";
+  EXPECT_TRUE(here.collect(0).empty()) << "reported only once";
   EXPECT_TRUE(here.take("a", one_a_second, 0).allowed);  // while the answer is in flight
   here.learn("a", 5 * second, 0);  // the other nodes allowed four at once
   const auto refused = here.take("a", one_a_second, 0);
   EXPECT_FALSE(refused.allowed);
-  EXPECT_EQ(refused.retry_after_us, 4 * second) << "five shared, one not yet shared, and this one, less the burst";
+  EXPECT_EQ(refused.retry_after_us, 4 * second) << "five reported, one not yet reported, and this one, minus the burst";
 }
 
 TEST(bucket_table, counts_that_could_not_be_reported_are_reported_later) {
@@ -71,7 +71,7 @@ TEST(bucket_table, a_client_within_its_rate_owes_nothing_after_an_outage) {
   for (; now < 600 * second; now += 2 * second) ASSERT_TRUE(t.take("a", one_a_second, now).allowed);
   exchange_usage(t, all, now);
   EXPECT_LE(all, now);
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(t.take("a", one_a_second, now).allowed) << "the whole burst is there";
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(t.take("a", one_a_second, now).allowed) << "the full burst is available";
   EXPECT_FALSE(t.take("a", one_a_second, now).allowed);
   exchange_usage(t, all, now);
   EXPECT_EQ(all, now + 3 * second);

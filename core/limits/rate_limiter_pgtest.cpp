@@ -67,7 +67,7 @@ TEST(rate_limiter, counts_alone_while_the_database_is_unavailable_and_reports_af
   d.sql("alter table core.away rename to rate");
   EXPECT_TRUE(wait_for([&] {
     return d.number("select (extract(epoch from busy_until - now()) > 540)::int from core.rate") == 1;
-  })) << "all ten are shared";
+  })) << "all ten are reported";
 }
 
 TEST(rate_limiter, keys_of_any_bytes_and_length_are_shared) {
@@ -93,8 +93,8 @@ TEST(rate_limiter, spending_counts_from_the_position_of_the_key) {
                     " * 60000000::bigint], array[" + from + " * 60000000::bigint])");
   };
   EXPECT_EQ(minutes("30", "-60"), -30) << "half of the last hour";
-  EXPECT_EQ(minutes("50", "-60"), 20) << "another node, of the same hour";
-  EXPECT_EQ(minutes("5", "-60"), 25) << "the higher count wins";
+  EXPECT_EQ(minutes("50", "-60"), 20) << "another node reports the same hour";
+  EXPECT_EQ(minutes("5", "-60"), 25) << "the higher count has precedence";
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST_F(abi_test, an_interface_that_is_not_declared_as_a_need_is_not_returned) {
   EXPECT_EQ(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
   host.modules.admit(&self, {"ry.db/1"});
   EXPECT_EQ(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
-  EXPECT_NE(get_interface(&self, view("ry.core/1"), 0), nullptr) << "belongs to every module";
+  EXPECT_NE(get_interface(&self, view("ry.core/1"), 0), nullptr) << "available to every module";
   host.modules.admit(&self, {"ry.metrics/1"});
   EXPECT_NE(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
   host.modules.dismiss(&self);
@@ -92,7 +92,7 @@ TEST_F(abi_test, spawned_work_keeps_the_trace_of_its_start) {
   }
   for (auto* h : {&posted, &slept, &blocked, &finished}) EXPECT_EQ(h->in.get_future().get(), mine);
   ASSERT_EQ(core.exec_post(&self, &host.loops.at(0), &callbacks::call, &other), RY_OK);
-  EXPECT_EQ(other.in.get_future().get(), nullptr) << "a trace stays on no thread";
+  EXPECT_EQ(other.in.get_future().get(), nullptr) << "no trace remains current on the thread";
   settle();
 }
 

@@ -130,7 +130,7 @@ TEST_F(module_swap_test, a_module_that_must_not_be_unmapped_ends_and_stays_mappe
   running({"stays"});
   const auto* code = reinterpret_cast<const void*>(set.routes().at(0).handle);
   EXPECT_EQ(changed(to("stays", "stays")), "");
-  EXPECT_NE(reinterpret_cast<const void*>(set.routes().at(0).handle), code) << "the new library is the old one";
+  EXPECT_NE(reinterpret_cast<const void*>(set.routes().at(0).handle), code) << "the old library was used again";
   const auto ends = left();
   EXPECT_THAT(trace(), ElementsAre("stays create", "stays start", "stays stop", "stays destroy"));
   ASSERT_THAT(ends, SizeIs(1));

@@ -34,7 +34,7 @@ TEST(traceparent, follows_the_specification) {
   EXPECT_EQ(parse_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00")->flags, 0);
   EXPECT_EQ(parse_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-ff")->flags,
             trace_sampled | trace_random)
-      << "unknown flags are not passed on";
+      << "unknown flags are not propagated";
 }
 
 TEST(traceparent, only_the_known_part_of_a_later_version_is_read) {
@@ -79,7 +79,7 @@ TEST(tracer, continues_the_incoming_trace_and_obeys_its_sampled_flag) {
   tracer t(recorded(0));
   const auto on = t.begin(parse_traceparent(known), "a=1");
   ASSERT_TRUE(on);
-  EXPECT_TRUE(on->sampled()) << "the ratio is for traces that begin here";
+  EXPECT_TRUE(on->sampled()) << "the ratio applies only to traces that start here";
   EXPECT_EQ(hex(on->trace_id), "4bf92f3577b34da6a3ce929d0e0e4736");
   EXPECT_EQ(hex(*on->parent_id), "00f067aa0ba902b7");
   EXPECT_NE(on->span_id, *on->parent_id);
@@ -112,7 +112,7 @@ TEST(tracer, without_a_collector_it_only_propagates) {
   EXPECT_FALSE(t.begin(std::nullopt, ""));
   const auto passed = t.begin(parse_traceparent(known), "");
   ASSERT_TRUE(passed);
-  EXPECT_EQ(traceparent_of(*passed), known) << "its own span would be unknown to everybody";
+  EXPECT_EQ(traceparent_of(*passed), known) << "a span that is not exported must not be named as the parent";
   EXPECT_FALSE(open_span::of(passed, span_kind::server));
 }
 

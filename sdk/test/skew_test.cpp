@@ -113,7 +113,7 @@ TEST(skew, trace_handles_are_released_once) {
       EXPECT_EQ(entered, nullptr);
       EXPECT_EQ(handles, 2);
     }
-    EXPECT_NE(entered, nullptr) << "the one before is back";
+    EXPECT_NE(entered, nullptr) << "the previous trace is restored";
     moved = ry::trace::none(ctx);
     EXPECT_EQ(handles, 0);
   }

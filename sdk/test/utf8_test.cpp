@@ -41,7 +41,7 @@ TEST(utf8, truncation_never_splits_a_character) {
     last = whole;
   }
   EXPECT_EQ(last, text.size());
-  EXPECT_EQ(ry::whole_characters("\x80\x80\x80\x80"), 4u) << "invalid bytes are not held back for ever";
+  EXPECT_EQ(ry::whole_characters("\x80\x80\x80\x80"), 4u) << "invalid bytes are not held back forever";
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST_F(deployment, files_that_other_users_can_change_or_read_are_reported) {
   const auto dirs = warnings({"deployment.mode=local"});
   EXPECT_THAT(dirs, Contains(HasSubstr("modules.d can be changed")));
   EXPECT_THAT(dirs, Contains(HasSubstr("the module directory")));
-  EXPECT_THAT(dirs, Each(Not(HasSubstr(key_)))) << "no secret is in a warning";
+  EXPECT_THAT(dirs, Each(Not(HasSubstr(key_)))) << "a warning contains a secret";
 }
 
 TEST_F(deployment, secret_files_named_by_settings_are_checked) {
@@ -101,7 +101,7 @@ TEST_F(deployment, unneeded_privileges_are_reported) {
               ElementsAre(HasSubstr("capability CAP_SYS_ADMIN"), HasSubstr("group docker")));
   EXPECT_THAT(warnings({"deployment.mode=local"}, strong), IsEmpty());
   strong.is_root = strong.in_container = true;
-  EXPECT_THAT(warnings({"deployment.mode=staging"}, strong), IsEmpty()) << "root has all of it anyway";
+  EXPECT_THAT(warnings({"deployment.mode=staging"}, strong), IsEmpty()) << "root has these privileges anyway";
 }
 
 TEST_F(deployment, root_and_disabled_limits_are_reported_outside_local_mode) {
@@ -116,7 +116,7 @@ TEST_F(deployment, root_and_disabled_limits_are_reported_outside_local_mode) {
   const auto open = warnings({"deployment.mode=production"});
   for (const char* key : {"address_per_minute", "account_per_minute", "account_streams"})
     EXPECT_THAT(open, Contains(HasSubstr(key)));
-  EXPECT_EQ(open.size(), 3u) << "the other limits are on";
+  EXPECT_EQ(open.size(), 3u) << "the other limits are enabled";
   EXPECT_THAT(warnings({"deployment.mode=staging"}), IsEmpty());
   for (const std::string key :
        {"http.limits.address_connections", "http.limits.account_uploads", "http.limits.uploads",

@@ -52,7 +52,7 @@ TEST(migration_progress_test, reports_a_migration_repeatedly_until_it_ends) {
     progress.applied(step("0001_slow"));
     const auto until_now = received.first(3).size();
     std::this_thread::sleep_for(100ms);
-    EXPECT_LE(received.first(3).size(), until_now + 1) << "a report that was under way may follow";
+    EXPECT_LE(received.first(3).size(), until_now + 1) << "a report in progress may follow";
   }
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               testing::AllOf(HasSubstr("a migration is still running"), HasSubstr("module=shop"),

@@ -78,7 +78,7 @@ TEST_F(service_manager_test, sends_state_notifications_as_protocol_lines) {
     ::setenv("NOTIFY_SOCKET", name.c_str(), 1);
     service_manager m;
     m.starting("a\nREADY=1");
-    EXPECT_EQ("STATUS=a READY=1", socket.next()) << "a text cannot become a line of its own";
+    EXPECT_EQ("STATUS=a READY=1", socket.next()) << "a line break in a text must not add a protocol line";
     m.still_starting("a\nREADY=1");
     EXPECT_EQ("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=a READY=1", socket.next());
     m.ready("http://127.0.0.1:1");

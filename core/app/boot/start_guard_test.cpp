@@ -57,7 +57,7 @@ TEST_F(start_guard_test, a_kill_counts_only_if_it_happens_twice_in_a_row) {
   ends_in_start(SIGKILL, kill);
   EXPECT_EQ(objection(), "the server ended during the last 2 starts of this file");
   start_guard(dir_).starting("shop", "bb");
-  EXPECT_THAT(objection("bb"), IsEmpty()) << "another file begins anew";
+  EXPECT_THAT(objection("bb"), IsEmpty()) << "a different file starts with no record";
 }
 
 TEST_F(start_guard_test, a_signal_from_another_process_is_not_a_crash) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Drives the executable from outside: help, exit codes, faults of configuration and modules.
+# Black-box test of the executable: help, exit codes, errors in the configuration and in modules.
 # usage: command_line_test.sh path/to/runyard
 set -uo pipefail
 runyard=$1
@@ -18,11 +18,11 @@ expect() {
   shift
   "$runyard" "$@" >out 2>err </dev/null
   got=$?
-  [[ $got == "$want" ]] || fail "runyard $* ended with $got instead of $want"
+  [[ $got == "$want" ]] || fail "runyard $* exited with $got instead of $want"
 }
 in_out() { grep -qF -- "$1" out || fail "standard output lacks: $1"; }
 in_err() { grep -qF -- "$1" err || fail "standard error lacks: $1"; }
-not_anywhere() { ! grep -qF -- "$1" out err || fail "must not be shown: $1"; }
+not_anywhere() { ! grep -qF -- "$1" out err || fail "the output contains: $1"; }
 
 # help, version, wrong usage
 expect 0 --version; in_out 'runyard 0.'
@@ -31,9 +31,9 @@ for command in serve check modules 'modules list' settings inspect migrate 'migr
   # shellcheck disable=SC2086
   expect 0 $command --help; in_out 'Example:'; in_out "runyard ${command%% *}"; in_out 'Exit codes'
 done
-while read -r lang name sentence; do
-  expect 2 module new --lang "$lang" "$name"; in_err "$sentence"
-  [[ ! -e $name ]] || fail "module new has left $name behind"
+while read -r lang name message; do
+  expect 2 module new --lang "$lang" "$name"; in_err "$message"
+  [[ ! -e $name ]] || fail "module new did not remove $name"
 done <<'NAMES'
 cpp class class is a keyword of C++; choose another name
 cpp namespace namespace is a keyword of C++; choose another name
@@ -50,18 +50,18 @@ expect 2 modules reload; expect 2 migrate sideways
 expect 0 settings --set modules.path=none
 in_out '| `http.listen` | text | `"127.0.0.1:8080"` | at least 1 character | Address and port'
 in_out '| `database.url` | text, secret | `""` |'; in_out '| `log.level` | text | `"info"` | `trace`, `debug`, '
-! grep -E '^\| `.*\| +\|$' out || fail 'settings of the host without a meaning'
+! grep -E '^\| `.*\| +\|$' out || fail 'a setting of the host has no description'
 in_out '| `data_dir` | text | `"/var/lib/runyard"` |'; in_out '| `modules.NAME.enabled` | true or false | `false` |'
 
-# a wrong word is named, with what was probably meant
+# an unknown command is reported with a suggestion
 expect 2 chek; in_err 'there is no command "chek"; did you mean "check"?'
 expect 2 modles list; in_err 'did you mean "modules"?'
 expect 2 migrate sttus; in_err 'there is no command "migrate sttus"; did you mean "migrate status"?'
 expect 2 zzzzzzzzz; in_err 'there is no command "zzzzzzzzz" (commands: serve, check'
 
-# without a file, check says so
+# check reports that there is no configuration file
 (mkdir -p bare && cd bare && "$runyard" check --set modules.path=none >../out 2>../err </dev/null)
-[[ $? == 0 ]] || fail 'check without a file'
+[[ $? == 0 ]] || fail 'check fails without a file'
 in_out 'no configuration file: neither --config nor RUNYARD_CONFIG names one'
 in_out '  http.listen = "127.0.0.1:8080"'; in_out 'a private PostgreSQL'; in_out '  modules.path = "none"'
 
@@ -92,14 +92,14 @@ data_dir = "data"
 hs256_secret = "${TEST_SECRET:-a-secret-of-at-least-32-characters}"
 T
 expect 0 check --config empty.toml; in_out '0 modules: ok'
-[[ ! -e data ]] || fail 'check made a data directory'
+[[ ! -e data ]] || fail 'check created a data directory'
 expect 0 check --config empty.toml --show --set http.listen=127.0.0.1:7
 in_out 'http.listen = "127.0.0.1:7"  # --set'
 in_out 'auth.jwt.hs256_secret = "********"  # empty.toml:4:1'
 not_anywhere a-secret-of
 RUNYARD_HTTP__LISTEN=127.0.0.1:9 expect 0 check --config empty.toml --show
 in_out 'http.listen = "127.0.0.1:9"  # environment RUNYARD_HTTP__LISTEN'
-# Variables that name no setting may belong to another program: they are named, and prevent nothing.
+# Variables that match no setting may belong to another program: they are reported as warnings only.
 RUNYARD_HTTP_LISTEN=127.0.0.1:9 expect 0 check --config empty.toml
 in_out 'warning: environment RUNYARD_HTTP_LISTEN: does not name a setting; did you mean RUNYARD_HTTP__LISTEN? (ignored)'
 RUNYARD_DATABASE_URL=postgresql://x expect 0 check --config empty.toml
@@ -131,7 +131,7 @@ done
 expect 2 check --config empty.toml --set database.url=mysql://ann:hunter22@host/x
 in_err '--set: database.url: must be'; not_anywhere hunter22
 
-# what has the right form and cannot work is found before anything is started
+# well-formed but unusable values are reported before anything starts
 cat >hopeless.toml <<'T'
 modules.path = "none"
 data_dir = "data"
@@ -156,7 +156,7 @@ printf '# keys\nnone of these\n' >keys
 expect 2 check --config empty.toml --set secrets.key_file=keys
 in_err '--set: secrets.key_file: the key in line 2 of keys must be 32 bytes'; not_anywhere 'none of these'
 
-# a variable that is missing is one fault, wherever it is used
+# a missing variable is reported once, however often it is used
 cat >env.toml <<'T'
 modules.path = "none"
 data_dir = "${NOWHERE_SET}"
@@ -168,14 +168,14 @@ expect 2 check --config env.toml
 in_err 'env.toml:2:12: data_dir: the environment variable NOWHERE_SET is not set'
 in_err 'also at env.toml:4:19; also at env.toml:5:14'
 in_err 'the configuration has 1 error'
-[[ $(grep -c NOWHERE_SET err) == 1 ]] || fail 'one missing variable is told more than once'
+[[ $(grep -c NOWHERE_SET err) == 1 ]] || fail 'one missing variable is reported more than once'
 
-# looking at the migrations of a database that was never made makes none
+# migrate status does not create a database
 expect 0 migrate status --config empty.toml --set data_dir=unmade
 in_err 'there is no database in unmade yet'; in_out ' pending'
-[[ ! -e unmade ]] || fail 'migrate status made a data directory'
+[[ ! -e unmade ]] || fail 'migrate status created a data directory'
 
-# modules that are none
+# files that are not modules
 mkdir -p broken && printf 'not an ELF file' >broken/odd.so && printf '\177ELF' >broken/cut.so
 expect 2 check --config empty.toml --set modules.path=broken --set modules.odd.enabled=true --set modules.cut.enabled=true
 in_err 'odd.so'; in_err 'cut.so'
@@ -183,16 +183,16 @@ expect 0 check --config empty.toml --set modules.path=broken --set modules.odd.e
 in_err 'odd.so'
 expect 0 modules --config empty.toml --set modules.path=broken --configured --json; in_out '"disabled"'
 in_err 'the configuration would load'
-# no server: what the configuration would load, and it says so
+# without a server, modules lists what the configuration would load
 expect 0 modules list --config empty.toml --set modules.path=broken --set http.listen=127.0.0.1:1; in_out 'no server responds at http://127.0.0.1:1; modules that the configuration would load:'
 in_out 'odd.so   disabled'
-# a server that was named must be there
+# a server given with --url must respond
 expect 1 modules --config empty.toml --url http://127.0.0.1:1 --token t; in_err 'http://127.0.0.1:1 did not return its modules'
 expect 1 inspect broken/odd.so; in_err 'broken/odd.so: '
 expect 1 inspect broken/nowhere.so
 expect 1 inspect broken/cut.so --json; in_out '"problems":['
 
-# mistakes in the settings of several modules are all told, and not what merely follows from them
+# errors in the settings of several modules are all reported, but not their consequences
 modules=$(cd "$(dirname "$runyard")/.." && pwd)/modules
 if [[ -e $modules/accounts.so && -e $modules/agents.so && -e $modules/runs.so ]]; then
   cat >several.toml <<T
@@ -208,14 +208,14 @@ T
   in_err 'several.toml:6:10: accounts.defaultier: unknown key; did you mean "default_tier"?'
   in_err 'several.toml:7:6: runs.max_step: unknown key; did you mean "max_steps"?'
   in_err 'skipped because of the above: agents'
-  # Before it only what a sanitizer's build says of code that stays mapped.
-  [[ $(grep -v 'stays mapped' err | head -n 1) == several.toml:6:* ]] || fail 'the reason does not come first'
+  # In sanitizer builds, lines about code that stays mapped may precede it.
+  [[ $(grep -v 'stays mapped' err | head -n 1) == several.toml:6:* ]] || fail 'the reason is not reported first'
   not_anywhere 'needs accounts/1'
   sed -i '/defaultier\|max_step/d; s/modules.accounts/modules.acounts/' several.toml
   expect 2 check --config several.toml
   in_err 'there is no module "acounts" in modules.path; did you mean "accounts"?'
   in_err 'the configuration has 1 error'
-  [[ $(wc -l <err) == 2 ]] || fail 'the wrong name is buried'
+  [[ $(wc -l <err) == 2 ]] || fail 'the wrong name is not the only error'
 
   cat >providers.toml <<T
 modules.path = "$modules"
@@ -250,28 +250,28 @@ T
   in_out 'https://********@hooks.example/x'
   not_anywhere hunter22; not_anywhere verysecret; not_anywhere notvisible
 else
-  fail "there are no modules in $modules"
+  fail "no modules found in $modules"
 fi
 
 # token
 subject=7d444840-9dc0-11d1-b245-5ffdce74fad2
 expect 0 token --config empty.toml --subject $subject --email ann@example.org --role admin --ttl 60
-grep -qE '^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$' out || fail 'that is no JWT'
+grep -qE '^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$' out || fail 'the output is not a JWT'
 payload=$(cut -d. -f2 out | tr '_-' '/+')
 while ((${#payload} % 4)); do payload+='='; done
 claims=$(base64 -d <<<"$payload")
 [[ $claims == *"\"sub\":\"$subject\""* && $claims == *'"email":"ann@example.org"'* && $claims == *admin* ]] ||
   fail "claims are $claims"
-[[ ! -e data ]] || fail 'a configured secret needs no data directory'
+[[ ! -e data ]] || fail 'a data directory was created although the secret is configured'
 expect 0 token --config empty.toml --subject $subject --ttl 60 --json
 grep -qE '^\{"token":"[A-Za-z0-9_.-]+","subject":"'$subject'","role":"user","expires_in":60\}$' out || fail 'token --json'
 expect 2 token --config empty.toml --subject ann; in_err '--subject must be a UUID'
 expect 2 token --config empty.toml --subject $subject --role king; in_err '--role must be'
 expect 2 token --config empty.toml --subject $subject --ttl 0; in_err '--ttl must be'
 expect 0 token --config empty.toml --set auth.jwt.hs256_secret= --subject $subject
-[[ $(stat -c %a data/auth.key 2>/dev/null) == 600 ]] || fail 'the key made for tokens is not private'
+[[ $(stat -c %a data/auth.key 2>/dev/null) == 600 ]] || fail 'the created signing key is not private'
 
-# a server that cannot start says so in a sentence
+# a server that cannot start prints a readable error message
 expect 1 serve --config empty.toml --set http.listen=127.0.0.1:0 --set database.wait_seconds=0 \
   --set database.url=postgresql://nobody:hunter22@127.0.0.1:1/none
 in_err 'runyard: '; not_anywhere hunter22; not_anywhere 'listening on'
@@ -281,10 +281,10 @@ expect 1 serve --config empty.toml --set data_dir=file; in_err 'data_dir'
 (cd bare && "$runyard" serve --set modules.path=none --set data_dir=../file >../out 2>../err </dev/null)
 in_err 'no configuration file'
 
-# run: faults before anything is sent
+# run: errors that are reported before anything is sent
 expect 2 run hello; in_err 'a token is required'
 expect 2 run hello --token t --file nowhere.txt; in_err 'nowhere.txt cannot be read'
 expect 1 run hello --token t --url http://127.0.0.1:1; in_err 'no answer from http://127.0.0.1:1'
 
-((failures == 0)) && echo 'all well'
+((failures == 0)) && echo 'passed'
 exit $((failures > 0))

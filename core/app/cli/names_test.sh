@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The names by which outside programs drive every build: commands, keys, the environment and the readiness line.
-# usage: names_test.sh path/to/runyard path/to/build
+# Tests the names that other programs depend on: commands, configuration keys, environment variables and the readiness
+# line. usage: names_test.sh path/to/runyard path/to/build
 set -uo pipefail
 runyard=$1 build=$2
 work=$(mktemp -d /tmp/ry-names-XXXXXX)
-# Started by root, PostgreSQL runs as another user, who must reach its cluster.
+# If started as root, PostgreSQL runs as another user, which must be able to reach its cluster.
 chmod 755 "$work"
 server=''
 cleanup() {
@@ -23,14 +23,14 @@ for module in accounts agents runs mcp referrals console; do
   [[ -e $build/modules/$module.so ]] || fail "there is no $build/modules/$module.so"
 done
 
-# commands: each has --help with an example, and knows its options
+# commands: each has --help with an example and its options
 while read -r command; do
   name=${command%% --*}
   # shellcheck disable=SC2086
-  "$runyard" $name --help >out 2>err </dev/null || fail "runyard $name --help ended with $?"
+  "$runyard" $name --help >out 2>err </dev/null || fail "runyard $name --help exited with $?"
   grep -q 'Example:' out || fail "runyard $name --help shows no example"
   for option in ${command#"$name"}; do
-    grep -qE -- "(^|[^-[:alnum:]])$option([^-[:alnum:]]|$)" out || fail "runyard $name --help does not tell $option"
+    grep -qE -- "(^|[^-[:alnum:]])$option([^-[:alnum:]]|$)" out || fail "runyard $name --help does not list $option"
   done
 done <<'T'
 serve --config --set
@@ -91,15 +91,15 @@ default_tier = "free"
 [referrals]
 [console]
 T
-"$runyard" check --config keys.toml >out 2>err </dev/null || fail "check of all keys ended with $?"
+"$runyard" check --config keys.toml >out 2>err </dev/null || fail "check of all keys exited with $?"
 for key in DEPLOYMENT__MODE=local HTTP__LISTEN=127.0.0.1:7 HTTP__BASE_PATH=/x DATA_DIR="$work/data" \
   DATABASE__URL=postgresql://h/d AUTH__JWT__HS256_SECRET=another-secret-of-32-characters-or-more \
   AUTH__JWT__JWKS_URL=https://id.example/j MODULES__PATH="$build/modules" MODULES__MCP__ENABLED=false \
   RUNS__PROVIDERS__MINE__KIND=offline RUNS__PROVIDERS__MINE__BASE_URL=http://h/v1 \
   RUNS__PROVIDERS__MINE__API_KEY=k2 RUNS__TIMEOUT_SECONDS=61; do
   env "RUNYARD_$key" "$runyard" check --config keys.toml --show >out 2>err </dev/null ||
-    fail "check with RUNYARD_${key%%=*} ended with $?"
-  grep -qF "# environment RUNYARD_${key%%=*}" out || fail "RUNYARD_${key%%=*} sets nothing"
+    fail "check with RUNYARD_${key%%=*} exited with $?"
+  grep -qF "# environment RUNYARD_${key%%=*}" out || fail "RUNYARD_${key%%=*} has no effect"
 done
 
 # readiness
@@ -117,8 +117,8 @@ done
 [[ -n $url ]] || fail 'no line "listening on http://HOST:PORT"'
 [[ $(curl -s -m 10 -o body -w '%{http_code}' "$url/readyz") == 200 ]] || fail '/readyz is not 200'
 kill -TERM "$server"
-wait "$server" || fail "the server ended with $?"
+wait "$server" || fail "the server exited with $?"
 server=''
 
-((failures == 0)) && echo 'all well'
+((failures == 0)) && echo 'passed'
 exit $((failures > 0))

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A server without modules, seen from outside: readiness, probes, data directory, TLS, signals, the
-# private PostgreSQL coming and going. usage: serve_test.sh path/to/runyard
+# Black-box test of a server without modules: readiness, probes, data directory, TLS, signals, and loss and recovery of
+# the embedded PostgreSQL. usage: serve_test.sh path/to/runyard
 set -uo pipefail
 runyard=$1
 [[ -x $runyard ]] || { echo "$runyard cannot be run"; exit 1; }
 work=$(mktemp -d /tmp/ry-serve-XXXXXX)
-# Started by root, PostgreSQL runs as another user, who must reach its cluster.
+# If started as root, PostgreSQL runs as another user, which must be able to reach its cluster.
 chmod 755 "$work"
 server=''
 cleanup() {
@@ -25,7 +25,7 @@ http.listen = "127.0.0.1:0"
 http.access_log = false
 T
 
-# start ARGS...: sets server and url, or gives up.
+# start ARGS...: starts a server and sets server and url, or exits.
 start() {
   url=''
   : >out
@@ -40,74 +40,74 @@ start() {
   fail 'the server did not become ready'
   exit 1
 }
-# ended CODE: the server ends with it within 30 s.
+# ended CODE: expects the server to exit with CODE within 30 s.
 ended() {
   local got
   for _ in $(seq 300); do kill -0 "$server" 2>/dev/null || break; sleep 0.1; done
-  kill -0 "$server" 2>/dev/null && { fail 'the server does not end'; kill -9 "$server"; }
+  kill -0 "$server" 2>/dev/null && { fail 'the server does not exit'; kill -9 "$server"; }
   wait "$server"; got=$?
   server=''
-  [[ $got == "$1" ]] || fail "the server ended with $got instead of $1"
+  [[ $got == "$1" ]] || fail "the server exited with $got instead of $1"
 }
 status() { curl -sk -m 10 -o body -w '%{http_code}' "$1"; }
-becomes() {  # CODE URL: within 30 s
+becomes() {  # CODE URL: waits up to 30 s for this status
   for _ in $(seq 300); do [[ $(status "$2") == "$1" ]] && return; sleep 0.1; done
   fail "$2 did not become $1"
 }
 
-# first start: everything is made
+# first start: creates the data directory, the cluster and the schema
 start
-[[ $(cat out) == "listening on $url" ]] || fail 'standard output holds more than the one line'
+[[ $(cat out) == "listening on $url" ]] || fail 'stdout contains more than one line'
 [[ $(status "$url/healthz") == 200 ]] || fail 'healthz'
 [[ $(status "$url/readyz") == 200 ]] || fail "readyz: $(cat body)"
-grep -q '"ready"' body || fail "readyz says $(cat body)"
+grep -q '"ready"' body || fail "unexpected body of readyz: $(cat body)"
 [[ $(status "$url/metrics") == 200 ]] || fail 'metrics'
 grep -q '^runyard_http_requests_total{method="GET",route="/healthz",status="200"} 1$' body || fail 'metrics lack the request'
 [[ $(status "$url/nothing") == 404 ]] || fail 'an unknown route'
 [[ $(stat -c %a data) == 7?? && $(stat -c %a data/secrets.key) == 600 ]] || fail 'permissions of the data directory'
 first_node=$(cat data/node_id)
-grep -q 'creating a private PostgreSQL cluster' err && grep -q 'migration applied' err || fail 'the first start does not say what it makes'
+grep -q 'creating a private PostgreSQL cluster' err && grep -q 'migration applied' err || fail 'the log of the first start lacks the created cluster or the migrations'
 
 # one data directory, one server
 "$runyard" serve --config c.toml >out2 2>err2 </dev/null
 [[ $? == 1 ]] && grep -q 'another server uses it' err2 || fail "a second server: $(cat err2)"
 [[ $(status "$url/readyz") == 200 ]] || fail 'the second server disturbed the first'
 
-# the database dies and comes back
-mv data/postgres/global/pg_control data/pg_control  # keeps it away until it is back
+# loss and recovery of the database
+mv data/postgres/global/pg_control data/pg_control  # prevents PostgreSQL from restarting until the file is restored
 kill -9 "$(head -n 1 data/postgres/postmaster.pid)"
 becomes 503 "$url/readyz"
-grep -q '"component":"db"' body || fail "readyz does not name the room: $(cat body)"
-[[ $(status "$url/healthz") == 200 ]] || fail 'the process lives without its database'
+grep -q '"component":"db"' body || fail "readyz does not name the component: $(cat body)"
+[[ $(status "$url/healthz") == 200 ]] || fail 'healthz fails while the database is down'
 mv data/pg_control data/postgres/global/pg_control
 becomes 200 "$url/readyz"
 
-# stop in order
+# graceful shutdown
 kill -TERM "$server"; ended 0
 [[ ! -e data/postgres/postmaster.pid ]] || fail 'PostgreSQL was left running'
-grep -q 'stopped' err || fail 'the log does not say so'
+grep -q 'stopped' err || fail 'the log lacks "stopped"'
 
-# start again, now with TLS and a base path; what was there is used
+# second start, with TLS and a base path; existing data is reused
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
   -keyout key.pem -out cert.pem 2>/dev/null
 start --set http.tls.cert=cert.pem --set http.tls.key=key.pem --set http.base_path=/api
 [[ $url == https://127.0.0.1:* ]] || fail "url is $url"
 [[ $(status "$url/readyz") == 200 ]] || fail 'readyz over TLS'
-grep -q 'creating a private PostgreSQL cluster\|migration applied' err && fail 'the second start makes again what is there'
-[[ $(cat data/node_id) != "$first_node" ]] || fail 'the node id is new at every start'
+grep -q 'creating a private PostgreSQL cluster\|migration applied' err && fail 'the second start recreated existing data'
+[[ $(cat data/node_id) != "$first_node" ]] || fail 'the node id did not change at the second start'
 kill -INT "$server"; ended 0
 
-# an address that is taken
+# an address in use
 start
 port=${url##*:}
 "$runyard" serve --config c.toml --set data_dir=other --set "http.listen=127.0.0.1:$port" >out2 2>err2 </dev/null
 [[ $? == 1 ]] && grep -q "cannot listen on 127.0.0.1:$port" err2 || fail "a taken port: $(cat err2)"
 [[ ! -e other/postgres ]] || fail 'PostgreSQL was started although the port is taken'
 grep -qi 'postgres\|migrat\|module' err2 && fail "something was started although the port is taken: $(cat err2)"
-grep -qi 'terminate\|what()' err2 && fail "that is no sentence: $(cat err2)"
+grep -qi 'terminate\|what()' err2 && fail "not a readable error message: $(cat err2)"
 
 # a second signal right after the first belongs to the same request to stop; a later one ends the server at once, even
-# while a request is under way
+# while a request is in progress
 exec 9<>"/dev/tcp/127.0.0.1/$port"
 printf 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow' >&9
 sleep 0.3
@@ -116,7 +116,7 @@ kill -0 "$server" 2>/dev/null || fail 'the server did not wait for the request'
 grep -q 'second signal' err && fail 'one request to stop counted as two'
 kill -TERM "$server"; ended 1
 exec 9>&-
-grep -q 'second signal' err || fail 'the log does not tell of the second signal'
+grep -q 'second signal' err || fail 'the log lacks the second signal'
 
-((failures == 0)) && echo 'all well'
+((failures == 0)) && echo 'passed'
 exit $((failures > 0))

@@ -66,7 +66,7 @@ class scripted_server {
         std::lock_guard lock(mutex_);
         asked_.push_back(request);
       }
-      if (write(c, answer.data(), answer.size()) < 0) ADD_FAILURE() << "the client has gone";
+      if (write(c, answer.data(), answer.size()) < 0) ADD_FAILURE() << "the client has disconnected";
       shutdown(c, SHUT_WR);
       while (read(c, buffer, sizeof buffer) > 0) {
       }

@@ -92,7 +92,7 @@ TEST(config, all_host_faults_are_reported_together) {
               ElementsAre(HasSubstr("--set: http.lsiten: unknown key; did you mean \"listen\"?"),
                           HasSubstr("http.base_path: must be a path such as /runyard"),
                           HasSubstr("deployment.mode: must be one of"), HasSubstr("log.level: must be one of")))
-      << "unknown tables wait until the modules are known";
+      << "unknown tables are reported once the modules are known";
 }
 
 TEST(config, settings_that_require_each_other_are_checked) {
@@ -122,7 +122,7 @@ TEST(config, a_message_that_begins_with_a_setting_gets_its_position) {
   EXPECT_EQ(line("runs.steps_more is too many"), "--set");
   EXPECT_EQ(line("runs.models.\"runyard/basic\" is no model"), "4:1");
   EXPECT_EQ(line("runs.hooks.a.on[1] is no status"), "7:7");
-  EXPECT_EQ(line("runs.hooks.a.off is missing"), "5:13") << "the table where it should stand";
+  EXPECT_EQ(line("runs.hooks.a.off is missing"), "5:13") << "the table to which it belongs";
   EXPECT_EQ(line("runs.stepsize is unknown"), "1:2");
   EXPECT_EQ(line("what is wrong?"), file);
   c.refuse("runs.hooks.a.on[0]", "is no status");

@@ -94,7 +94,7 @@ TEST(schema, text_values_are_converted_to_the_schema_type) {
   EXPECT_EQ(r.value.at("deep").at("y"), "0042");
   EXPECT_THAT(run("port = \"7\"\n", sample).faults,
               ElementsAre("f:1:1: port: must be an integer, not a string; remove the quotes"))
-      << "what a file says in quotes is a string";
+      << "a quoted value in a file is a string";
   EXPECT_THAT(run("", sample, {"port=7x"}).faults, ElementsAre("--set: port: must be an integer, not a string"));
 }
 
@@ -161,7 +161,7 @@ TEST(schema, secrets_are_masked_and_collected) {
   const auto shown = json::serialize(masked(value, schema));
   for (const auto* s : {"k1", "k2", "k3", "k4"}) EXPECT_EQ(shown.find(s), std::string::npos) << s;
   EXPECT_NE(shown.find("open"), std::string::npos);
-  EXPECT_NE(shown.find(R"("y":{"api_key":""})"), std::string::npos) << "unset stays visible as unset";
+  EXPECT_NE(shown.find(R"("y":{"api_key":""})"), std::string::npos) << "an empty secret stays empty";
 }
 
 TEST(schema, the_user_info_of_a_url_is_a_secret) {
@@ -247,7 +247,7 @@ TEST(nearest, finds_the_nearest_name) {
   EXPECT_EQ(nearest("Listen", {"listen"}), "listen");
   EXPECT_EQ(nearest("listenn", {"listen"}), "listen");
   EXPECT_EQ(nearest("xyz", {"listen"}), "");
-  EXPECT_EQ(nearest("a", {"b"}), "") << "a name of one letter resembles nothing";
+  EXPECT_EQ(nearest("a", {"b"}), "") << "a one-letter name has no similar name";
   EXPECT_EQ(nearest(std::string(1000, 'a'), {"listen"}), "");
 }
 

@@ -170,7 +170,7 @@ TEST(environment_overrides, separate_the_parts_of_a_key_by_double_underscores) {
   EXPECT_EQ(text(at(tree, {"http", "listen"})), "0.0.0.0:9");
   EXPECT_EQ(at(tree, {"http", "listen"})->where, "environment RUNYARD_HTTP__LISTEN");
   EXPECT_EQ(text(at(tree, {"data_dir"})), "/d");
-  EXPECT_EQ(text(at(tree, {"runs", "models", "Fast"})), "y") << "the file decides about case";
+  EXPECT_EQ(text(at(tree, {"runs", "models", "Fast"})), "y") << "the key in the file determines the case";
   EXPECT_EQ(at(tree, {"port"}), nullptr) << "container platforms set RUNYARD_PORT";
   EXPECT_EQ(at(tree, {"token"}), nullptr);
   EXPECT_THAT(tree.members, SizeIs(3));
@@ -190,9 +190,9 @@ TEST(environment_overrides, match_keys_with_characters_that_variables_cannot_con
                     {{"http"}, {"http.listen"}}, p);
   EXPECT_EQ(at(tree, {"runs", "models", "runyard/basic"})->loose, "1");
   EXPECT_EQ(at(tree, {"runs", "models", "my-model"})->loose, "2");
-  EXPECT_EQ(at(tree, {"runs", "models", "x_y"})->loose, "3") << "the key that is spelled so comes first";
+  EXPECT_EQ(at(tree, {"runs", "models", "x_y"})->loose, "3") << "an exact match has precedence";
   EXPECT_EQ(text(at(tree, {"runs", "models", "x/y"})), "d");
-  EXPECT_EQ(at(tree, {"runs", "models", "new_one"})->loose, "5") << "nothing like it is there";
+  EXPECT_EQ(at(tree, {"runs", "models", "new_one"})->loose, "5") << "no key is similar";
   EXPECT_THAT(formatted(p), ElementsAre("environment RUNYARD_RUNS__MODELS__P_Q: may mean \"p.q\" and p-q; use --set, "
                                         "which distinguishes them"));
 }
@@ -255,7 +255,7 @@ TEST(overrides, are_toml_values_or_strings) {
   EXPECT_EQ(text(at(tree, {"a", "eq"})), "x=y");
   EXPECT_EQ(text(at(tree, {"a", "d"})), "2026-01-02");
   EXPECT_EQ(at(tree, {"a", "t", "k"})->scalar, 1);
-  EXPECT_EQ(text(at(tree, {"a", "n"})), "1\nb=2") << "a value cannot smuggle in other keys";
+  EXPECT_EQ(text(at(tree, {"a", "n"})), "1\nb=2") << "a value must not set other keys";
   EXPECT_EQ(at(tree, {"b"}), nullptr);
   EXPECT_EQ(at(tree, {"q", "a=b"})->scalar, 1);
 }

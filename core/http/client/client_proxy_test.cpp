@@ -113,7 +113,7 @@ TEST(client_proxy, https_urls_use_a_tunnel) {
     EXPECT_EQ(a->status, RY_OK) << a->message;
     EXPECT_EQ(a->body, "secret");
     EXPECT_TRUE(a->heads == 1 && a->headers.size() == 2 && a->headers[0].second == "none")
-        << "the target sees nothing of the proxy's credentials";
+        << "the target must not receive the proxy's credentials";
   }
   EXPECT_EQ(via.count(), 1u) << "the second request uses the tunnel of the first";
   EXPECT_TRUE(via.head(0).starts_with("CONNECT model.example:443 HTTP/1.1\r\nHost: model.example:443\r\n"))
@@ -217,7 +217,7 @@ TEST(client_proxy, the_environment_proxy_is_used_when_requested) {
   EXPECT_EQ(via.count(), 1u);
   EXPECT_EQ(w.run({.url = direct.url(), .flags = env})->body, "direct") << "NO_PROXY";
   EXPECT_EQ(w.run({.url = "http://model.example/", .proxy = own.address(), .flags = env})->body, "ok");
-  EXPECT_EQ(own.count(), 1u) << "the proxy of the request wins";
+  EXPECT_EQ(own.count(), 1u) << "the proxy of the request has precedence";
   EXPECT_EQ(via.count(), 1u);
   const auto bad = w.run({.url = "https://model.example/", .flags = env});
   EXPECT_EQ(bad->reason, "http_client.proxy");
@@ -260,7 +260,7 @@ TEST(client_trust, only_requests_that_name_certificates_trust_them) {
   EXPECT_EQ(w.http.trust(id.pem()), own);
   const auto url = s.url("model.example");
   EXPECT_EQ(w.run({.url = url, .trust = own})->body, "ok");
-  EXPECT_EQ(w.run({.url = url})->reason, "http_client.tls") << "a connection that trusts more was reused";
+  EXPECT_EQ(w.run({.url = url})->reason, "http_client.tls") << "a connection with additional trusted certificates was reused";
   EXPECT_EQ(w.run({.url = url, .trust = wrong})->reason, "http_client.tls");
   EXPECT_EQ(w.run({.url = url, .trust = own})->body, "ok");
   EXPECT_EQ(w.run({.url = url, .trust = 77})->status, RY_INVALID_ARGUMENT);

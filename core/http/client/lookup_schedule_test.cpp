@@ -103,7 +103,7 @@ TEST_F(lookup_schedule_test, a_name_that_two_accounts_wait_for_is_looked_up_once
   ASSERT_EQ(turns.size(), limits.of_account + 1);
   EXPECT_EQ(turns[1].host, "shared.test");
   EXPECT_EQ(turns[1].account, "b");
-  EXPECT_FALSE(s.remove("shared.test")) << "in the queue of a, too";
+  EXPECT_FALSE(s.remove("shared.test")) << "removed from the queue of a as well";
 }
 
 TEST_F(lookup_schedule_test, an_account_with_unanswered_names_is_slow_for_a_while) {
@@ -119,7 +119,7 @@ TEST_F(lookup_schedule_test, an_account_with_unanswered_names_is_slow_for_a_whil
   s.answered(turns.front());
   s.end(turns.front());
   turns = take_all(s);
-  EXPECT_EQ(turns.size(), 1u) << "an answered name does not make up for unanswered ones";
+  EXPECT_EQ(turns.size(), 1u) << "an answered name does not offset unanswered ones";
   now += limits.slow_time + milliseconds(1);
   EXPECT_EQ(take_all(s).size(), limits.of_account - 1);
 }

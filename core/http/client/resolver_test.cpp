@@ -215,7 +215,7 @@ TEST_F(resolver_test, names_answered_late_make_their_site_and_account_slow) {
   EXPECT_EQ(server.asked().size(), late + 2) << "the slow account has one lookup in progress";
   const auto again = ask("late.s0.test", named_by::user, "honest");
   ASSERT_TRUE(again->wait());
-  EXPECT_TRUE(again->found()) << "a name that was found late does not fail at once";
+  EXPECT_TRUE(again->found()) << "a name that was answered late does not fail immediately";
   server.answer_all();
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
 }
