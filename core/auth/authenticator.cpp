@@ -119,7 +119,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
   };
   std::mutex ended_mutex;
   std::map<std::string, ending, std::less<>> ended;
-  std::atomic<std::uint64_t> ended_sessions{0};
+  std::atomic<std::uint64_t> revocation_count{0};
 
   static constexpr std::int64_t any_issue_time = std::numeric_limits<std::int64_t>::max();
   // No "sid" begins with a zero byte: session_of() leaves those out.
@@ -133,9 +133,9 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
     kept->second.until_us = std::max(kept->second.until_us, until);
     const bool grown = kept->second.issued_before_us < issued_before;
     if (grown) kept->second.issued_before_us = issued_before;
-    if (fresh || grown) ended_sessions.fetch_add(1, std::memory_order_release);
+    if (fresh || grown) revocation_count.fetch_add(1, std::memory_order_release);
   }
-  bool has_ended(const principal& who) {
+  bool is_revoked(const principal& who) {
     std::lock_guard lock(ended_mutex);
     if (ended.empty()) return false;
     const auto at = now();
@@ -160,7 +160,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
   static verdict refused(const char* why) { return {RY_UNAUTHENTICATED, nullptr, why}; }
 
   verdict accept(checked_claims c, const trusted_issuer& from, std::string_view bearer, std::uint64_t epoch) {
-    if (has_ended(c.who)) return refused(session_ended);
+    if (is_revoked(c.who)) return refused(session_ended);
     const auto until = std::min(c.who.expires_unix_us + from.cfg->leeway_s * 1'000'000, now() + max_remembered_us);
     auto who = std::make_shared<const principal>(std::move(c.who));
     cache.insert(bearer, who, until, epoch);
@@ -305,7 +305,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
       return refused("the query token is for a different path");
     }
     c.who.session = session_of(c.claims);
-    if (has_ended(c.who)) return refused(session_ended);
+    if (is_revoked(c.who)) return refused(session_ended);
     c.who.auth_kind = "query_token";
     c.who.claims_json = "{}";
     return {RY_OK, std::make_shared<const principal>(std::move(c.who)), ""};
@@ -347,7 +347,7 @@ void authenticator::warm_up() {
     if (i.source) i.source->freshen(state_->now());
 }
 
-principal_ptr authenticator::remembered(std::string_view bearer) {
+principal_ptr authenticator::cached(std::string_view bearer) {
   return state_->cache.find(bearer, state_->now());
 }
 
@@ -358,7 +358,7 @@ std::optional<verdict> authenticator::authenticate(std::string_view bearer, ry_e
     return v;
   };
   if (bearer.size() > state_->cfg.max_token_bytes) return noted(state::refused("token too long"));
-  if (auto who = remembered(bearer)) return verdict{RY_OK, std::move(who), ""};
+  if (auto who = cached(bearer)) return verdict{RY_OK, std::move(who), ""};
   if (looks_like_jwt(bearer)) {
     auto v = state_->jwt(bearer, exec, std::move(later));
     if (v) state_->note(*v, bearer);
@@ -369,10 +369,10 @@ std::optional<verdict> authenticator::authenticate(std::string_view bearer, ry_e
   state_->drivers->ask(
       std::string(bearer), exec,
       [st = state_, bearer = std::string(bearer), epoch = state_->cache.epoch(), later = std::move(later)](verdict v) {
-        if (v.status == RY_OK && st->has_ended(*v.who)) {
+        if (v.status == RY_OK && st->is_revoked(*v.who)) {
           v = state::refused(session_ended);
         } else if (v.status == RY_OK) {
-          auto until = st->now() + st->cfg.contributed_ttl_us;
+          auto until = st->now() + st->cfg.driver_verdict_ttl_us;
           if (v.who->expires_unix_us != 0) until = std::min(until, v.who->expires_unix_us);
           st->cache.insert(bearer, v.who, until, epoch);
         }
@@ -434,7 +434,7 @@ void authenticator::forget(std::string_view subject) {
   state_->cache.forget(subject);
 }
 
-void authenticator::refuse_session(std::string_view subject, std::string_view session, std::int64_t until_unix_us) {
+void authenticator::revoke_session(std::string_view subject, std::string_view session, std::int64_t until_unix_us) {
   // In this order, so that a decision made after the cache was cleared sees the session's end.
   const auto until = until_unix_us + state_->cfg.main.leeway_s * 1'000'000;
   if (session.empty()) {
@@ -451,19 +451,19 @@ void authenticator::refuse_session(std::string_view subject, std::string_view se
   state_->cache.forget(subject);
 }
 
-bool authenticator::has_ended(const principal& who) const {
-  return state_->has_ended(who);
+bool authenticator::is_revoked(const principal& who) const {
+  return state_->is_revoked(who);
 }
 
-std::uint64_t authenticator::ended_sessions() const noexcept {
-  return state_->ended_sessions.load(std::memory_order_acquire);
+std::uint64_t authenticator::revocation_count() const noexcept {
+  return state_->revocation_count.load(std::memory_order_acquire);
 }
 
-void authenticator::add_contributor(contributor c) {
+void authenticator::add_driver(authenticator_driver c) {
   state_->drivers->add(std::move(c));
 }
 
-void authenticator::remove_contributor(std::string_view name, std::function<void()> gone) {
+void authenticator::remove_driver(std::string_view name, std::function<void()> gone) {
   state_->drivers->remove(name, std::move(gone));
 }
 

@@ -48,7 +48,7 @@ struct settings {
   std::vector<issuer_settings> issuers;
   std::size_t max_token_bytes = 32 * 1024;
   std::size_t cache_entries = 16384;
-  std::int64_t contributed_ttl_us = 5'000'000;  // how long a driver's verdict is cached
+  std::int64_t driver_verdict_ttl_us = 5'000'000;  // how long a driver's verdict is cached
   std::int64_t jwks_max_age_us = 600'000'000;
   std::int64_t jwks_min_interval_us = 10'000'000;
   std::filesystem::path data_dir;
@@ -84,7 +84,7 @@ class authenticator {
   void warm_up();
 
   // The cached verdict, or nullopt; never waits. [any]
-  principal_ptr remembered(std::string_view bearer);
+  principal_ptr cached(std::string_view bearer);
   // `bearer` is the value after "Bearer ". Returns the verdict if no wait is needed; otherwise returns nullopt, and
   // `later` is called exactly once, on exec, never inside this call. [any]
   std::optional<verdict> authenticate(std::string_view bearer, ry_exec* exec, verdict_fn later);
@@ -104,16 +104,16 @@ class authenticator {
   // Until `until_unix_us`, refuses own tokens and contributed principals whose claim "sid" is `session`, and
   // query tokens that were minted from them. An empty session: everything issued to the subject until now; with a time
   // in the past, everything issued until then, for the maximum lifetime of a query token. [any]
-  void refuse_session(std::string_view subject, std::string_view session, std::int64_t until_unix_us);
-  // Whether refuse_session() ended the session of this accepted principal. [any]
-  bool has_ended(const principal& who) const;
+  void revoke_session(std::string_view subject, std::string_view session, std::int64_t until_unix_us);
+  // Whether revoke_session() ended the session of this accepted principal. [any]
+  bool is_revoked(const principal& who) const;
   // The number of ended sessions; it never decreases. [any]
-  std::uint64_t ended_sessions() const noexcept;
+  std::uint64_t revocation_count() const noexcept;
 
   // [any]
-  void add_contributor(contributor c);
+  void add_driver(authenticator_driver c);
   // `gone` runs once, on any thread and possibly inside this call, as soon as the table is not called any more.
-  void remove_contributor(std::string_view name, std::function<void()> gone);
+  void remove_driver(std::string_view name, std::function<void()> gone);
 
  private:
   struct state;

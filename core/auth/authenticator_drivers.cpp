@@ -11,14 +11,14 @@
 namespace ry::auth {
 
 struct authenticator_drivers::entry {
-  explicit entry(contributor c) : c(std::move(c)), alive(this->c.owner) {}
+  explicit entry(authenticator_driver c) : c(std::move(c)), alive(this->c.owner) {}
   entry(const entry&) = delete;
   entry& operator=(const entry&) = delete;
   ~entry() {
     alive = module::hold();
     if (gone) gone();
   }
-  const contributor c;
+  const authenticator_driver c;
   module::hold alive;
   std::function<void()> gone;  // set when it was removed
 };
@@ -31,7 +31,7 @@ struct authenticator_drivers::walk {
   std::function<void(verdict)> later;
 };
 
-void authenticator_drivers::add(contributor c) {
+void authenticator_drivers::add(authenticator_driver c) {
   auto e = std::make_shared<entry>(std::move(c));
   std::lock_guard lock(mutex_);
   const auto at = std::upper_bound(entries_.begin(), entries_.end(), e,

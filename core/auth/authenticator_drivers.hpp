@@ -17,7 +17,7 @@
 namespace ry::auth {
 
 // A driver of "ry.authenticator/1". The table and self stay valid until it was removed.
-struct contributor {
+struct authenticator_driver {
   std::string name;  // drivers are asked in order of their names
   ry_host* owner = nullptr;
   const ry_authenticator_v1* table = nullptr;
@@ -27,7 +27,7 @@ struct contributor {
 class authenticator_drivers : public std::enable_shared_from_this<authenticator_drivers> {
  public:
   // All [any].
-  void add(contributor c);
+  void add(authenticator_driver c);
   // `gone` runs once, possibly inside this call, as soon as no call into the table is in progress or will follow.
   void remove(std::string_view name, std::function<void()> gone);
   bool empty() const;

@@ -104,7 +104,7 @@ TEST_F(auth_test, own_tokens_are_accepted_without_any_configuration) {
   EXPECT_EQ(v.who->email, "a@b.c");
   EXPECT_EQ(v.who->role, role::admin);
   EXPECT_EQ(v.who->issuer, own_issuer);
-  EXPECT_EQ(a->remembered(made.token), v.who);
+  EXPECT_EQ(a->cached(made.token), v.who);
 
   struct stat st {};
   ASSERT_EQ(stat((dir_ / "auth.key").c_str(), &st), 0);
@@ -112,7 +112,7 @@ TEST_F(auth_test, own_tokens_are_accepted_without_any_configuration) {
   EXPECT_EQ(ask(*make(), made.token).status, RY_OK) << "the key is persisted";
 
   now_ += 60 * second + settings_.main.leeway_s * second;
-  EXPECT_FALSE(a->remembered(made.token));
+  EXPECT_FALSE(a->cached(made.token));
   EXPECT_EQ(ask(*a, made.token).status, RY_UNAUTHENTICATED);
 }
 
@@ -124,14 +124,14 @@ TEST_F(auth_test, tokens_of_a_revoked_session_are_rejected_immediately) {
   const auto without = of(R"({"sub":"u"})");
   for (const auto& t : {ended, other, without}) ASSERT_EQ(ask(*a, t).status, RY_OK);
 
-  a->refuse_session("u", "one", now_ + 600 * second);
-  EXPECT_FALSE(a->remembered(ended)) << "even if it was cached";
+  a->revoke_session("u", "one", now_ + 600 * second);
+  EXPECT_FALSE(a->cached(ended)) << "even if it was cached";
   EXPECT_EQ(ask(*a, ended).status, RY_UNAUTHENTICATED);
   EXPECT_EQ(ask(*a, of(R"({"sub":"u","sid":"one","n":2})")).status, RY_UNAUTHENTICATED);
   EXPECT_EQ(ask(*a, other).status, RY_OK);
   EXPECT_EQ(ask(*a, without).status, RY_OK);
   now_ += 590 * second;
-  a->refuse_session("u", "three", now_);
+  a->revoke_session("u", "three", now_);
   EXPECT_EQ(ask(*a, ended).status, RY_UNAUTHENTICATED) << "the revocation is kept until the token expires";
 }
 
@@ -150,19 +150,19 @@ TEST_F(auth_test, tokens_of_a_subject_issued_before_a_cutoff_are_rejected) {
   const auto later_query = query(later);
   ASSERT_EQ(ask(*a, old).status, RY_OK);
 
-  const auto before = a->ended_sessions();
-  a->refuse_session("u", "", closed);
-  EXPECT_GT(a->ended_sessions(), before) << "so that open streams are rechecked";
+  const auto before = a->revocation_count();
+  a->revoke_session("u", "", closed);
+  EXPECT_GT(a->revocation_count(), before) << "so that open streams are rechecked";
   EXPECT_EQ(ask(*a, old).status, RY_UNAUTHENTICATED);
   EXPECT_EQ(a->authenticate_query(old_query, "/p").status, RY_UNAUTHENTICATED);
   EXPECT_EQ(ask(*a, later).status, RY_OK);
   EXPECT_EQ(a->authenticate_query(later_query, "/p").status, RY_OK);
   EXPECT_EQ(ask(*a, other).status, RY_OK);
   now_ += 8 * 86'400 * second - 20 * second;
-  a->refuse_session("u3", "", now_ + second);
+  a->revoke_session("u3", "", now_ + second);
   EXPECT_EQ(ask(*a, old).status, RY_UNAUTHENTICATED) << "until the longest-lived query token has expired";
 
-  a->refuse_session("u", "", now_ + second);
+  a->revoke_session("u", "", now_ + second);
   EXPECT_EQ(ask(*a, later).status, RY_UNAUTHENTICATED) << "a cutoff in the future covers all tokens issued so far";
 }
 
@@ -232,7 +232,7 @@ TEST_F(auth_test, key_set_from_url_is_fetched_once_and_refreshed_for_an_unknown_
   EXPECT_EQ(ask(*a, old_token).status, RY_OK);
   EXPECT_EQ(ask(*a, second_key.sign("k2", claims())).status, RY_OK);
   EXPECT_EQ(provider_.fetches, 2);
-  EXPECT_FALSE(a->remembered(old_token)) << "its key was removed";
+  EXPECT_FALSE(a->cached(old_token)) << "its key was removed";
   EXPECT_EQ(ask(*a, second_key.sign("k1", claims())).status, RY_UNAUTHENTICATED);
   EXPECT_EQ(ask(*a, first.sign("k2", claims())).status, RY_UNAUTHENTICATED) << "signed with another key";
   EXPECT_EQ(provider_.fetches, 2);
@@ -257,7 +257,8 @@ TEST_F(auth_test, stale_keys_are_used_while_the_provider_is_unreachable) {
   EXPECT_EQ(ask(*a, key.sign("k1", claims(R"(,"n":2)"))).status, RY_OK);
   EXPECT_EQ(provider_.fetches, 3) << "refreshed in the background";
   EXPECT_EQ(ask(*a, key.sign("k1", claims(R"(,"n":3)"))).status, RY_OK);
-  EXPECT_EQ(ask(*a, hs256(claims())).status, RY_UNAUTHENTICATED) << "the public key must not be accepted as an HMAC secret";
+  EXPECT_EQ(ask(*a, hs256(claims())).status, RY_UNAUTHENTICATED)
+      << "the public key must not be accepted as an HMAC secret";
 }
 
 TEST_F(auth_test, concurrent_waiters_share_one_fetch) {
@@ -334,13 +335,13 @@ TEST_F(auth_test, query_tokens_are_revoked_with_their_session) {
   const auto other = a->mint_query_token(who.view(), "/p", 600s).token;
   const auto opened = a->authenticate_query(token, "/p").who;
   ASSERT_TRUE(opened);
-  EXPECT_FALSE(a->has_ended(*opened));
-  const auto before = a->ended_sessions();
-  a->refuse_session("u1", "one", now_ + 600 * second);
-  EXPECT_GT(a->ended_sessions(), before);
-  a->refuse_session("u1", "one", now_ + 600 * second);
-  EXPECT_EQ(a->ended_sessions(), before + 1) << "repeating it has no effect";
-  EXPECT_TRUE(a->has_ended(*opened)) << "the caller of an open stream";
+  EXPECT_FALSE(a->is_revoked(*opened));
+  const auto before = a->revocation_count();
+  a->revoke_session("u1", "one", now_ + 600 * second);
+  EXPECT_GT(a->revocation_count(), before);
+  a->revoke_session("u1", "one", now_ + 600 * second);
+  EXPECT_EQ(a->revocation_count(), before + 1) << "repeating it has no effect";
+  EXPECT_TRUE(a->is_revoked(*opened)) << "the caller of an open stream";
   EXPECT_EQ(a->authenticate_query(token, "/p").status, RY_UNAUTHENTICATED);
   EXPECT_EQ(a->authenticate_query(other, "/p").status, RY_OK);
 }
@@ -422,8 +423,8 @@ TEST_F(auth_test, other_tokens_are_offered_to_each_driver_in_turn) {
   ry_host host(rt, "accounts", 1);
   fake_driver a_driver{"a"}, b_driver{"b"};
   const auto a = make();
-  a->add_contributor({"b", &host, &fake_driver::table, &b_driver});
-  a->add_contributor({"a", &host, &fake_driver::table, &a_driver});
+  a->add_driver({"b", &host, &fake_driver::table, &b_driver});
+  a->add_driver({"a", &host, &fake_driver::table, &a_driver});
   EXPECT_EQ(host.outstanding, 2);
 
   auto v = ask(*a, "b:ok");
@@ -438,20 +439,20 @@ TEST_F(auth_test, other_tokens_are_offered_to_each_driver_in_turn) {
   EXPECT_EQ(ask(*a, "nobody:ok").status, RY_UNAUTHENTICATED);
 
   a->forget("from-b");
-  EXPECT_FALSE(a->remembered("b:ok"));
+  EXPECT_FALSE(a->cached("b:ok"));
   EXPECT_EQ(ask(*a, "b:ok").status, RY_OK);
-  now_ += settings_.contributed_ttl_us;
-  EXPECT_FALSE(a->remembered("b:ok"));
+  now_ += settings_.driver_verdict_ttl_us;
+  EXPECT_FALSE(a->cached("b:ok"));
 
   std::promise<void> gone;
-  a->remove_contributor("b", [&] { gone.set_value(); });
+  a->remove_driver("b", [&] { gone.set_value(); });
   EXPECT_EQ(gone.get_future().wait_for(10s), std::future_status::ready);
   EXPECT_EQ(ask(*a, "b:ok").status, RY_UNAUTHENTICATED);
   EXPECT_EQ(host.outstanding, 1);
   bool unknown_gone = false;
-  a->remove_contributor("b", [&] { unknown_gone = true; });
+  a->remove_driver("b", [&] { unknown_gone = true; });
   EXPECT_TRUE(unknown_gone);
-  a->remove_contributor("a", {});
+  a->remove_driver("a", {});
 }
 
 TEST_F(auth_test, abi_tables_reach_the_authenticator_and_the_secret_box) {
@@ -473,7 +474,7 @@ TEST_F(auth_test, abi_tables_reach_the_authenticator_and_the_secret_box) {
   ASSERT_EQ(auth.mint(&host, ry::core::view(R"({"sub":"u"})"), 1000, take, &got), RY_OK);
   EXPECT_EQ(ask(*a, got).status, RY_OK);
   auth.forget(&host, ry::core::view("u"));
-  EXPECT_FALSE(a->remembered(got));
+  EXPECT_FALSE(a->cached(got));
   EXPECT_EQ(auth.mint_query_token(&host, nullptr, ry::core::view("/p"), 1000, take, &got), RY_INVALID_ARGUMENT);
 
   ASSERT_EQ(secrets.seal(&host, ry::core::view("c"), ry::core::bytes("x"), take, &got), RY_OK);

@@ -87,13 +87,13 @@ std::string for_log(std::string_view text) {
 bool rejection_log::admit(std::int64_t now_us) {
   std::lock_guard lock(mutex_);
   const auto passed = at_us_ == 0 ? 0 : std::max<std::int64_t>(0, now_us - at_us_);
-  room_ = std::min(max_at_once, room_ + static_cast<double>(passed) * refill_per_us);
+  budget_ = std::min(max_burst, budget_ + static_cast<double>(passed) * refill_per_us);
   at_us_ = std::max(at_us_, now_us);
-  if (room_ < 1) {
+  if (budget_ < 1) {
     ++left_out_;
     return false;
   }
-  room_ -= 1;
+  budget_ -= 1;
   return true;
 }
 

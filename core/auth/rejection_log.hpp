@@ -25,11 +25,11 @@ class rejection_log {
 
  private:
   std::mutex mutex_;
-  double room_ = max_at_once;
+  double budget_ = max_burst;
   std::int64_t at_us_ = 0;
   std::uint64_t left_out_ = 0;
 
-  static constexpr double max_at_once = 20;
+  static constexpr double max_burst = 20;
 };
 
 // Makes text safe for a log line: printable ASCII, at most 200 bytes. [any]

@@ -52,7 +52,7 @@ role role_of(const json::object& claims, const role_rules& rules) {
   return best;
 }
 
-bool is_edited_by_users(std::string_view claim_path) {
+bool is_user_editable(std::string_view claim_path) {
   constexpr std::array<std::string_view, 3> theirs{"user_metadata", "unsafe_metadata", "raw_user_meta_data"};
   const auto first = claim_path.substr(0, claim_path.find('.'));
   return std::find(theirs.begin(), theirs.end(), first) != theirs.end();

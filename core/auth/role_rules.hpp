@@ -24,6 +24,6 @@ struct role_rules {
 role role_of(const boost::json::object& claims, const role_rules& rules);
 
 // Whether users can edit the claim themselves at their identity provider, so that it must not grant a role.
-bool is_edited_by_users(std::string_view claim_path);
+bool is_user_editable(std::string_view claim_path);
 
 }  // namespace ry::auth

@@ -58,7 +58,7 @@ TEST(role_rules, values_are_mapped) {
 
 TEST(role_rules, user_editable_claims_are_recognised) {
   for (const char* theirs : {"user_metadata", "user_metadata.role", "unsafe_metadata.a.b", "raw_user_meta_data.role"})
-    EXPECT_TRUE(is_edited_by_users(theirs)) << theirs;
-  for (const char* fine : {"role", "app_metadata.role", "user_metadata_role", "realm_access.user_metadata"})
-    EXPECT_FALSE(is_edited_by_users(fine)) << fine;
+    EXPECT_TRUE(is_user_editable(theirs)) << theirs;
+  for (const char* trusted : {"role", "app_metadata.role", "user_metadata_role", "realm_access.user_metadata"})
+    EXPECT_FALSE(is_user_editable(trusted)) << trusted;
 }

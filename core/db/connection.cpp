@@ -130,9 +130,9 @@ void connection::connect() {
   std::optional<server_name> left;
   {
     std::lock_guard lock(socket_mutex_);
-    left = left_;
+    left = severed_;
   }
-  session_ = opener_.open(left ? asked_last(conninfo_, *left) : conninfo_);
+  session_ = opener_.open(left ? tried_last(conninfo_, *left) : conninfo_);
   pg_ = static_cast<soci::postgresql_session_backend*>(session_->get_backend())->conn_;
   PQsetNoticeReceiver(pg_, &connection::on_notice, this);
   {
@@ -227,7 +227,7 @@ void connection::sever() noexcept {
   std::lock_guard lock(socket_mutex_);
   if (socket_ < 0) return;
   ::shutdown(socket_, SHUT_RDWR);
-  left_ = server_;
+  severed_ = server_;
 }
 
 void connection::cancel_if(const void* tag) noexcept {

@@ -77,7 +77,7 @@ struct server_name {
   std::string host, address, port;
 };
 // The same conninfo with `server` moved behind all other hosts.
-std::string asked_last(const std::string& conninfo, const server_name& server);
+std::string tried_last(const std::string& conninfo, const server_name& server);
 
 // Formats libpq key=value text with quoted values.
 std::string conninfo_text(std::span<const std::pair<std::string, std::string>> all);
@@ -234,7 +234,7 @@ class connection {
 
   mutable std::mutex socket_mutex_;  // guards socket_, doing_, server_ and left_
   server_name server_;  // of the latest session
-  std::optional<server_name> left_;  // the server last severed; the others are tried first
+  std::optional<server_name> severed_;  // the server last severed; the others are tried first
   int socket_ = -1;
   activity doing_;
 };

@@ -415,7 +415,7 @@ TEST(conninfo, a_severed_server_is_tried_last) {
   const auto order = [](const std::string& url, const server_name& left) {
     connect_settings s;
     s.url = url;
-    const auto info = asked_last(conninfo(s), left);
+    const auto info = tried_last(conninfo(s), left);
     std::string out;
     for (const auto* key : {"host='", "hostaddr='", "port='"})
       if (const auto at = info.find(key); at != std::string::npos)

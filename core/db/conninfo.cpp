@@ -49,7 +49,7 @@ std::string joined(const std::vector<std::string>& all) {
 
 }  // namespace
 
-std::string asked_last(const std::string& conninfo, const server_name& server) {
+std::string tried_last(const std::string& conninfo, const server_name& server) {
   std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> given(PQconninfoParse(conninfo.c_str(), nullptr),
                                                                      PQconninfoFree);
   if (!given) return conninfo;
@@ -106,11 +106,11 @@ std::string conninfo(const connect_settings& s, session_settings when) {
                                                           {"keepalives_count", "3"},
                                                           {"tcp_user_timeout", "10000"}};
   std::string options;
-  bool several = false, said = false;
+  bool several = false, has_target = false;
   for (const auto* o = given.get(); o->keyword; ++o) {
     if (!o->val) continue;
     const std::string key = o->keyword;
-    said |= key == "target_session_attrs";
+    has_target |= key == "target_session_attrs";
     several |= (key == "host" || key == "hostaddr") && std::string_view(o->val).find(',') != std::string_view::npos;
     if (key == "options") {
       options = std::string(o->val) + " ";
@@ -122,7 +122,7 @@ std::string conninfo(const connect_settings& s, session_settings when) {
     }
   }
   // After a failover, a single address may lead to a different server too. A pooler checks its own servers.
-  if (!said && (several || s.at == endpoint::server)) all.emplace_back("target_session_attrs", "read-write");
+  if (!has_target && (several || s.at == endpoint::server)) all.emplace_back("target_session_attrs", "read-write");
   if (s.at == endpoint::transaction_pooler || when == session_settings::later) {
     // Poolers reject these startup parameters; a statement sets them at the start of the session or of each
     // transaction.

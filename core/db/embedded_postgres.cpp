@@ -31,7 +31,7 @@
 #include "core/db/failure.hpp"
 #include "core/db/postgres_versions.hpp"
 #include "core/db/spawn.hpp"
-#include "core/exec/machine_share.hpp"
+#include "core/exec/resource_limits.hpp"
 #include "core/observe/log.hpp"
 
 namespace ry::db {

@@ -110,13 +110,13 @@ void migrator::lock(migration_observer* observer) {
   // Polls instead of blocking in the server: a waiting statement holds a snapshot, and CREATE INDEX CONCURRENTLY
   // waits for that snapshot.
   const auto end = std::chrono::steady_clock::now() + lock_wait_;
-  bool said = false;
+  bool logged = false;
   while (!conn_.exec("select pg_try_advisory_lock($1::bigint)", {value::int64(lock_key)}).boolean(0, 0)) {
-    if (!said) {
+    if (!logged) {
       observe::log(observe::level::info, "db", "another node migrates the database; waiting for it");
       if (observer != nullptr) observer->waiting();
     }
-    said = true;
+    logged = true;
     if (std::chrono::steady_clock::now() > end)
       reject_migration(
           "Another node has been migrating this database for too long. Check the log of that node, then try again.");

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/db/clock.hpp"
-#include "core/exec/machine_share.hpp"
+#include "core/exec/resource_limits.hpp"
 #include "core/observe/log.hpp"
 
 namespace ry::db {
@@ -80,9 +80,9 @@ std::condition_variable* pool::next_idle() {
 }
 
 // Notifies without the mutex: on one core the woken worker runs at once and would block on it.
-void pool::wake(std::unique_lock<std::mutex>& lock, std::condition_variable* whom) {
+void pool::wake(std::unique_lock<std::mutex>& lock, std::condition_variable* worker_wake) {
   lock.unlock();
-  if (whom) whom->notify_one();
+  if (worker_wake) worker_wake->notify_one();
 }
 
 bool pool::remove(const task* t) {

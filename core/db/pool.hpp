@@ -84,7 +84,7 @@ class pool {
   };
   void loop(worker& w);
   std::condition_variable* next_idle();
-  void wake(std::unique_lock<std::mutex>& lock, std::condition_variable* whom);
+  void wake(std::unique_lock<std::mutex>& lock, std::condition_variable* worker_wake);
   // Waits up to a second for work. Returns an empty vector if there is none or the pool stops.
   std::vector<task_ptr> take(worker& w, kind& k);
   void put_back(std::vector<task_ptr> tasks, kind k);

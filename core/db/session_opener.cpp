@@ -31,7 +31,7 @@ struct session_opener::attempt {
   std::condition_variable changed;
   std::unique_ptr<soci::session> made;
   std::string error;
-  bool ended = false, given_up = false;
+  bool ended = false, abandoned = false;
 
   void run(const std::string& conninfo) {
     std::unique_ptr<soci::session> s;
@@ -44,7 +44,7 @@ struct session_opener::attempt {
       why = e.what();
     }
     std::lock_guard lock(mutex);
-    if (!given_up) made = std::move(s);
+    if (!abandoned) made = std::move(s);
     error = std::move(why);
     ended = true;
     changed.notify_all();
@@ -72,8 +72,8 @@ std::unique_ptr<soci::session> session_opener::open(const std::string& conninfo)
   }
   std::thread([a, conninfo] { a->run(conninfo); }).detach();
   std::unique_lock lock(a->mutex);
-  a->changed.wait_for(lock, open_limit, [&] { return a->ended || a->given_up; });
-  a->given_up = true;
+  a->changed.wait_for(lock, open_limit, [&] { return a->ended || a->abandoned; });
+  a->abandoned = true;
   if (!a->made) throw unavailable(a->ended ? a->error : "the server does not respond");
   failed_before_ = false;
   return std::move(a->made);
@@ -84,7 +84,7 @@ void session_opener::abandon() noexcept {
   const auto a = now_.lock();
   if (!a) return;
   std::lock_guard inner(a->mutex);
-  a->given_up = true;
+  a->abandoned = true;
   a->changed.notify_all();
 }
 

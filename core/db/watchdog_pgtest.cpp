@@ -67,15 +67,15 @@ class a_hung_server : public ::testing::Test {
   }
   // Returns the statement's outcome; "" = success.
   std::future<std::string> ask(const char* sql = "select 1", priority l = priority::normal) {
-    auto said = std::make_shared<std::promise<std::string>>();
-    auto out = said->get_future();
+    auto outcome = std::make_shared<std::promise<std::string>>();
+    auto out = outcome->get_future();
     db->submit(
-        [said, sql](connection& c) {
+        [outcome, sql](connection& c) {
           try {
             c.exec(sql);
-            said->set_value("");
+            outcome->set_value("");
           } catch (const failure& f) {
-            said->set_value(f.error.status == RY_UNAVAILABLE ? "unavailable" : f.what());
+            outcome->set_value(f.error.status == RY_UNAVAILABLE ? "unavailable" : f.what());
           }
         },
         l);
@@ -91,11 +91,11 @@ TEST_F(a_hung_server, fails_waiting_calls_reports_unhealthy_and_recovers) {
   EXPECT_EQ("", ask().get());
   hang();
   // More than there are connections, so that some calls queue.
-  std::vector<std::future<std::string>> asked;
-  for (int i = 0; i < 8; ++i) asked.push_back(ask("insert into pg_temp.nowhere values (1)"));
-  asked.push_back(ask("select 1", priority::high));
+  std::vector<std::future<std::string>> pending;
+  for (int i = 0; i < 8; ++i) pending.push_back(ask("insert into pg_temp.nowhere values (1)"));
+  pending.push_back(ask("select 1", priority::high));
   const auto end = std::chrono::steady_clock::now() + 40s;
-  for (auto& a : asked) {
+  for (auto& a : pending) {
     ASSERT_EQ(std::future_status::ready, a.wait_until(end));
     EXPECT_EQ("unavailable", a.get());
   }
@@ -124,17 +124,17 @@ TEST_F(a_hung_server, is_detected_quickly) {
 }
 
 TEST_F(a_hung_server, does_not_delay_the_shutdown) {
-  auto asked = ask("select pg_sleep(60)");
+  auto pending = ask("select pg_sleep(60)");
   hang();
   const auto begin = std::chrono::steady_clock::now();
   db->stop();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 15s);
-  EXPECT_EQ("unavailable", asked.get());
+  EXPECT_EQ("unavailable", pending.get());
 }
 
 TEST_F(a_hung_server, a_long_statement_is_not_treated_as_a_hang) {
-  auto asked = ask("select pg_sleep(8)");
-  EXPECT_EQ("", asked.get());
+  auto pending = ask("select pg_sleep(8)");
+  EXPECT_EQ("", pending.get());
   EXPECT_TRUE(db->healthy());
 }
 
@@ -154,18 +154,18 @@ TEST_F(a_hung_server, is_replaced_by_another_host_of_the_same_url) {
   ASSERT_TRUE(db->wait_healthy(10s));
   EXPECT_EQ("", ask("create schema only_on_the_first").get());
   hang();
-  auto asked = ask();
+  auto pending = ask();
   // Earlier than the statement timeout, which a working server would enforce.
-  ASSERT_EQ(std::future_status::ready, asked.wait_for(25s));
-  EXPECT_EQ("unavailable", asked.get());
+  ASSERT_EQ(std::future_status::ready, pending.wait_for(25s));
+  EXPECT_EQ("unavailable", pending.get());
   const auto end = std::chrono::steady_clock::now() + 40s;
-  std::string said;
+  std::string outcome;
   do {
     auto again = ask("create schema only_on_the_first");
     ASSERT_EQ(std::future_status::ready, again.wait_until(end));
-    said = again.get();
-  } while (said == "unavailable" && std::chrono::steady_clock::now() < end);
-  EXPECT_EQ("", said);
+    outcome = again.get();
+  } while (outcome == "unavailable" && std::chrono::steady_clock::now() < end);
+  EXPECT_EQ("", outcome);
   db.reset();
 }
 

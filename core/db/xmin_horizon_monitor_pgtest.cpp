@@ -45,9 +45,9 @@ TEST(xmin_horizon_monitor, a_long_transaction_is_measured_and_logged_once) {
     EXPECT_TRUE(wait_for([&] { return h.oldest_seconds() < 0.3; }));
   }
   const auto log = testing::internal::GetCapturedStderr();
-  const auto said = log.find("a long-running transaction holds back vacuum");
-  ASSERT_NE(said, std::string::npos) << log;
-  EXPECT_EQ(log.find("a long-running transaction holds back vacuum", said + 1), std::string::npos) << log;
+  const auto logged_at = log.find("a long-running transaction holds back vacuum");
+  ASSERT_NE(logged_at, std::string::npos) << log;
+  EXPECT_EQ(log.find("a long-running transaction holds back vacuum", logged_at + 1), std::string::npos) << log;
   EXPECT_NE(log.find("forgotten"), std::string::npos) << log;
 }
 

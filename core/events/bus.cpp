@@ -19,14 +19,14 @@ constexpr std::string_view sign_topic = "core.bus";
 constexpr std::size_t max_nodes = 200;  // in one message through the database
 // After a disconnect the other nodes rely on the bus to this node for a short time, so subscribers poll at some more
 // ticks.
-constexpr unsigned looks_after_loss = 3;
+constexpr unsigned polls_after_loss = 3;
 
 }  // namespace
 
 // The context of the sink that the driver calls. Lives until the driver has closed.
-struct bus_line::link {
-  link(bus_line& line, bus_driver d) : line(line), driver(std::move(d)), alive(driver.owner) {}
-  bus_line& line;
+struct bus_connection::link {
+  link(bus_connection& line, bus_driver d) : line(line), driver(std::move(d)), alive(driver.owner) {}
+  bus_connection& line;
   const bus_driver driver;
   module::hold alive;
   std::function<void()> gone;
@@ -34,7 +34,7 @@ struct bus_line::link {
   static link& of(void* ctx) { return *static_cast<link*>(ctx); }
   static void message(void* ctx, ry_str topic, std::uint64_t cursor, ry_bytes bytes) noexcept {
     auto& line = of(ctx).line;
-    if (core::sv(topic) == sign_topic) return line.sign_of(core::sv(bytes));
+    if (core::sv(topic) == sign_topic) return line.on_heartbeat(core::sv(bytes));
     line.received_.fetch_add(1, std::memory_order_relaxed);
     line.to_.message(core::sv(topic), cursor, core::sv(bytes));
   }
@@ -55,16 +55,16 @@ struct bus_line::link {
   static constexpr ry_bus_sink sink{sizeof(ry_bus_sink), 0, message, lost, missed, state};
 };
 
-bus_line::bus_line(module::runtime& rt, receiver to) : rt_(rt), to_(std::move(to)) {}
+bus_connection::bus_connection(module::runtime& rt, receiver to) : rt_(rt), to_(std::move(to)) {}
 
-bus_line::~bus_line() = default;
+bus_connection::~bus_connection() = default;
 
-std::shared_ptr<bus_line::link> bus_line::current() const {
+std::shared_ptr<bus_connection::link> bus_connection::current() const {
   std::lock_guard lock(mutex_);
   return link_;
 }
 
-void bus_line::add(bus_driver driver) {
+void bus_connection::add(bus_driver driver) {
   {
     std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(driver));
@@ -72,7 +72,7 @@ void bus_line::add(bus_driver driver) {
   use_first();
 }
 
-void bus_line::use_first() {
+void bus_connection::use_first() {
   std::shared_ptr<link> l;
   {
     std::lock_guard lock(mutex_);
@@ -87,7 +87,7 @@ void bus_line::use_first() {
   arm();
 }
 
-void bus_line::remove(std::string_view name, std::function<void()> gone) {
+void bus_connection::remove(std::string_view name, std::function<void()> gone) {
   std::shared_ptr<link> l;
   {
     std::lock_guard lock(mutex_);
@@ -99,9 +99,9 @@ void bus_line::remove(std::string_view name, std::function<void()> gone) {
     return;
   }
   const bool was_up = up_.exchange(false);
-  reckon();
+  update_state();
   if (was_up) {
-    say("off");
+    broadcast_state("off");
     to_.missed();
   }
   l->gone = std::move(gone);
@@ -111,7 +111,7 @@ void bus_line::remove(std::string_view name, std::function<void()> gone) {
   use_first();
 }
 
-void bus_line::changed(link& l, bool up, std::string detail) {
+void bus_connection::changed(link& l, bool up, std::string detail) {
   bool was_up;
   {
     std::lock_guard lock(mutex_);
@@ -120,10 +120,10 @@ void bus_line::changed(link& l, bool up, std::string detail) {
     // Still down, for the reason that was already reported.
     if (was_up == up && detail == detail_) return;
     detail_ = detail;
-    if (was_up != up) looks_left_ = up ? 0 : looks_after_loss;
+    if (was_up != up) polls_left_ = up ? 0 : polls_after_loss;
   }
   if (was_up != up) changes_.fetch_add(1, std::memory_order_relaxed);
-  reckon();
+  update_state();
   if (up)
     observe::log(observe::level::info, "events", "the event bus is available",
                  {{"bus", l.driver.name}, {"detail", detail}});
@@ -132,13 +132,13 @@ void bus_line::changed(link& l, bool up, std::string detail) {
                  {{"bus", l.driver.name}, {"detail", detail}});
   if (was_up == up) return;
   if (up)
-    give_sign();
+    send_heartbeat();
   else
-    say("off");
+    broadcast_state("off");
   if (!up) to_.missed();
 }
 
-ry_status bus_line::publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes) {
+ry_status bus_connection::publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes) {
   const auto l = current();
   if (!l || !carries()) return RY_UNAVAILABLE;
   const auto& d = l->driver;
@@ -150,18 +150,18 @@ ry_status bus_line::publish(std::string_view topic, std::uint64_t cursor, std::s
 
 // ---- which nodes receive it ----------------------------------------------------------------------
 
-void bus_line::start() {
-  listen_ = rt_.db->on_message(channel, [this](std::string_view payload) { on_message(payload); });
+void bus_connection::start() {
+  listen_id_ = rt_.db->on_message(channel, [this](std::string_view payload) { on_message(payload); });
   running_.store(true);
   arm();
 }
 
-void bus_line::stop() {
+void bus_connection::stop() {
   if (!running_.exchange(false)) return;
-  if (listen_) rt_.db->unlisten(std::exchange(listen_, 0));
+  if (listen_id_) rt_.db->unlisten(std::exchange(listen_id_, 0));
 }
 
-void bus_line::give_sign() {
+void bus_connection::send_heartbeat() {
   const auto l = current();
   if (!running_.load() || !l || !up_.load() || !rt_.jobs || rt_.jobs->other_nodes() == 0) return;
   std::uint64_t n;
@@ -174,7 +174,7 @@ void bus_line::give_sign() {
   module::invoke(d.owner, "event bus", d.table->publish, d.self, core::view(sign_topic), n, core::bytes(node));
 }
 
-void bus_line::sign_of(std::string_view node) {
+void bus_connection::on_heartbeat(std::string_view node) {
   if (node.empty() || node.size() > 64 || !up_.load()) return;
   bool news;
   {
@@ -185,10 +185,10 @@ void bus_line::sign_of(std::string_view node) {
     news = until < now;
     until = now + believed_time;
   }
-  if (news) say(whom_i_hear());
+  if (news) broadcast_state(heartbeat_senders());
 }
 
-std::string bus_line::whom_i_hear() {
+std::string bus_connection::heartbeat_senders() {
   std::string out = "on";
   std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
@@ -198,12 +198,12 @@ std::string bus_line::whom_i_hear() {
 }
 
 // Broadcasts "<node> off", or "<node> on" and the nodes whose heartbeats this node receives.
-void bus_line::say(const std::string& what) {
+void bus_connection::broadcast_state(const std::string& what) {
   if (!running_.load() || !rt_.jobs || rt_.jobs->other_nodes() == 0) return;
   rt_.db->broadcast(channel, rt_.jobs->node_id() + " " + what);
 }
 
-void bus_line::on_message(std::string_view payload) {
+void bus_connection::on_message(std::string_view payload) {
   const std::string me = rt_.jobs->node_id();
   const std::string node(payload.substr(0, payload.find(' ')));
   if (node.empty() || node == me) return;
@@ -215,10 +215,10 @@ void bus_line::on_message(std::string_view payload) {
     else
       receivers_.erase(node);
   }
-  reckon();
+  update_state();
 }
 
-void bus_line::reckon() {
+void bus_connection::update_state() {
   const std::vector<std::string> others = rt_.jobs ? rt_.jobs->peers() : std::vector<std::string>{};
   std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
@@ -230,7 +230,7 @@ void bus_line::reckon() {
   received_by_all_.store(up_.load() && by_all, std::memory_order_release);
 }
 
-void bus_line::arm() {
+void bus_connection::arm() {
   {
     std::lock_guard lock(mutex_);
     if (!running_.load() || !link_ || armed_) return;
@@ -245,27 +245,27 @@ void bus_line::arm() {
   });
 }
 
-void bus_line::tick() {
+void bus_connection::tick() {
   bool look = false, word = false;
   {
     std::lock_guard lock(mutex_);
     armed_ = false;
-    if (looks_left_ > 0) {
-      --looks_left_;
+    if (polls_left_ > 0) {
+      --polls_left_;
       look = true;
     }
     word = up_.load() && ++ticks_ % ticks_per_word == 0;
   }
-  reckon();
+  update_state();
   if (word) {
-    give_sign();
-    say(whom_i_hear());
+    send_heartbeat();
+    broadcast_state(heartbeat_senders());
   }
   if (look) to_.missed();
   arm();
 }
 
-bus_stats bus_line::stats() const {
+bus_stats bus_connection::stats() const {
   bus_stats s;
   s.present = current() != nullptr;
   s.up = up_.load();
@@ -282,7 +282,7 @@ bus_stats bus_line::stats() const {
   return s;
 }
 
-std::optional<std::string> bus_line::trouble() const {
+std::optional<std::string> bus_connection::problem() const {
   std::lock_guard lock(mutex_);
   if (!link_ || up_.load()) return std::nullopt;
   return "the event bus " + link_->driver.name + " is unavailable (" + detail_ + "); wake-ups go through the database";

@@ -37,7 +37,7 @@ struct bus_stats {
   std::uint64_t sent = 0, refused = 0, lost = 0, received = 0, changes = 0;
 };
 
-class bus_line {
+class bus_connection {
  public:
   // Callbacks for what the bus delivers; called from any thread.
   struct receiver {
@@ -45,10 +45,10 @@ class bus_line {
     std::function<void()> missed;  // every subscriber must read its log again
     std::function<void(std::string_view topic, std::uint64_t cursor)> wake;  // send a wake-up through the database
   };
-  bus_line(module::runtime& rt, receiver to);
-  ~bus_line();
-  bus_line(const bus_line&) = delete;
-  bus_line& operator=(const bus_line&) = delete;
+  bus_connection(module::runtime& rt, receiver to);
+  ~bus_connection();
+  bus_connection(const bus_connection&) = delete;
+  bus_connection& operator=(const bus_connection&) = delete;
 
   // Adds and removes drivers, [lifecycle]. The driver that was added first is used. `gone` runs when the driver is no
   // longer in use and makes no more calls.
@@ -65,7 +65,7 @@ class bus_line {
   ry_status publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes);
   bus_stats stats() const;
   // Why the bus is down; nullopt if it is up or there is no driver.
-  std::optional<std::string> trouble() const;
+  std::optional<std::string> problem() const;
 
  private:
   struct link;
@@ -75,11 +75,11 @@ class bus_line {
   void tick();
   void arm();
   void on_message(std::string_view payload);
-  void sign_of(std::string_view node);
-  void give_sign();
-  void say(const std::string& what);
-  std::string whom_i_hear();
-  void reckon();
+  void on_heartbeat(std::string_view node);
+  void send_heartbeat();
+  void broadcast_state(const std::string& what);
+  std::string heartbeat_senders();
+  void update_state();
 
   module::runtime& rt_;
   const receiver to_;
@@ -92,10 +92,10 @@ class bus_line {
   using peer_states = std::unordered_map<std::string, std::chrono::steady_clock::time_point>;
   peer_states receivers_, senders_;
   std::uint64_t heartbeats_ = 0;
-  unsigned looks_left_ = 0;  // ticks at which subscribers still poll after the bus went down
+  unsigned polls_left_ = 0;  // ticks at which subscribers still poll after the bus went down
   unsigned ticks_ = 0;
   bool armed_ = false;
-  std::uint64_t listen_ = 0;
+  std::uint64_t listen_id_ = 0;
   std::atomic<bool> running_{false};
   std::atomic<bool> up_{false}, carries_{false}, received_by_all_{false};
   std::atomic<std::uint64_t> sent_{0}, refused_{0}, lost_{0}, received_{0}, changes_{0};

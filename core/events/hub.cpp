@@ -21,8 +21,8 @@ constexpr auto live_channel = "core.live";
 constexpr auto wakeup_delay = std::chrono::milliseconds(10);
 constexpr std::size_t max_payload = 7800;  // NOTIFY rejects payloads of 8000 bytes and more
 // Limits of a loop's inbox for messages from other nodes. Beyond them the topic's subscribers get only a wake-up.
-constexpr std::size_t max_far_messages = 8192;
-constexpr std::size_t max_far_bytes = 8 * 1024 * 1024;
+constexpr std::size_t max_remote_messages = 8192;
+constexpr std::size_t max_remote_bytes = 8 * 1024 * 1024;
 
 // Merges wake-ups of one topic. Cursor 0 ("position unknown") overrides every other cursor.
 void merge(std::unordered_map<std::string, std::uint64_t>& wakeups, std::string_view topic, std::uint64_t cursor) {
@@ -65,11 +65,11 @@ hub::hub(module::runtime& rt, std::chrono::seconds keep)
     : rt_(rt),
       keep_(keep),
       bus_(rt, {[this](std::string_view topic, std::uint64_t cursor, std::string_view bytes) {
-                  deliver(topic, cursor, bytes, from::elsewhere);
+                  deliver(topic, cursor, bytes, origin::remote);
                 },
                 [this] { wake_all(); },
                 [this](std::string_view topic, std::uint64_t cursor) { notify_nodes(topic, cursor); }}) {
-  for (std::size_t i = 0; i < rt.loops->size(); ++i) per_loops_.push_back(std::make_unique<per_loop>());
+  for (std::size_t i = 0; i < rt.loops->size(); ++i) inboxes_.push_back(std::make_unique<loop_inbox>());
 }
 
 hub::~hub() = default;
@@ -150,10 +150,10 @@ void hub::start() {
     }
     c.exec("select core.partitions_trim('core.event', make_interval(secs => $1::bigint))", {db::value::int64(keep)});
   });
-  listen_ = rt_.db->on_message(live_channel, [this](std::string_view payload) { on_notification(payload); });
+  listen_id_ = rt_.db->on_message(live_channel, [this](std::string_view payload) { on_notification(payload); });
   // Nothing is sent on this channel. Its callback fires after the listener has reconnected, when messages may have
   // been lost.
-  again_ = rt_.db->listen(
+  reconnect_id_ = rt_.db->listen(
       "core.live.again", [this] { wake_all(); }, std::chrono::hours(1));
   bus_.start();
 }
@@ -161,7 +161,7 @@ void hub::start() {
 void hub::stop() {
   stopped_.store(true);
   bus_.stop();
-  for (std::uint64_t* each : {&listen_, &again_})
+  for (std::uint64_t* each : {&listen_id_, &reconnect_id_})
     if (*each) rt_.db->unlisten(std::exchange(*each, 0));
 }
 
@@ -188,12 +188,12 @@ ry_subscription* hub::subscribe(const ry_host* host, std::string_view topic, ry_
     auto& sh = shard_of(topic);
     std::lock_guard lock(sh.mutex);
     auto& loops = sh.loops[s->topic];
-    if (loops.empty()) loops.resize(per_loops_.size());
+    if (loops.empty()) loops.resize(inboxes_.size());
     ++loops[exec->index];
   }
   // Posted, so that it runs before the drain() of any message published after subscribe().
   exec->post([this, s] {
-    if (!s->closed.load(std::memory_order_relaxed)) per_loops_[s->exec->index]->topics[s->topic].push_back(s);
+    if (!s->closed.load(std::memory_order_relaxed)) inboxes_[s->exec->index]->topics[s->topic].push_back(s);
   });
   return s.get();
 }
@@ -221,7 +221,7 @@ void hub::unsubscribe(ry_subscription* raw) {
 }
 
 void hub::forget(const std::shared_ptr<ry_subscription>& s) {
-  auto& topics = per_loops_[s->exec->index]->topics;
+  auto& topics = inboxes_[s->exec->index]->topics;
   auto it = topics.find(s->topic);
   if (it == topics.end()) return;
   std::erase(it->second, s);
@@ -231,7 +231,7 @@ void hub::forget(const std::shared_ptr<ry_subscription>& s) {
 ry_status hub::publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes, std::uint32_t flags) {
   if (flags & RY_LIVE_AHEAD) return bytes.empty() ? RY_INVALID_ARGUMENT : bus_.publish(topic, cursor, bytes);
   published_.fetch_add(1, std::memory_order_relaxed);
-  if (!(flags & RY_LIVE_HINT)) deliver(topic, cursor, bytes, from::here);
+  if (!(flags & RY_LIVE_HINT)) deliver(topic, cursor, bytes, origin::local);
   if (flags & RY_LIVE_LOCAL) return RY_OK;
   const bool carried =
       bus_.carries() && bus_.publish(topic, cursor, flags & RY_LIVE_HINT ? std::string_view() : bytes) == RY_OK;
@@ -239,7 +239,7 @@ ry_status hub::publish(std::string_view topic, std::uint64_t cursor, std::string
   return RY_OK;
 }
 
-void hub::deliver(std::string_view topic, std::uint64_t cursor, std::string_view bytes, from where) {
+void hub::deliver(std::string_view topic, std::uint64_t cursor, std::string_view bytes, origin where) {
   std::vector<std::uint32_t> loops;
   {
     auto& sh = shard_of(topic);
@@ -251,17 +251,17 @@ void hub::deliver(std::string_view topic, std::uint64_t cursor, std::string_view
   const auto buffer = bytes.empty() ? exec::buffer_ref() : exec::buffer_ref(bytes);
   for (std::size_t i = 0; i < loops.size(); ++i) {
     if (loops[i] == 0) continue;
-    auto& l = *per_loops_[i];
+    auto& l = *inboxes_[i];
     bool wake;
     {
       std::lock_guard lock(l.mutex);
       wake = l.inbox.empty() && l.lagging.empty();
-      if (where == from::here) {
+      if (where == origin::local) {
         l.inbox.push_back({std::string(topic), cursor, buffer});
-      } else if (l.far_messages < max_far_messages && l.far_bytes + bytes.size() <= max_far_bytes) {
+      } else if (l.remote_messages < max_remote_messages && l.remote_bytes + bytes.size() <= max_remote_bytes) {
         l.inbox.push_back({std::string(topic), cursor, buffer});
-        ++l.far_messages;
-        l.far_bytes += bytes.size();
+        ++l.remote_messages;
+        l.remote_bytes += bytes.size();
       } else {
         merge(l.lagging, topic, cursor);
         lagged_.fetch_add(1, std::memory_order_relaxed);
@@ -272,14 +272,14 @@ void hub::deliver(std::string_view topic, std::uint64_t cursor, std::string_view
 }
 
 void hub::drain(std::size_t loop) {
-  auto& l = *per_loops_[loop];
+  auto& l = *inboxes_[loop];
   std::vector<message> batch;
   std::unordered_map<std::string, std::uint64_t> lagging;
   {
     std::lock_guard lock(l.mutex);
     batch.swap(l.inbox);
     lagging.swap(l.lagging);
-    l.far_messages = l.far_bytes = 0;
+    l.remote_messages = l.remote_bytes = 0;
   }
   for (auto& [topic, cursor] : lagging) batch.push_back({topic, cursor, {}});
   for (const auto& m : batch) {
@@ -300,9 +300,9 @@ void hub::call(const std::shared_ptr<ry_subscription>& s, std::string_view topic
 }
 
 void hub::wake_all() {
-  for (std::size_t i = 0; i < per_loops_.size(); ++i)
+  for (std::size_t i = 0; i < inboxes_.size(); ++i)
     rt_.loops->at(i).post([this, i] {
-      for (const auto& [topic, all] : per_loops_[i]->topics)
+      for (const auto& [topic, all] : inboxes_[i]->topics)
         for (const auto& s : all) call(s, topic, 0, {});
     });
 }
@@ -365,7 +365,7 @@ void hub::on_notification(std::string_view payload) {
     std::uint64_t cursor = 0;
     const auto [p, ec] = std::from_chars(line.data(), line.data() + line.size(), cursor);
     if (ec != std::errc() || p == line.data() + line.size() || *p != ' ') continue;
-    deliver(line.substr(static_cast<std::size_t>(p - line.data()) + 1), cursor, {}, from::elsewhere);
+    deliver(line.substr(static_cast<std::size_t>(p - line.data()) + 1), cursor, {}, origin::remote);
   }
 }
 

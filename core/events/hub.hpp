@@ -70,8 +70,8 @@ class hub {
   void unsubscribe(ry_subscription* subscription);
   ry_status publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes, std::uint32_t flags);
   hub_stats stats() const;
-  bus_line& bus() noexcept { return bus_; }
-  const bus_line& bus() const noexcept { return bus_; }
+  bus_connection& bus() noexcept { return bus_; }
+  const bus_connection& bus() const noexcept { return bus_; }
 
  private:
   struct message {
@@ -80,10 +80,10 @@ class hub {
     exec::buffer_ref buffer;  // empty: a wake-up
   };
   // Inbox and subscribers of one loop; only that loop accesses `topics`.
-  struct per_loop {
+  struct loop_inbox {
     std::mutex mutex;  // guards the next four
     std::vector<message> inbox;
-    std::size_t far_messages = 0, far_bytes = 0;  // in the inbox, from other nodes
+    std::size_t remote_messages = 0, remote_bytes = 0;  // in the inbox, from other nodes
     std::unordered_map<std::string, std::uint64_t> lagging;  // messages over the limits, reduced to wake-ups
     std::unordered_map<std::string, std::vector<std::shared_ptr<ry_subscription>>> topics;
   };
@@ -94,8 +94,8 @@ class hub {
   };
 
   shard& shard_of(std::string_view topic) { return shards_[std::hash<std::string_view>{}(topic) % shards_.size()]; }
-  enum class from { here, elsewhere };
-  void deliver(std::string_view topic, std::uint64_t cursor, std::string_view bytes, from where);
+  enum class origin { local, remote };
+  void deliver(std::string_view topic, std::uint64_t cursor, std::string_view bytes, origin where);
   void call(const std::shared_ptr<ry_subscription>& s, std::string_view topic, std::uint64_t cursor,
             const exec::buffer_ref& buffer);
   // Notifies every local subscription to read its log again.
@@ -109,7 +109,7 @@ class hub {
 
   module::runtime& rt_;
   const std::chrono::seconds keep_;
-  std::vector<std::unique_ptr<per_loop>> per_loops_;
+  std::vector<std::unique_ptr<loop_inbox>> inboxes_;
   std::array<shard, 64> shards_;
 
   std::mutex owned_mutex_;  // guards owned_ and consumers_
@@ -120,9 +120,9 @@ class hub {
   std::unordered_map<std::string, std::uint64_t> wakeups_;
   bool wakeups_armed_ = false;
   std::atomic<bool> stopped_{false};
-  std::uint64_t listen_ = 0, again_ = 0;
+  std::uint64_t listen_id_ = 0, reconnect_id_ = 0;
   std::atomic<std::uint64_t> published_{0}, delivered_{0}, wakeups_sent_{0}, wakeups_received_{0}, lagged_{0};
-  bus_line bus_;
+  bus_connection bus_;
 };
 
 }  // namespace ry::events

@@ -291,9 +291,9 @@ TEST(bus, without_a_bus_nothing_is_sent_ahead_of_the_log) {
   two_nodes t;
   EXPECT_FALSE(t.a.hub.bus().carries());
   EXPECT_EQ(t.a.hub.publish("run:1", 7, "bytes", RY_LIVE_AHEAD), RY_UNAVAILABLE);
-  EXPECT_NE(t.a.hub.bus().trouble(), std::nullopt);
+  EXPECT_NE(t.a.hub.bus().problem(), std::nullopt);
   t.both_up();
-  EXPECT_EQ(t.a.hub.bus().trouble(), std::nullopt);
+  EXPECT_EQ(t.a.hub.bus().problem(), std::nullopt);
 }
 
 TEST(bus, while_a_node_does_not_receive_the_bus_wakeups_go_through_the_database_too) {

@@ -36,15 +36,15 @@ blocking_pool::~blocking_pool() {
   stop_and_join();
 }
 
-submitted blocking_pool::submit(std::function<void()> work) {
+submit_result blocking_pool::submit(std::function<void()> work) {
   {
     std::lock_guard lock(mutex_);
-    if (stopping_) return submitted::stopped;
-    if (queue_.size() >= max_queued_) return submitted::queue_full;
+    if (stopping_) return submit_result::stopped;
+    if (queue_.size() >= max_queued_) return submit_result::queue_full;
     queue_.push_back(std::move(work));
   }
   wake_.notify_one();
-  return submitted::yes;
+  return submit_result::yes;
 }
 
 std::size_t blocking_pool::queued() const {

@@ -11,7 +11,7 @@
 
 namespace ry::exec {
 
-enum class submitted { yes, queue_full, stopped };
+enum class submit_result { yes, queue_full, stopped };
 
 // Threads: all members are [any], except stop_and_join().
 class blocking_pool {
@@ -21,7 +21,7 @@ class blocking_pool {
   ~blocking_pool();  // stop_and_join
 
   // Runs `work` on one of the threads; it must not throw. Unless this returns `yes`, the pool never runs `work`.
-  submitted submit(std::function<void()> work);
+  submit_result submit(std::function<void()> work);
   std::size_t queued() const;
   // Rejects new work, runs the queued work and joins the threads. Must not be called from one of them.
   void stop_and_join();

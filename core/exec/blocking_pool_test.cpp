@@ -13,10 +13,10 @@ namespace {
 TEST(blocking_pool, runs_accepted_work_even_while_stopping) {
   std::atomic<int> ran{0};
   blocking_pool pool(2);
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(pool.submit([&] { ++ran; }), submitted::yes);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(pool.submit([&] { ++ran; }), submit_result::yes);
   pool.stop_and_join();
   EXPECT_EQ(ran, 100);
-  EXPECT_EQ(pool.submit([&] { ++ran; }), submitted::stopped);
+  EXPECT_EQ(pool.submit([&] { ++ran; }), submit_result::stopped);
   EXPECT_EQ(ran, 100);
 }
 
@@ -24,7 +24,7 @@ TEST(blocking_pool, has_a_lower_priority_than_the_event_loops) {
   const int here = ::getpriority(PRIO_PROCESS, 0);
   std::promise<int> there;
   blocking_pool pool(1);
-  ASSERT_EQ(pool.submit([&] { there.set_value(::getpriority(PRIO_PROCESS, 0)); }), submitted::yes);
+  ASSERT_EQ(pool.submit([&] { there.set_value(::getpriority(PRIO_PROCESS, 0)); }), submit_result::yes);
   EXPECT_EQ(there.get_future().get(), std::min(here + 10, 19));
   EXPECT_EQ(::getpriority(PRIO_PROCESS, 0), here) << "other threads keep their priority";
 }
@@ -37,11 +37,11 @@ TEST(blocking_pool, rejects_work_over_its_limit) {
     begun.set_value();
     open.wait();
   }),
-            submitted::yes);
+            submit_result::yes);
   begun.get_future().wait();
-  EXPECT_EQ(pool.submit([] {}), submitted::yes);
+  EXPECT_EQ(pool.submit([] {}), submit_result::yes);
   EXPECT_EQ(pool.queued(), 1u);
-  EXPECT_EQ(pool.submit([] {}), submitted::queue_full);
+  EXPECT_EQ(pool.submit([] {}), submit_result::queue_full);
   gate.set_value();
 }
 

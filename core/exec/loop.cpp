@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/exec/machine_share.hpp"
+#include "core/exec/resource_limits.hpp"
 
 namespace {
 thread_local ry_exec* t_current = nullptr;

@@ -182,8 +182,8 @@ bool connection::step() {
       return wants_body() && read_body();
     case phase::discard: {
       const auto before = cur_.size();
-      w_.scrap.clear();
-      const bool good = decode_some(w_.scrap);
+      w_.discard_buffer.clear();
+      const bool good = decode_some(w_.discard_buffer);
       discarded_ += before - cur_.size();
       if (parser_->body_done()) {
         parser_.reset();

@@ -214,7 +214,7 @@ bool connection::foreign() {
     fail(limit_error(403, "http.foreign", code, std::move(message), 0));
     return true;
   };
-  const bool everyone = cfg().site.whom == site_settings::scope::everyone;
+  const bool everyone = cfg().site.applies_to == site_settings::scope::everyone;
   const auto target = authority_of(d.info.target);
   const bool known = target.empty() && d.info.host == good_host_;
   if (!known && (everyone || (!d.route->host && !w_.shared.trusted.contains(peer_)))) {
@@ -420,7 +420,7 @@ void connection::run_host_route() {
       }
       ex.home.enqueue(ex);
     };
-    if (w_.shared.r.blocking->submit(std::move(work)) == exec::submitted::yes) return;
+    if (w_.shared.r.blocking->submit(std::move(work)) == exec::submit_result::yes) return;
     ex.advance(generation, exchange::open, exchange::ended);
     fail(503, "Too busy", "Retry-After: 1\r\n");
     return w_.release(ex);

@@ -78,7 +78,7 @@ void connection::stream_news() {
 // Writes the queued bytes to the socket in one call. True: call again; false: wait for new bytes or for the socket.
 bool connection::fill_from_stream() {
   auto& ex = *ex_;
-  auto& out = w_.gather;
+  auto& out = w_.stream_write_buffer;
   out.clear();
   if (std::exchange(head_held_, false)) {
     out.append(out_);
@@ -179,7 +179,7 @@ void connection::end_stream() {
 void connection::stream_gone(std::int32_t why) {
   auto& ex = *std::exchange(ex_, nullptr);
   worker::sub(w_.count.streams);
-  w_.lose_stream(ex, why);
+  w_.on_stream_disconnected(ex, why);
 }
 
 clock::time_point connection::stream_due(clock::time_point now) {
@@ -224,7 +224,7 @@ bool connection::fill_from_file() {
       if (job->conn) job->conn->file_piece_read(*job);
     });
   });
-  if (accepted != exec::submitted::yes) cut(RY_REASON_OVERLOAD);
+  if (accepted != exec::submit_result::yes) cut(RY_REASON_OVERLOAD);
   return false;
 }
 

@@ -3,17 +3,17 @@
 
 #include <atomic>
 
-#include "core/http/test_world.hpp"
+#include "core/http/test_fixture.hpp"
 
 namespace ry::http::test {
 namespace {
 
 struct limits : ::testing::Test {
-  settings s = world::defaults();
-  std::unique_ptr<world> w;
+  settings s = server_fixture::defaults();
+  std::unique_ptr<server_fixture> w;
   std::atomic<int> handled{0};
   void start() {
-    w = std::make_unique<world>(s);
+    w = std::make_unique<server_fixture>(s);
     w->route("GET", "/hello", [this](auto& v, auto* r) {
       ++handled;
       for (std::uint32_t i = 0; i < v.n_headers; ++i)
@@ -72,7 +72,7 @@ TEST_F(limits, refused_heads_are_logged_with_their_path) {
 }
 
 TEST_F(limits, messages_of_unexpected_errors_are_logged_but_not_sent) {
-  w = std::make_unique<world>(s);
+  w = std::make_unique<server_fixture>(s);
   w->route("GET", "/fail/{n}", [](auto& v, auto* r) {
     const core::error all[] = {
         {RY_INTERNAL, "x.open", "cannot open /srv/secret/file", R"({"path":"/srv/secret"})", 0, 0},
@@ -97,7 +97,7 @@ TEST_F(limits, messages_of_unexpected_errors_are_logged_but_not_sent) {
 }
 
 TEST_F(limits, the_reason_of_a_module_failure_is_logged_but_not_sent) {
-  w = std::make_unique<world>(s);
+  w = std::make_unique<server_fixture>(s);
   w->route("GET", "/broken", [](auto&, auto* r) {
     const core::error full{
         RY_UNAVAILABLE, "db.53100", "The database is short of resources.", R"({"message":"no space left"})", 0, 0};
@@ -416,7 +416,8 @@ TEST_F(limits, the_server_recovers_when_descriptors_run_out) {
   EXPECT_EQ(200, waiting.get("/hello").status) << "existing connections are served meanwhile";
   for (int fd : fds) ::close(fd);
   ::setrlimit(RLIMIT_NOFILE, &old);
-  EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 2; })) << "the waiting connection is accepted afterwards";
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 2; }))
+      << "the waiting connection is accepted afterwards";
   ::close(probe);
 }
 

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "core/http/test_world.hpp"
+#include "core/http/test_fixture.hpp"
 
 namespace ry::http::test {
 namespace {
@@ -11,15 +11,15 @@ using namespace std::chrono_literals;
 
 struct resource_limits : ::testing::Test {
   static constexpr std::size_t large = 8 * 1024 * 1024;  // more than the kernel buffers of one answer
-  settings s = world::defaults();
-  std::unique_ptr<world> w;
+  settings s = server_fixture::defaults();
+  std::unique_ptr<server_fixture> w;
   std::filesystem::path file;
 
   void TearDown() override {
     if (!file.empty()) std::filesystem::remove(file);
   }
   void start() {
-    w = std::make_unique<world>(s);
+    w = std::make_unique<server_fixture>(s);
     static const std::string body(large, 'x');
     const auto big = [](auto&, auto* r) { return reply(r, 200, body); };
     w->route("GET", "/big", big);
@@ -57,7 +57,7 @@ struct resource_limits : ::testing::Test {
     w->start();
   }
   // Reads the whole answer; the long timeout allows for a busy machine.
-  std::size_t whole(std::string_view path, std::string_view headers = {}) {
+  std::size_t response_size(std::string_view path, std::string_view headers = {}) {
     client c(*w);
     c.send("GET " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + std::string(headers) + "\r\n");
     return c.read(false, 60'000).body.size();
@@ -82,10 +82,10 @@ TEST_F(resource_limits, unread_responses_are_limited_per_caller) {
   EXPECT_GE(w->srv->stats().unsent_bytes, 16u * 1024 * 1024);
   EXPECT_EQ(1u, w->srv->stats().unsent_refused);
   EXPECT_EQ(200, client(*w).get("/hello").status) << "small responses are not limited";
-  EXPECT_EQ(large, whole("/mine", "Authorization: Bearer good\r\n")) << "another caller is not limited";
+  EXPECT_EQ(large, response_size("/mine", "Authorization: Bearer good\r\n")) << "another caller is not limited";
   a.close();
   EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes < 12 * 1024 * 1024; }));
-  EXPECT_EQ(large, whole("/big"));
+  EXPECT_EQ(large, response_size("/big"));
   b.close();
   EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes == 0; }));
 }
@@ -109,7 +109,7 @@ TEST_F(resource_limits, an_unread_file_stays_on_disk) {
   client a(*w, 4096), b(*w, 4096), c(*w, 4096);
   for (auto* each : {&a, &b, &c}) EXPECT_EQ(200, begin(*each, "/file"));
   EXPECT_LE(w->srv->stats().unsent_bytes, 1024u * 1024);
-  EXPECT_EQ(64u * 1024 * 1024, whole("/file"));
+  EXPECT_EQ(64u * 1024 * 1024, response_size("/file"));
 }
 
 TEST_F(resource_limits, pipelined_responses_count_towards_the_limit) {
@@ -201,14 +201,14 @@ TEST_F(resource_limits, spool_space_of_forms_is_limited) {
   client a(*w), b(*w);
   a.send(head(1'000'000) + part(200'000));
   ASSERT_TRUE(eventually([&] { return w->srv->stats().spool_bytes >= 200'000; }));
-  const auto whole = part(150'000) + "\r\n--b--\r\n";
-  b.send(head(whole.size()) + whole);
+  const auto form_body = part(150'000) + "\r\n--b--\r\n";
+  b.send(head(form_body.size()) + form_body);
   const auto refused = b.read();
   EXPECT_EQ(429, refused.status);
   EXPECT_NE(refused.body.find(R"("error_code":"UPLOAD_SPACE_LIMIT")"), std::string::npos) << refused.body;
   a.reset();
   EXPECT_TRUE(eventually([&] { return w->srv->stats().spool_bytes == 0; }));
-  EXPECT_EQ(200, client(*w).ask(head(whole.size()) + whole).status);
+  EXPECT_EQ(200, client(*w).ask(head(form_body.size()) + form_body).status);
   EXPECT_TRUE(eventually([&] { return std::filesystem::is_empty(w->spool); })) << "no spool file remains";
 }
 
@@ -266,8 +266,8 @@ TEST_F(resource_limits, one_address_leaves_connections_to_others) {
   s.address_connections = 100;
   s.max_connections = 8;
   start();
-  std::list<client> crowd;
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(200, crowd.emplace_back(*w).get("/hello").status);
+  std::list<client> clients;
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(200, clients.emplace_back(*w).get("/hello").status);
   EXPECT_EQ(503, client(*w).get("/hello").status) << "the address gets the remaining connections";
   EXPECT_EQ(1u, w->srv->stats().connections_refused_by_address);
 }
@@ -285,8 +285,8 @@ TEST_F(resource_limits, trusted_proxies_may_have_any_number_of_connections) {
 TEST_F(resource_limits, connections_over_the_limit_get_a_503_immediately) {
   s.max_connections = 2;
   start();
-  std::list<client> crowd;
-  for (int i = 0; i < 140; ++i) crowd.emplace_back(*w).send("GET /hel");
+  std::list<client> clients;
+  for (int i = 0; i < 140; ++i) clients.emplace_back(*w).send("GET /hel");
   const auto begun = std::chrono::steady_clock::now();
   client next(*w);
   EXPECT_EQ(503, next.get("/hello").status);
@@ -302,14 +302,14 @@ TEST_F(resource_limits, an_ended_stream_counts_until_it_is_read) {
   EXPECT_GE(w->srv->stats().unsent_bytes, large / 2);
   a.close();
   EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes == 0; }));
-  EXPECT_GE(whole("/ended"), large);
+  EXPECT_GE(response_size("/ended"), large);
   EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes == 0; }));
 }
 
 TEST_F(resource_limits, stream_readers_share_the_budget) {
   s.unsent_bytes = {6 * 1024 * 1024, 0};
   s.stream_queue_bytes = 64 * 1024 * 1024;
-  w = std::make_unique<world>(s);
+  w = std::make_unique<server_fixture>(s);
   std::atomic<ry_stream*> opened{nullptr};
   w->route("GET", "/live", [&](auto&, auto* r) {
     ry_stream* out = nullptr;

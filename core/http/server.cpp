@@ -192,8 +192,8 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
 
   void admit(int fd, std::string peer) {
     const auto limit = static_cast<std::int64_t>(shared.s.max_connections);
-    const auto refusing = shared.refusing.load(std::memory_order_acquire);
-    const auto open = shared.connections.load(std::memory_order_acquire) - refusing;
+    const auto rejected_over_limit = shared.rejected_over_limit.load(std::memory_order_acquire);
+    const auto open = shared.connections.load(std::memory_order_acquire) - rejected_over_limit;
     quota_hold place;
     bool crowded = false;
     if (shared.s.address_connections != 0 && !shared.trusted.contains(peer)) {
@@ -204,7 +204,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
                      : open >= limit || crowded ? admission::too_many
                                                 : admission::served;
     const auto overflow = overflow_of(limit);
-    if (how == admission::too_many ? refusing >= overflow : open >= limit + overflow) {
+    if (how == admission::too_many ? rejected_over_limit >= overflow : open >= limit + overflow) {
       refused.fetch_add(1, std::memory_order_relaxed);
       return turn_away(fd, shared.uses_tls(), refusal);
     }
@@ -224,8 +224,8 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
         best = w.get();
     best->count.accepting.fetch_add(1, std::memory_order_relaxed);
     shared.connections.fetch_add(1, std::memory_order_acq_rel);
-    if (how == admission::draining) shared.turned_away.fetch_add(1, std::memory_order_acq_rel);
-    if (how == admission::too_many) shared.refusing.fetch_add(1, std::memory_order_acq_rel);
+    if (how == admission::draining) shared.rejected_while_draining.fetch_add(1, std::memory_order_acq_rel);
+    if (how == admission::too_many) shared.rejected_over_limit.fetch_add(1, std::memory_order_acq_rel);
     if (how != admission::served) refused.fetch_add(1, std::memory_order_relaxed);
     if (best->loop.is_current()) return best->accept(fd, std::move(peer), how, std::move(place));
     // std::function needs a copyable callable, and a quota_hold is move-only.
@@ -251,7 +251,7 @@ server::~server() {
       w.close();
     };
     impl_->on_every_loop([close](worker& w) {
-      w.cut_all();
+      w.close_all();
       close(w);
     });
     // Wait until the cancelled handlers have run.
@@ -293,12 +293,12 @@ void server::publish(std::vector<module::route> routes) {
   impl_->on_every_loop([table](worker& w) { w.table = table; });
 }
 
-std::size_t server::part_with(const std::vector<ry_host*>& owners, const std::function<bool()>& time_is_up) {
+std::size_t server::end_requests_of(const std::vector<ry_host*>& owners, const std::function<bool()>& time_is_up) {
   for (;;) {
-    const auto how = time_is_up() ? worker::parting::cut : worker::parting::ask;
+    const auto how = time_is_up() ? worker::close_mode::immediate : worker::close_mode::graceful;
     std::atomic<std::size_t> open{0};
-    impl_->on_every_loop([&](worker& w) { open += w.part_with(owners, how); });
-    if (open == 0 || how == worker::parting::cut) return open;
+    impl_->on_every_loop([&](worker& w) { open += w.end_requests_of(owners, how); });
+    if (open == 0 || how == worker::close_mode::immediate) return open;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }
@@ -353,12 +353,14 @@ void server::drain(clock::time_point deadline, const std::function<bool()>& done
   const auto running = [this] { return !impl_->workers.front()->loop.ctx.stopped(); };
   const auto open = [this] { return impl_->shared.connections.load(std::memory_order_acquire); };
   // New clients get 503 with Retry-After; the drain does not wait for them.
-  const auto turned_away = [this] { return impl_->shared.turned_away.load(std::memory_order_acquire); };
-  const auto busy = [&] { return open() > turned_away() || (done && !done()); };
+  const auto rejected_while_draining = [this] {
+    return impl_->shared.rejected_while_draining.load(std::memory_order_acquire);
+  };
+  const auto busy = [&] { return open() > rejected_while_draining() || (done && !done()); };
   while (running() && busy() && clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   impl_->stop_accepting();
   if (!running() || open() == 0) return;
-  impl_->on_every_loop([](worker& w) { w.cut_all(); });
+  impl_->on_every_loop([](worker& w) { w.close_all(); });
   while (running() && open() > 0 && clock::now() < deadline + std::chrono::seconds(5))
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }

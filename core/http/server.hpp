@@ -50,7 +50,7 @@ class server {
   void publish(std::vector<module::route> routes);
   // Drains the routes of these owners after their removal: their streams get RY_REASON_SHUTDOWN, their requests continue.
   // When time_is_up() returns true, closes the connections of the remaining ones; returns their number.
-  std::size_t part_with(const std::vector<ry_host*>& owners, const std::function<bool()>& time_is_up);
+  std::size_t end_requests_of(const std::vector<ry_host*>& owners, const std::function<bool()>& time_is_up);
   // Listens on the bound socket.
   void start(listener at);
   // Binds and listens.

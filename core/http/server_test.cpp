@@ -1,15 +1,15 @@
 // Tests of requests and answers over real sockets.
 #include <atomic>
 
-#include "core/http/test_world.hpp"
+#include "core/http/test_fixture.hpp"
 
 namespace ry::http::test {
 namespace {
 
 struct basic : ::testing::Test {
-  basic() { reset(world::defaults()); }
+  basic() { reset(server_fixture::defaults()); }
   void reset(settings s) {
-    w = std::make_unique<world>(std::move(s));
+    w = std::make_unique<server_fixture>(std::move(s));
     w->route("GET", "/hello", [](auto&, auto* r) { return reply(r, 200, "hi"); });
     w->route("POST", "/echo", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.body)); });
     w->route("GET", "/things/{id}/parts/{rest...}", [](auto& v, auto* r) {
@@ -21,7 +21,7 @@ struct basic : ::testing::Test {
         "GET", "/mine",
         [](auto& v, auto* r) { return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody"); }, 0);
     w->route(
-        "GET", "/boss", [](auto&, auto* r) { return reply(r, 200, "ok"); }, RY_ROUTE_ADMIN);
+        "GET", "/admin", [](auto&, auto* r) { return reply(r, 200, "ok"); }, RY_ROUTE_ADMIN);
     w->route("GET", "/open",
              [](auto& v, auto* r) { return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody"); });
     w->route(
@@ -36,7 +36,7 @@ struct basic : ::testing::Test {
         RY_ROUTE_PUBLIC, 0, 300);
   }
   void start() { w->start(); }
-  std::unique_ptr<world> w;
+  std::unique_ptr<server_fixture> w;
   std::atomic<ry_request*> kept{nullptr};
 };
 
@@ -58,9 +58,9 @@ TEST_F(basic, responds_and_keeps_the_connection_alive) {
 
 // A bound socket that does not listen reserves the port, and the kernel refuses clients instead of queueing them.
 TEST(listener, holds_the_port_and_listens_later) {
-  listener door("127.0.0.1", 0);
-  ASSERT_NE(0, door.port());
-  const auto connects = [port = door.port()] {
+  listener bound("127.0.0.1", 0);
+  ASSERT_NE(0, bound.port());
+  const auto connects = [port = bound.port()] {
     const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in to{};
     to.sin_family = AF_INET;
@@ -71,10 +71,10 @@ TEST(listener, holds_the_port_and_listens_later) {
     return ok;
   };
   EXPECT_FALSE(connects());
-  world w;
+  server_fixture w;
   w.srv->publish({});
-  const auto port = door.port();
-  w.srv->start(std::move(door));
+  const auto port = bound.port();
+  w.srv->start(std::move(bound));
   EXPECT_EQ(port, w.srv->port());
   EXPECT_TRUE(connects());
   try {
@@ -95,7 +95,7 @@ TEST(listener, a_second_listener_on_the_same_port_fails) {
   } catch (const std::runtime_error&) {
     GTEST_SKIP() << "this system already rejects the second bind()";
   }
-  world first, second;
+  server_fixture first, second;
   first.srv->start(std::move(one));
   EXPECT_THROW(second.srv->start(std::move(*two)), std::runtime_error);
 }
@@ -160,18 +160,18 @@ TEST_F(basic, authenticates_requests) {
   EXPECT_EQ("subject-1", c.get("/mine", "Authorization: Bearer later-good\r\n").body);
   EXPECT_EQ(401, c.get("/mine", "Authorization: Bearer later-bad\r\n").status);
   EXPECT_EQ(503, c.get("/mine", "Authorization: Bearer down\r\n").status);
-  EXPECT_EQ(403, c.get("/boss", "Authorization: Bearer good\r\n").status);
-  EXPECT_EQ(401, c.get("/boss").status);
-  EXPECT_EQ(200, c.get("/boss", "Authorization: Bearer boss\r\n").status);
+  EXPECT_EQ(403, c.get("/admin", "Authorization: Bearer good\r\n").status);
+  EXPECT_EQ(401, c.get("/admin").status);
+  EXPECT_EQ(200, c.get("/admin", "Authorization: Bearer admin\r\n").status);
   EXPECT_EQ("nobody", c.get("/open").body);
   EXPECT_EQ("nobody", c.get("/open", "Authorization: Bearer bad\r\n").body);
   EXPECT_EQ("subject-1", c.get("/open", "Authorization: Bearer good\r\n").body);
 }
 
 TEST(authentication, times_out) {
-  auto s = world::defaults();
+  auto s = server_fixture::defaults();
   s.auth_timeout = std::chrono::milliseconds(100);
-  world w(std::move(s));
+  server_fixture w(std::move(s));
   const auto who = [](auto& v, auto* r) {
     return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody");
   };
@@ -342,7 +342,7 @@ TEST_F(basic, serves_pipelined_requests_before_a_half_close) {
 }
 
 TEST_F(basic, answers_cors_requests) {
-  auto s = world::defaults();
+  auto s = server_fixture::defaults();
   s.cors.origins = {"https://app.example"};
   reset(s);
   start();
@@ -366,7 +366,7 @@ TEST_F(basic, answers_cors_requests) {
 
 // A page of another origin reads only the headers named here.
 TEST_F(basic, cors_exposes_the_headers_of_the_host_and_of_the_route) {
-  auto s = world::defaults();
+  auto s = server_fixture::defaults();
   s.cors.origins = {"https://app.example"};
   reset(s);
   w->route("GET", "/replayed", [](auto&, auto* r) {
@@ -391,7 +391,7 @@ TEST_F(basic, cors_exposes_the_headers_of_the_host_and_of_the_route) {
 }
 
 TEST_F(basic, host_routes_ignore_the_base_path) {
-  auto s = world::defaults();
+  auto s = server_fixture::defaults();
   s.base_path = "/api/";
   reset(s);
   w->srv->add_host_route({"GET", "/healthz", [](auto&) { return host_answer{200, "text/plain", "ok"}; }});
@@ -441,7 +441,7 @@ TEST_F(basic, routes_can_be_replaced_under_traffic) {
 
 TEST_F(basic, trusts_configured_proxies) {
   for (const bool trusted : {false, true}) {
-    auto s = world::defaults();
+    auto s = server_fixture::defaults();
     if (trusted) s.trusted_proxies = {"127.0.0.0/8", "10.0.0.0/8"};
     reset(s);
     w->route("GET", "/remote", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.remote_address)); });

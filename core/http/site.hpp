@@ -14,7 +14,7 @@ namespace ry::http {
 struct site_settings {
   enum class checks { off, on } check = checks::off;
   // everyone: also checks requests from trusted proxies and requests to host routes.
-  enum class scope { clients, everyone } whom = scope::clients;
+  enum class scope { clients, everyone } applies_to = scope::clients;
   std::string public_url;  // "https://runs.example.org/base", or empty
   std::vector<std::string> hosts;  // "name", "*.example.org" for its subdomains, "*" for any
 };

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/http/test_world.hpp"
+#include "core/http/test_fixture.hpp"
 
 namespace ry::http::serving {
 namespace {
@@ -73,12 +73,12 @@ namespace ry::http::test {
 namespace {
 
 struct site_checks : ::testing::Test {
-  settings s = world::defaults();
-  std::unique_ptr<world> w;
+  settings s = server_fixture::defaults();
+  std::unique_ptr<server_fixture> w;
   std::atomic<int> handled{0};
   void SetUp() override { s.site.check = site_settings::checks::on; }
   void start() {
-    w = std::make_unique<world>(s);
+    w = std::make_unique<server_fixture>(s);
     for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"})
       w->route(method, "/thing", [this](auto&, auto* r) {
         ++handled;
@@ -105,14 +105,15 @@ TEST_F(site_checks, foreign_hosts_are_rejected) {
   EXPECT_NE(refused.body.find("http.allowed_hosts"), std::string::npos) << refused.body;
   EXPECT_NE(refused.body.find(R"("error_code":"HOST_NOT_ALLOWED")"), std::string::npos) << refused.body;
   EXPECT_EQ(403, ask("GET", "evil.example").status);
-  EXPECT_EQ(403, ask("GET", "127.0.0.1", {}, "http://evil.example/thing").status) << "the host of an absolute target is checked too";
+  EXPECT_EQ(403, ask("GET", "127.0.0.1", {}, "http://evil.example/thing").status)
+      << "the host of an absolute target is checked too";
   EXPECT_EQ(403, ask("GET", "evil.example", {}, "http://127.0.0.1/thing").status);
   EXPECT_EQ(2, handled);
   EXPECT_EQ(200, ask("GET", "evil.example", {}, "/healthz").status) << "host routes accept any name, for monitoring";
 }
 
 TEST_F(site_checks, in_local_mode_every_route_and_proxy_is_checked) {
-  s.site.whom = site_settings::scope::everyone;
+  s.site.applies_to = site_settings::scope::everyone;
   s.trusted_proxies = {"127.0.0.0/8"};
   start();
   EXPECT_EQ(403, ask("GET", "evil.example", {}, "/healthz").status);

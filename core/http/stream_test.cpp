@@ -186,13 +186,13 @@ TEST_F(streams, end_when_their_credential_is_revoked) {
   late.send(request);
   EXPECT_EQ(401, late.read().status);
   // A revocation does not end anonymous streams.
-  client anyone(*w);
+  client anonymous(*w);
   EXPECT_EQ(0u, w->srv->stats().streams);
-  anyone.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n");
+  anonymous.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_TRUE(live());
   std::this_thread::sleep_for(std::chrono::milliseconds(600));
   api().stream_close(stream.exchange(nullptr));
-  EXPECT_TRUE(anyone.until("0\r\n\r\n"));
+  EXPECT_TRUE(anonymous.until("0\r\n\r\n"));
 }
 
 TEST_F(streams, a_slow_reader_is_disconnected) {
@@ -419,8 +419,8 @@ TEST_F(streams, work_cancelled_for_a_disconnected_client_is_not_a_failure) {
     api().on_cancel(
         r,
         [](void* request, std::int32_t) noexcept {
-          const ry_error_view called_off{sizeof(ry_error_view), RY_CANCELLED, {}, {}, {}, 0, 0};
-          api().fail(static_cast<ry_request*>(request), &called_off);
+          const ry_error_view cancelled{sizeof(ry_error_view), RY_CANCELLED, {}, {}, {}, 0, 0};
+          api().fail(static_cast<ry_request*>(request), &cancelled);
         },
         r);
     begun = true;
@@ -542,7 +542,7 @@ TEST_F(streams, work_over_tls) {
   settings wrong = s;
   wrong.tls_key_file = cert;
   try {
-    world bad(wrong);
+    server_fixture bad(wrong);
     bad.start();
     FAIL();
   } catch (const std::runtime_error& e) {

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "core/http/test_world.hpp"
+#include "core/http/test_fixture.hpp"
 
 namespace ry::http::test {
 
@@ -19,12 +19,12 @@ inline ry_status write(ry_stream* s, std::string_view text) {
 }
 
 struct streams : ::testing::Test {
-  settings s = world::defaults();
-  std::unique_ptr<world> w;
+  settings s = server_fixture::defaults();
+  std::unique_ptr<server_fixture> w;
   std::atomic<ry_stream*> stream{nullptr};
   std::atomic<int> why{0}, closes{0};
   void make() {
-    w = std::make_unique<world>(s);
+    w = std::make_unique<server_fixture>(s);
     w->route("GET", "/hello", [](auto&, auto* r) { return reply(r, 200, "hi"); });
     w->route(
         "GET", "/live",

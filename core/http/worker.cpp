@@ -138,7 +138,7 @@ void worker::process(exchange& ex) {
     if (ex.conn) return ex.conn->stream_news();
     if (closed) return release(ex);
     drop_data(ex);
-    return lose_stream(ex, RY_REASON_GONE);
+    return on_stream_disconnected(ex, RY_REASON_GONE);
   }
   if (answer && ex.current() == exchange::ended)
     finish(ex, answer->status, answer->lines, answer->body, std::move(answer->file));
@@ -217,7 +217,7 @@ void worker::watch_unanswered(exchange& ex) {
   unanswered_.push_back({&ex, ex.generation(), clock::now() + until_never, std::move(name)});
 }
 
-void worker::name_unanswered(clock::time_point now) {
+void worker::report_unanswered(clock::time_point now) {
   std::erase_if(unanswered_, [now](const unanswered& one) {
     if (one.ex->word.load(std::memory_order_acquire) != exchange::pack(one.generation, exchange::open)) return true;
     if (now < one.due) return false;
@@ -227,7 +227,7 @@ void worker::name_unanswered(clock::time_point now) {
   });
 }
 
-void worker::lose_stream(exchange& ex, std::int32_t why) {
+void worker::on_stream_disconnected(exchange& ex, std::int32_t why) {
   ex.conn = nullptr;
   std::vector<stream_data::waiter> waiters;
   std::vector<exec::buffer_ref> dropped;
@@ -275,7 +275,7 @@ void worker::cancel_body(exchange& ex) {
       module::invoke(owner, "read_body", fn, ctx, RY_CANCELLED, ry_bytes{nullptr, 0});
     });
   }
-  if (d.form) report_form_end(ex, form_end::called_off);
+  if (d.form) report_form_end(ex, form_end::cancelled);
 }
 
 // Submits the pending disk batch; completes the form when no batch is left.
@@ -307,7 +307,7 @@ void worker::advance_form(exchange& ex) {
       if (slot->conn) schedule(*slot->conn);
     });
   });
-  if (accepted != exec::submitted::yes) {
+  if (accepted != exec::submit_result::yes) {
     form->writing = false;
     form->reader.fail_disk(EAGAIN);
     report_form_end(ex, form_end::failed);
@@ -344,7 +344,7 @@ void worker::remove_files(std::vector<std::string> paths) {
   const auto work = [paths = std::move(paths)] {
     for (const auto& p : paths) ::unlink(p.c_str());
   };
-  if (shared.r.blocking->submit(work) != exec::submitted::yes) work();
+  if (shared.r.blocking->submit(work) != exec::submit_result::yes) work();
 }
 
 void worker::accept(int fd, std::string peer, admission how, quota_hold place) {
@@ -372,8 +372,8 @@ void worker::forget(connection& c) {
   connections.pop_back();
   sub(count.connections);
   count.accepting.fetch_sub(1, std::memory_order_relaxed);
-  if (c.admitted_as == admission::draining) shared.turned_away.fetch_sub(1, std::memory_order_acq_rel);
-  if (c.admitted_as == admission::too_many) shared.refusing.fetch_sub(1, std::memory_order_acq_rel);
+  if (c.admitted_as == admission::draining) shared.rejected_while_draining.fetch_sub(1, std::memory_order_acq_rel);
+  if (c.admitted_as == admission::too_many) shared.rejected_over_limit.fetch_sub(1, std::memory_order_acq_rel);
   shared.connections.fetch_sub(1, std::memory_order_acq_rel);
 }
 
@@ -385,7 +385,7 @@ void worker::arm_tick() {
     ticking_ = false;
     if (ec) return;
     on_tick();
-    if (!connections.empty() || crowd_ >= min_crowd || !unanswered_.empty()) arm_tick();
+    if (!connections.empty() || peak_connections_ >= min_crowd || !unanswered_.empty()) arm_tick();
   });
 }
 
@@ -395,13 +395,13 @@ void worker::on_tick() {
     boost::intrusive_ptr<connection> c(static_cast<connection*>(&e));
     c->timer(now);
   });
-  cut_revoked();
-  name_unanswered(now);
-  give_back_memory();
+  close_revoked_streams();
+  report_unanswered(now);
+  trim_memory();
 }
 
 // Authentication happens only when a stream starts, so streams must be closed when their credential is revoked later.
-void worker::cut_revoked() {
+void worker::close_revoked_streams() {
   const auto* auth = shared.r.auth;
   if (!auth || auth->revocations() == revocations_seen_) return;
   revocations_seen_ = auth->revocations();
@@ -411,12 +411,12 @@ void worker::cut_revoked() {
 }
 
 // Returns memory to the system after a load peak. The allocator would keep it because of fragmentation.
-void worker::give_back_memory() {
-  crowd_ = std::max(crowd_, connections.size());
-  quiet_ticks_ = crowd_ >= min_crowd && connections.size() <= crowd_ / 2 ? quiet_ticks_ + 1 : 0;
+void worker::trim_memory() {
+  peak_connections_ = std::max(peak_connections_, connections.size());
+  quiet_ticks_ = peak_connections_ >= min_crowd && connections.size() <= peak_connections_ / 2 ? quiet_ticks_ + 1 : 0;
   if (quiet_ticks_ < ticks_until_quiet) return;
   quiet_ticks_ = 0;
-  crowd_ = connections.size();
+  peak_connections_ = connections.size();
   // If the pool is full, skip it until the next load peak.
   (void)shared.r.blocking->submit([] { ::malloc_trim(0); });
 }
@@ -427,14 +427,14 @@ void worker::start_drain() {
   for (const auto& c : all) c->drain();
 }
 
-std::size_t worker::part_with(const std::vector<ry_host*>& owners, parting how) {
+std::size_t worker::end_requests_of(const std::vector<ry_host*>& owners, close_mode how) {
   std::size_t open = 0;
   for (auto& ex : slots_) {
     if (ex.current() == exchange::free_slot) continue;
     if (std::find(owners.begin(), owners.end(), ex.hold.get()) == owners.end()) continue;
     ++open;
     if (!ex.conn) continue;
-    if (how == parting::cut)
+    if (how == close_mode::immediate)
       ex.conn->cut(RY_REASON_SHUTDOWN);
     else
       ex.conn->ask_to_end();
@@ -442,7 +442,7 @@ std::size_t worker::part_with(const std::vector<ry_host*>& owners, parting how) 
   return open;
 }
 
-void worker::cut_all() {
+void worker::close_all() {
   const auto all = connections;
   for (const auto& c : all) c->cut(RY_REASON_SHUTDOWN);
 }

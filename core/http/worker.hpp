@@ -32,8 +32,8 @@ struct shared_state {
   // Locking it keeps workers and slots alive while other threads use them.
   std::weak_ptr<void> alive;
   std::atomic<std::int64_t> connections{0};
-  std::atomic<std::int64_t> turned_away{0};  // of these, accepted while the server drains
-  std::atomic<std::int64_t> refusing{0};  // of these, over the limit; they get a 503
+  std::atomic<std::int64_t> rejected_while_draining{0};  // of these, accepted while the server drains
+  std::atomic<std::int64_t> rejected_over_limit{0};  // of these, over the limit; they get a 503
   // Set before the server listens.
   std::unique_ptr<quota> unsent, bodies, spool, by_address;
   std::shared_ptr<route_counters> unmatched = std::make_shared<route_counters>(std::string(), std::string());
@@ -85,18 +85,18 @@ class worker {
   // The host has answered this request instead of its module. Logs the module if it does not end the request in time.
   void watch_unanswered(exchange& ex);
   // The stream's connection has closed: notifies the module.
-  void lose_stream(exchange& ex, std::int32_t why);
+  void on_stream_disconnected(exchange& ex, std::int32_t why);
   // Calls the callback of stream_on_close on `exec`, unless the module closes the stream first. [any]
   void report_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx, std::int32_t why);
   void advance_form(exchange& ex);
   void remove_files(std::vector<std::string> paths);
   void arm_tick();
   void start_drain();
-  enum class parting { ask, cut };
+  enum class close_mode { graceful, immediate };
   // Asks the streams of these owners to end, or closes their connections. Returns the number of their requests and
   // streams.
-  std::size_t part_with(const std::vector<ry_host*>& owners, parting how);
-  void cut_all();
+  std::size_t end_requests_of(const std::vector<ry_host*>& owners, close_mode how);
+  void close_all();
   // Closes all objects of the loop's io_context: handlers that never run may keep this object alive until the
   // io_context is destroyed.
   void close();
@@ -109,13 +109,13 @@ class worker {
   bool draining = false;
   static constexpr std::size_t scratch_size = 64 * 1024;
   std::unique_ptr<char[]> scratch;  // read buffer of all connections
-  std::string gather;  // write buffer of all streams
+  std::string stream_write_buffer;  // write buffer of all streams
   std::string lines;  // headers of the current answer
-  std::string scrap;  // discarded bodies
+  std::string discard_buffer;  // discarded bodies
   form_reader::file_names spool_names;
   std::vector<boost::intrusive_ptr<connection>> connections;
 
-  enum class form_end { complete, failed, called_off };
+  enum class form_end { complete, failed, cancelled };
 
  private:
   void cancel_body(exchange& ex);
@@ -124,9 +124,9 @@ class worker {
   void process(exchange& ex);
   void post_batch();
   void on_tick();
-  void give_back_memory();
-  void cut_revoked();
-  void name_unanswered(clock::time_point now);
+  void trim_memory();
+  void close_revoked_streams();
+  void report_unanswered(clock::time_point now);
 
   // Slots are never freed. Blocks keep them together; a slot between the buffers of a request would pin their page.
   boost::container::deque<exchange, void, boost::container::deque_options<boost::container::block_size<64>>::type>
@@ -146,8 +146,8 @@ class worker {
   };
   std::vector<unanswered> unanswered_;
   std::uint64_t revocations_seen_ = 0;
-  std::size_t crowd_ = 0;  // peak number of connections since the last malloc_trim()
-  unsigned quiet_ticks_ = 0;  // ticks with at most half of `crowd_` connections left
+  std::size_t peak_connections_ = 0;  // peak number of connections since the last malloc_trim()
+  unsigned quiet_ticks_ = 0;  // ticks with at most half of `peak_connections_` connections left
   std::string date_;
   std::int64_t date_second_ = 0;
   std::array<std::uint64_t, 2> rng_{};

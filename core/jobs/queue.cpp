@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr auto wake_channel = "core.jobs";
 constexpr auto cancel_channel = "core.jobs.cancel";
-constexpr auto between_pokes = milliseconds(20);
+constexpr auto min_wake_interval = milliseconds(20);
 // Grace period after a cancellation at the deadline: the job's own time limit, within these bounds.
 constexpr auto least_grace = milliseconds(5'000), max_grace = milliseconds(30'000);
 constexpr std::ptrdiff_t max_abandoned = 16;  // per kind
@@ -42,7 +42,7 @@ queue::queue(module::runtime& rt, queue_settings settings)
       loop_(rt.loops->at(0)),
       timer_(loop_.ctx),
       flush_timer_(loop_.ctx),
-      poke_timer_(loop_.ctx) {}
+      wake_timer_(loop_.ctx) {}
 
 queue::~queue() = default;
 
@@ -212,15 +212,15 @@ void queue::tick() {
 
 void queue::wake() {
   loop_.post([this] {
-    if (poke_armed_) return;
+    if (wake_armed_) return;
     const auto now = clock::now();
-    const auto next = last_poke_ + between_pokes;
-    last_poke_ = std::max(now, next);
+    const auto next = last_wake_ + min_wake_interval;
+    last_wake_ = std::max(now, next);
     if (now >= next) return fetch();
-    poke_armed_ = true;
-    poke_timer_.expires_at(next);
-    poke_timer_.async_wait([this](const boost::system::error_code& ec) {
-      poke_armed_ = false;
+    wake_armed_ = true;
+    wake_timer_.expires_at(next);
+    wake_timer_.async_wait([this](const boost::system::error_code& ec) {
+      wake_armed_ = false;
       if (!ec) fetch();
     });
   });

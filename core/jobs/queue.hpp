@@ -228,9 +228,9 @@ class queue {
   module::runtime& rt_;
   const queue_settings settings_;
   exec::loop& loop_;
-  boost::asio::steady_timer timer_, flush_timer_, poke_timer_;
-  std::chrono::steady_clock::time_point last_poke_{};  // loop 0
-  bool poke_armed_ = false;  // loop 0
+  boost::asio::steady_timer timer_, flush_timer_, wake_timer_;
+  std::chrono::steady_clock::time_point last_wake_{};  // loop 0
+  bool wake_armed_ = false;  // loop 0
 
   mutable std::mutex mutex_;
   std::condition_variable idle_;

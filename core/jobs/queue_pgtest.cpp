@@ -489,7 +489,7 @@ TEST(queue, a_job_past_its_deadline_is_cancelled) {
 }
 
 // Inserts a dead-lettered job.
-std::int64_t given_up(database& d, const std::string& key = {}) {
+std::int64_t add_dead_letter(database& d, const std::string& key = {}) {
   return d.number(
       "insert into core.job (kind, queue, state, attempt, max_attempts, crashes, unique_key, args, last_error) "
       "values ('t.lost', 'default', 2, 3, 3, 1, nullif('" +
@@ -502,7 +502,7 @@ TEST(queue, depths_count_each_queue_by_state_and_find_the_oldest_ready_job) {
       "select core.job_enqueue('t.none', '{}', 'slow', 0, now() - interval '90 s');"
       "select core.job_enqueue('t.none', '{}', 'slow');"
       "select core.job_enqueue('t.none', '{}', 'slow', 0, now() + interval '1 h');");
-  given_up(d);
+  add_dead_letter(d);
   node n(d);
   auto k = kind("t.idle");
   k.queue = "empty";
@@ -532,7 +532,7 @@ TEST(queue, depths_count_each_queue_by_state_and_find_the_oldest_ready_job) {
 TEST(queue, a_retried_dead_letter_gets_all_attempts_again_and_is_audited) {
   database d;
   d.sql("insert into core.event_consumer (module, name, kinds) values ('x', 'audit', '{admin.act}')");
-  const auto id = given_up(d);
+  const auto id = add_dead_letter(d);
   std::atomic<std::uint32_t> attempt{0}, crashes{9};
   node n(d);
   n.queue.add(kind("t.lost"), [&](const ry_job_view* v, ry_job* j) {
@@ -562,7 +562,7 @@ TEST(queue, operator_actions_affect_only_dead_letters_and_never_duplicate_work) 
     EXPECT_EQ(act(what, waiting), "unknown");
     EXPECT_EQ(act(what, 4711), "unknown");
   }
-  const auto lost = given_up(d, "one");
+  const auto lost = add_dead_letter(d, "one");
   EXPECT_EQ(act("retry", lost), "twin");
   EXPECT_EQ(d.number("select count(*) from core.dead_job where id = " + std::to_string(lost)), 1);
   EXPECT_EQ(act("discard", lost), "done");

@@ -127,14 +127,14 @@ std::shared_ptr<const void> rate_limiter::stream_permit(std::string_view subject
   static const int unlimited = 0;
   if (settings_.streams_per_account == 0) return {std::shared_ptr<void>(), &unlimited};
   std::string key(subject);
-  std::lock_guard lock(seats_->mutex);
-  auto& taken = seats_->taken[key];
-  if (taken >= settings_.streams_per_account) return nullptr;
-  ++taken;
-  return std::shared_ptr<const void>(&unlimited, [all = seats_, key = std::move(key)](const void*) {
+  std::lock_guard lock(permits_->mutex);
+  auto& in_use = permits_->in_use[key];
+  if (in_use >= settings_.streams_per_account) return nullptr;
+  ++in_use;
+  return std::shared_ptr<const void>(&unlimited, [all = permits_, key = std::move(key)](const void*) {
     std::lock_guard inner(all->mutex);
-    const auto it = all->taken.find(key);
-    if (it != all->taken.end() && --it->second == 0) all->taken.erase(it);
+    const auto it = all->in_use.find(key);
+    if (it != all->in_use.end() && --it->second == 0) all->in_use.erase(it);
   });
 }
 

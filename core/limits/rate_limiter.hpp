@@ -55,14 +55,14 @@ class rate_limiter final : public http::request_gate {
     void report_usage(db::connection& c);
     static void report_usage(db::connection& c, bucket_table& buckets);
   };
-  struct seats {
+  struct permits {
     std::mutex mutex;
-    std::unordered_map<std::string, std::int64_t> taken;
+    std::unordered_map<std::string, std::int64_t> in_use;
   };
 
   const settings settings_;
   const std::shared_ptr<shared_state> state_ = std::make_shared<shared_state>();
-  const std::shared_ptr<seats> seats_ = std::make_shared<seats>();
+  const std::shared_ptr<permits> permits_ = std::make_shared<permits>();
   db::database* db_ = nullptr;
   std::uint64_t listening_ = 0;
 };

@@ -109,14 +109,14 @@ ry_status run_blocking(const ry_host* host, ry_exec* exec, ry_call_fn work, void
   if (!exec || !work) return RY_INVALID_ARGUMENT;
   if (!host->rt.blocking) return RY_UNAVAILABLE;
   try {
-    const auto submitted =
+    const auto result =
         host->rt.blocking->submit([keep = hold(host), host, exec, work, ctx, done, trace = observe::current_trace()] {
           const observe::trace_scope scope(trace);
           invoke(const_cast<ry_host*>(host), "blocking work", work, ctx);
           complete(host, exec, done, RY_OK, trace);
         });
-    if (submitted == exec::submitted::yes) return RY_OK;
-    return submitted == exec::submitted::stopped ? RY_UNAVAILABLE : RY_RESOURCE_EXHAUSTED;
+    if (result == exec::submit_result::yes) return RY_OK;
+    return result == exec::submit_result::stopped ? RY_UNAVAILABLE : RY_RESOURCE_EXHAUSTED;
   } catch (...) {
     return RY_RESOURCE_EXHAUSTED;
   }

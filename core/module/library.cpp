@@ -48,9 +48,9 @@ library::library(std::shared_ptr<const sealed_image> image)
   std::error_code failed;
   loaded_->load(image_->path(), failed, type::rtld_now | type::rtld_local);
   if (failed) {
-    const char* said = ::dlerror();
+    const char* error = ::dlerror();
     // The path of the copy means nothing to the operator, so it is removed.
-    reject_library(explain_loader(said != nullptr ? said : "it gives no reason", image_->path()));
+    reject_library(explain_loader(error != nullptr ? error : "it gives no reason", image_->path()));
   }
   link_map* mapped = nullptr;
   if (::dlinfo(loaded_->native(), RTLD_DI_LINKMAP, &mapped) == 0)

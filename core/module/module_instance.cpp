@@ -153,12 +153,12 @@ std::string module_instance::start() {
   return {};
 }
 
-std::string module_instance::reason(ry_status status, std::string said, std::uint32_t violations_before) {
+std::string module_instance::reason(ry_status status, std::string message, std::uint32_t violations_before) {
   if (host_->violations.load() != violations_before) {
     std::lock_guard lock(host_->mutex);
-    said = host_->last_violation;
+    message = host_->last_violation;
   }
-  return said.empty() ? "it gave no reason, only status " + std::to_string(status) : said;
+  return message.empty() ? "it gave no reason, only status " + std::to_string(status) : message;
 }
 
 bool module_instance::stop(steady_time deadline) {

@@ -78,7 +78,7 @@ class module_instance {
   // was not made or did not return.
   bool call(const char* what, std::chrono::milliseconds limit, std::function<void()> f);
   void abandon(const char* what);
-  std::string reason(ry_status status, std::string said, std::uint32_t violations_before);
+  std::string reason(ry_status status, std::string message, std::uint32_t violations_before);
 
   library code_;
   const ry_module_v1* descriptor_ = nullptr;

@@ -186,11 +186,11 @@ std::string_view file_name(std::string_view path) {
 }
 
 // Parses "LIBRARY: cannot open shared object file: No such file or directory".
-std::optional<std::string> explain_missing_library(std::string_view said) {
-  const auto end = said.find(": cannot open shared object file: ");
+std::optional<std::string> explain_missing_library(std::string_view loader_message) {
+  const auto end = loader_message.find(": cannot open shared object file: ");
   if (end == std::string_view::npos || end == 0) return std::nullopt;
-  const std::string library(said.substr(0, end));
-  const auto why = said.substr(said.rfind(": ") + 2);
+  const std::string library(loader_message.substr(0, end));
+  const auto why = loader_message.substr(loader_message.rfind(": ") + 2);
   if (why != "No such file or directory")
     return "it needs the shared library " + library + ", which cannot be opened (" + std::string(why) + ")";
   return "it needs the shared library " + library +
@@ -199,19 +199,19 @@ std::optional<std::string> explain_missing_library(std::string_view said) {
 }
 
 // Parses "PATH/LIBRARY: version `VERSION' not found (required by PATH)".
-std::optional<std::string> explain_missing_version(std::string_view said, std::string_view path) {
+std::optional<std::string> explain_missing_version(std::string_view loader_message, std::string_view path) {
   constexpr std::string_view before = ": version `", after = "' not found (required by ";
-  const auto begin = said.find(before);
-  const auto end = said.find(after);
-  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin || !said.ends_with(')'))
+  const auto begin = loader_message.find(before);
+  const auto end = loader_message.find(after);
+  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin || !loader_message.ends_with(')'))
     return std::nullopt;
   const auto name = begin + before.size();
-  const std::string version(said.substr(name, end - name));
-  auto by = said.substr(end + after.size());
+  const std::string version(loader_message.substr(name, end - name));
+  auto by = loader_message.substr(end + after.size());
   by.remove_suffix(1);
   const bool itself = by == path;
   return (itself ? "it needs " : std::string(file_name(by)) + ", which it needs, itself needs ") + version + " of " +
-         std::string(file_name(said.substr(0, begin))) + ", which this system's does not have: " +
+         std::string(file_name(loader_message.substr(0, begin))) + ", which this system's does not have: " +
          (itself ? std::string(remedy) : "install the version of that library from this release");
 }
 
@@ -240,21 +240,21 @@ std::vector<std::string> versions_without_number(const std::vector<std::string>&
 
 version_findings judge_versions(const std::vector<library_versions>& needed, const present_versions& present) {
   version_findings out;
-  std::vector<std::string> of_glibc, others;
+  std::vector<std::string> glibc_missing, others;
   bool internals = false;
   for (const auto& need : needed) {
     internals = internals || contains(need.versions, "GLIBC_PRIVATE");
     std::vector<std::string> missing = missing_of(need, present);
     // All libraries of glibc are released together, so one sentence covers them.
     const auto rest = std::stable_partition(missing.begin(), missing.end(), is_of_glibc);
-    of_glibc.insert(of_glibc.end(), missing.begin(), rest);
+    glibc_missing.insert(glibc_missing.end(), missing.begin(), rest);
     missing.erase(missing.begin(), rest);
     if (missing.empty()) continue;
     const auto* library = find_library(present, need.library);
     others.push_back(
         problem_of(need.library, missing, library != nullptr ? library->versions : std::vector<std::string>()));
   }
-  if (!of_glibc.empty()) out.problems.push_back(problem_of_glibc(of_glibc, present.glibc));
+  if (!glibc_missing.empty()) out.problems.push_back(problem_of_glibc(glibc_missing, present.glibc));
   out.problems.insert(out.problems.end(), others.begin(), others.end());
   if (internals)
     out.warnings.push_back(
@@ -272,11 +272,11 @@ present_versions versions_of_this_process() {
   return out;
 }
 
-std::string explain_loader(std::string_view said, std::string_view path) {
-  if (said.starts_with(std::string(path) + ": ")) said.remove_prefix(path.size() + 2);
-  if (auto text = explain_missing_library(said)) return *text;
-  if (auto text = explain_missing_version(said, path)) return *text;
-  return "the dynamic loader refuses it: " + std::string(said);
+std::string explain_loader(std::string_view loader_message, std::string_view path) {
+  if (loader_message.starts_with(std::string(path) + ": ")) loader_message.remove_prefix(path.size() + 2);
+  if (auto text = explain_missing_library(loader_message)) return *text;
+  if (auto text = explain_missing_version(loader_message, path)) return *text;
+  return "the dynamic loader refuses it: " + std::string(loader_message);
 }
 
 }  // namespace ry::module

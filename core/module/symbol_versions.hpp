@@ -36,6 +36,6 @@ std::vector<std::string> versions_without_number(const std::vector<std::string>&
 
 // Turns dlopen()'s message about the file `path` into a sentence without a full stop that names the missing library
 // or version and the remedy. Returns an unknown message without the path.
-std::string explain_loader(std::string_view said, std::string_view path);
+std::string explain_loader(std::string_view loader_message, std::string_view path);
 
 }  // namespace ry::module

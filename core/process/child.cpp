@@ -16,7 +16,7 @@ namespace ry::process {
 namespace {
 
 constexpr std::size_t buffer_size = 64 * 1024;
-constexpr std::size_t max_at_once = 16;  // messages in one system call
+constexpr std::size_t max_batch = 16;  // messages in one system call
 // After the leader's end: time for the pipes to drain by themselves, then for the killed group's pipes to close.
 constexpr auto end_grace = std::chrono::milliseconds(200);
 constexpr auto kill_grace = std::chrono::milliseconds(1000);
@@ -160,7 +160,7 @@ void child::write_some() {
   if (writing_) return;
   while (!queue_.empty()) {
     if (!in_) return end_input(RY_CANCELLED);
-    std::array<iovec, max_at_once> parts;
+    std::array<iovec, max_batch> parts;
     std::size_t n = 0;
     for (auto q = queue_.begin(); q != queue_.end() && n < parts.size(); ++q)
       parts[n++] = {q->bytes.data() + q->written, q->bytes.size() - q->written};

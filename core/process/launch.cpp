@@ -165,8 +165,8 @@ launched describe(const failure_report& r, const launch_plan& plan) {
 launched launch(const launch_plan& plan) {
   using failure = launched::failure;
   pipe_ends in, out, err, report;
-  const bool own_err = plan.err == launch_plan::stderr_to::pipe;
-  if (!open_pipe(in) || !open_pipe(out) || (own_err && !open_pipe(err)) || !open_pipe(report))
+  const bool separate_err = plan.err == launch_plan::stderr_to::pipe;
+  if (!open_pipe(in) || !open_pipe(out) || (separate_err && !open_pipe(err)) || !open_pipe(report))
     return fail(failure::resources, std::string("no pipe: ") + std::strerror(errno));
   for (const auto* end : {&in.write, &out.read, &err.read})
     if (*end) ::fcntl(end->get(), F_SETFL, O_NONBLOCK);
@@ -181,7 +181,7 @@ launched launch(const launch_plan& plan) {
   p.cwd = plan.cwd.c_str();
   p.in = in.read.get();
   p.out = out.write.get();
-  p.err = own_err ? err.write.get() : out.write.get();
+  p.err = separate_err ? err.write.get() : out.write.get();
   p.third = plan.third;
   p.report = report.write.get();
   p.dies_with_parent = plan.lives == launch_plan::outlives::none;

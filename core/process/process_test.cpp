@@ -55,7 +55,7 @@ struct options {
   std::function<ry_status()> on_out;
 };
 
-struct world {
+struct process_fixture {
   ry::exec::loop_pool loops{2};
   ry::module::runtime rt;
   ry::process::supervisor processes{loops};
@@ -63,8 +63,8 @@ struct world {
   std::string error;
   std::vector<std::shared_ptr<running>> all;
 
-  world() { rt.processes = &processes; }
-  ~world() {
+  process_fixture() { rt.processes = &processes; }
+  ~process_fixture() {
     for (auto& r : all)
       if (r->handle) ry::process::process_v1().release(r->handle);
     processes.stop();
@@ -167,7 +167,7 @@ std::size_t open_descriptors() {
 }
 
 TEST(process, programs_are_started_by_loops_and_outlive_other_threads_that_start_them) {
-  world w;
+  process_fixture w;
   const auto script = "read word; echo it is $word";
   std::shared_ptr<running> by_loop, by_thread;
   std::promise<void> started;
@@ -188,7 +188,7 @@ TEST(process, programs_are_started_by_loops_and_outlive_other_threads_that_start
 
 TEST(process, runs_a_program_with_nothing_inherited) {
   ::setenv("RY_TEST_SECRET", "x", 1);
-  world w;
+  process_fixture w;
   auto r = w.start({"sh", "-c", "cat; env; pwd; ls /proc/self/fd | tr '\\n' ' '; echo e >&2; exit 7"},
                    {.env = {"PATH=/usr/bin:/bin", "A=b c"}, .cwd = "/usr"});
   const std::string text = "hello\n";
@@ -209,14 +209,14 @@ TEST(process, runs_a_program_with_nothing_inherited) {
 }
 
 TEST(process, standard_error_can_join_standard_output) {
-  world w;
+  process_fixture w;
   auto r = w.shell("echo a; echo b >&2", {.flags = RY_PROCESS_STDERR_TO_STDOUT});
   ASSERT_TRUE(r->wait());
   EXPECT_EQ(r->out, "a\nb\n");
 }
 
 TEST(process, reports_why_a_program_could_not_start) {
-  world w;
+  process_fixture w;
   std::shared_ptr<running> r;
   EXPECT_EQ(w.try_start({"no-such-program"}, r), RY_NOT_FOUND);
   EXPECT_THAT(w.error, HasSubstr("no-such-program"));
@@ -231,7 +231,7 @@ TEST(process, reports_why_a_program_could_not_start) {
 }
 
 TEST(process, reports_signals) {
-  world w;
+  process_fixture w;
   auto r = w.shell("kill -TERM $$; sleep 5");
   ASSERT_TRUE(r->wait());
   EXPECT_EQ(r->code, -SIGTERM);
@@ -239,7 +239,7 @@ TEST(process, reports_signals) {
 }
 
 TEST(process, kills_a_child_that_ignores_signals_at_its_time_limit) {
-  world w;
+  process_fixture w;
   options o;
   o.limits.wall_ms = 200;
   const auto begin = steady_clock::now();
@@ -251,7 +251,7 @@ TEST(process, kills_a_child_that_ignores_signals_at_its_time_limit) {
 }
 
 TEST(process, kill_signals_the_whole_group) {
-  world w;
+  process_fixture w;
   auto r = w.shell("sleep 300 & echo $!; trap '' TERM; sleep 300 & echo $! ready; wait");
   ASSERT_TRUE(r->wait_out("ready"));
   const pid_t grandchild = std::stoi(r->out);
@@ -263,7 +263,7 @@ TEST(process, kill_signals_the_whole_group) {
 }
 
 TEST(process, release_kills_grandchildren_and_silences_the_handler) {
-  world w;
+  process_fixture w;
   auto r = w.shell("sleep 300 & echo $! ready; wait");
   ASSERT_TRUE(r->wait_out("ready"));
   const pid_t grandchild = std::stoi(r->out);
@@ -278,7 +278,7 @@ TEST(process, release_kills_grandchildren_and_silences_the_handler) {
 }
 
 TEST(process, remaining_children_do_not_keep_a_process_running) {
-  world w;
+  process_fixture w;
   const auto begin = steady_clock::now();
   auto r = w.shell("sleep 300 & echo $! ready; exit 3");
   ASSERT_TRUE(r->wait());
@@ -288,14 +288,14 @@ TEST(process, remaining_children_do_not_keep_a_process_running) {
 }
 
 TEST(process, a_pipe_held_by_a_process_outside_the_group_is_closed) {
-  world w;
+  process_fixture w;
   auto r = w.shell("setsid sleep 4 & exit 0");
   ASSERT_TRUE(r->wait(3500));
   EXPECT_EQ(r->code, 0);
 }
 
 TEST(process, large_output_is_read_completely_and_paused_on_request) {
-  world w;
+  process_fixture w;
   std::atomic<bool> pausing{true};
   options o;
   o.on_out = [&]() -> ry_status { return pausing ? RY_RESOURCE_EXHAUSTED : RY_OK; };
@@ -314,7 +314,7 @@ TEST(process, large_output_is_read_completely_and_paused_on_request) {
 }
 
 TEST(process, a_paused_receiver_gets_the_output_written_before_the_end) {
-  world w;
+  process_fixture w;
   std::atomic<bool> pausing{true};
   options o;
   o.on_out = [&]() -> ry_status { return pausing ? RY_RESOURCE_EXHAUSTED : RY_OK; };
@@ -327,7 +327,7 @@ TEST(process, a_paused_receiver_gets_the_output_written_before_the_end) {
 }
 
 TEST(process, limits_are_enforced) {
-  world w;
+  process_fixture w;
   options o;
   o.limits.file_bytes = 100'000;
   o.limits.memory_bytes = 512ull << 20;
@@ -346,7 +346,7 @@ TEST(process, limits_are_enforced) {
 }
 
 TEST(process, input_is_bounded_and_reports_a_closed_reader) {
-  world w;
+  process_fixture w;
   auto r = w.shell("sleep 300");
   const std::string block(600 * 1024, 'x');
   struct state {
@@ -381,7 +381,7 @@ TEST(process, input_is_bounded_and_reports_a_closed_reader) {
 TEST(process, many_concurrent_children_leave_nothing_behind) {
   const auto before = open_descriptors();
   {
-    world w;
+    process_fixture w;
     std::vector<std::shared_ptr<running>> all;
     for (int i = 0; i < 200; ++i) all.push_back(w.shell("echo out" + std::to_string(i) + "; sleep 0.05; echo err >&2"));
     for (int i = 0; i < 200; ++i) {
@@ -396,7 +396,7 @@ TEST(process, many_concurrent_children_leave_nothing_behind) {
 }
 
 TEST(process, stop_kills_all_children) {
-  world w;
+  process_fixture w;
   std::vector<std::shared_ptr<running>> all;
   for (int i = 0; i < 10; ++i) all.push_back(w.shell("sleep 300"));
   w.processes.stop();
@@ -431,7 +431,7 @@ host start_host(F act) {
 // When a host is killed, its children and their children die with it.
 TEST(process, children_and_grandchildren_die_with_the_host) {
   const auto [host, report_pipe] = start_host([](int pipe) {
-    auto* w = new world;
+    auto* w = new process_fixture;
     auto r = w->shell("sleep 300 & echo $! ready; wait");
     r->wait_out("ready");
     const std::string line = std::to_string(ry::process::process_v1().pid(r->handle)) + " " + r->out;
@@ -503,7 +503,7 @@ TEST(process, the_reaper_kills_its_process_groups_and_nothing_else) {
 }
 
 TEST(process, messages_written_together_arrive_in_order) {
-  world w;
+  process_fixture w;
   auto r = w.start({"cat"});
   std::string all;
   std::promise<void> written;
@@ -548,7 +548,7 @@ struct traced {
 };
 
 TEST(process, output_belongs_to_the_trace_of_the_last_input) {
-  world w;
+  process_fixture w;
   traced t;
   options o;
   o.on_out = [&] {
@@ -567,7 +567,7 @@ TEST(process, output_belongs_to_the_trace_of_the_last_input) {
 }
 
 TEST(process, a_child_started_in_advance_belongs_to_the_trace_of_its_first_input) {
-  world w;
+  process_fixture w;
   traced t;
   options o;
   o.on_out = [&] {

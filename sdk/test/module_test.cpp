@@ -41,7 +41,7 @@ class sample {
     reg.route("GET", "/dropped", 0, [](ry::request) -> ry::task<void> { co_return; });
     reg.route("GET", "/hasty", 0, [](ry::request) -> ry::task<ry::response> {
       // What a driver must not do: completing inside the starting call, on this thread or on another.
-      std::string said;
+      std::string received;
       for (int i = 0; i < 50'000; ++i) {  // more than a stack holds, were each resumed inside the last
         ry::result<std::string> got = co_await ry::call<std::string, ry_str>(
             [](ry_exec*, auto* fn, void* ctx, ry_op_id* op) {
@@ -50,13 +50,13 @@ class sample {
               return RY_OK;
             },
             [](ry_str s) { return ry::text(s); });
-        said += got.value();
+        received += got.value();
       }
       ry::result<void> failed = co_await ry::call_done([](ry_exec*, ry_done done) {
         std::thread([done] { done.fn(done.ctx, RY_NOT_FOUND, nullptr); }).join();
         return RY_OK;
       });
-      co_return ry::response::text(200, std::to_string(said.size()) + " " + std::to_string(failed.status()));
+      co_return ry::response::text(200, std::to_string(received.size()) + " " + std::to_string(failed.status()));
     });
     reg.route("GET", "/events", RY_ROUTE_LONG, this, &sample::events);
     reg.route("GET", "/fetch", 0, this, &sample::fetch);

@@ -12,22 +12,22 @@ namespace ry::app {
 
 using observe::level;
 
-http::host_answer refusal(std::uint32_t status, const std::string& why) {
+http::host_answer error_answer(std::uint32_t status, const std::string& why) {
   return {status, "application/json", boost::json::serialize(boost::json::object{{"detail", why}})};
 }
 
-http::host_answer ask(db::database* database, std::function<http::host_answer(db::connection&)> work) {
-  const std::string away = "The database does not respond";
-  if (!database) return refusal(503, away);
+http::host_answer run_on_database(db::database* database, std::function<http::host_answer(db::connection&)> work) {
+  const std::string unavailable = "The database does not respond";
+  if (!database) return error_answer(503, unavailable);
   const auto answer = std::make_shared<std::promise<http::host_answer>>();
   auto done = answer->get_future();
-  database->submit([answer, work = std::move(work), away](db::connection& c) {
+  database->submit([answer, work = std::move(work), unavailable](db::connection& c) {
     http::host_answer out;
     try {
       out = work(c);
     } catch (const db::failure& e) {
       observe::log(level::error, "host", "the database query of an admin request failed", {{"error", e.what()}});
-      out = refusal(503, away);
+      out = error_answer(503, unavailable);
     } catch (...) {
       answer->set_exception(std::current_exception());
       return;
@@ -37,8 +37,8 @@ http::host_answer ask(db::database* database, std::function<http::host_answer(db
   return done.get();
 }
 
-void write_audit(db::database& database, const std::string& actor, const std::string& action,
-                 const std::string& detail) {
+void publish_audit_event(db::database& database, const std::string& actor, const std::string& action,
+                         const std::string& detail) {
   database.submit([actor, action, detail](db::connection& c) {
     c.exec(
         "select core.event_publish('admin.act', $1, jsonb_build_object('actor', $1::text, 'action', $2::text, "

@@ -128,7 +128,7 @@ void module_operations::note_started(const config::config& c) {
     newest_ = std::max(newest_, m.instance);
     // Settings contain secrets, so only their digest is stored.
     if (m.instance > before) applied_[m.manifest.name] = db::sha256_hex(c.accepted_settings(m.manifest.name));
-    if (m.state != module::module_state::disabled) record_.know(m.manifest.name);
+    if (m.state != module::module_state::disabled) record_.register_module(m.manifest.name);
   }
 }
 
@@ -152,14 +152,14 @@ http::host_answer module_operations::asked(action what, const ry_request_view& v
   const std::string name = view.n_params > 0 ? core::str(view.params[0].value) : std::string();
   const std::string actor = view.principal ? core::str(view.principal->subject) : std::string();
   // Otherwise each waiting request would occupy a blocking thread until this swap ends.
-  if (busy_.exchange(true)) return refusal(409, "Another module swap is in progress");
+  if (busy_.exchange(true)) return error_answer(409, "Another module swap is in progress");
   observe::log(level::info, "module", "module swap requested",
                {{"module", name}, {"action", word(what)}, {"by", actor}});
   auto answer = std::make_shared<std::promise<http::host_answer>>();
   auto done = answer->get_future();
   const bool posted = main_.post([this, actor, what, name, answer] { answer->set_value(run_for(actor, what, name)); });
   answer.reset();
-  http::host_answer out = refusal(503, "The server is stopping");
+  http::host_answer out = error_answer(503, "The server is stopping");
   try {
     if (posted) out = done.get();
   } catch (const std::future_error&) {  // the server stops before this request was run
@@ -175,7 +175,7 @@ http::host_answer module_operations::run_for(const std::string& actor, action wh
     const auto why = json::parse(out.body).at("detail");
     detail["refused"] = observe::masked(std::string(why.as_string()));
   }
-  write_audit(*host_.rt.db, actor, std::string("module.") + word(what), json::serialize(detail));
+  publish_audit_event(*host_.rt.db, actor, std::string("module.") + word(what), json::serialize(detail));
   return out;
 }
 
@@ -283,7 +283,7 @@ http::host_answer module_operations::run(action what, const std::string& name) {
     observe::log(level::error, "module", "module swap refused; the running module is unchanged",
                  {{"module", name}, {"action", word(what)}, {"reason", why}});
     record_.count(name, "refused");
-    return refusal(status, why);
+    return error_answer(status, why);
   };
   const auto present = [&] {
     const auto all = modules.describe();

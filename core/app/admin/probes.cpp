@@ -48,7 +48,7 @@ http::host_answer probes::readyz() const {
   if (host_.rt.db && host_.rt.db->short_of_resources())
     add_degraded("db",
                  "the database refuses work because it lacks a resource, such as disk space; the log has the reason");
-  if (const auto trouble = services_.events.bus().trouble()) add_degraded("events", *trouble);
+  if (const auto problem = services_.events.bus().problem()) add_degraded("events", *problem);
   for (const auto& h : host_.modules.health()) {
     // A module that is only slow to report its health may still work, and the server also works without an optional
     // module.
@@ -77,7 +77,7 @@ http::host_answer probes::metrics() const {
   text += render(services_.events.stats());
   text += render(host_.tracer.stats());
   text += render(host_.modules.describe());
-  const auto* h = horizon_.load();
+  const auto* h = xmin_monitor_.load();
   text +=
       render(host_state{readyz().status == 200, host_.rt.db && host_.rt.db->healthy(), h ? h->oldest_seconds() : 0});
   text += render_process();

@@ -20,7 +20,7 @@ class probes {
   // Liveness: the process runs and its event loops respond.
   http::host_answer healthz() const;
   // Sets the xmin horizon monitor that /metrics reports; it must outlive the server's routes.
-  void watch(const db::xmin_horizon_monitor* h) noexcept { horizon_ = h; }
+  void watch(const db::xmin_horizon_monitor* h) noexcept { xmin_monitor_ = h; }
 
   // 200, or 503 with every reason: {"status": "not_ready", "reasons": [{"component": ..., "message": ...}]}.
   http::host_answer readyz() const;
@@ -32,7 +32,7 @@ class probes {
   host_services& services_;
   const signals& stop_;
   std::atomic<bool> serving_{false};
-  std::atomic<const db::xmin_horizon_monitor*> horizon_{nullptr};
+  std::atomic<const db::xmin_horizon_monitor*> xmin_monitor_{nullptr};
 };
 
 }  // namespace ry::app

@@ -18,11 +18,11 @@ namespace ry::app {
 
 class swap_record {
  public:
-  explicit swap_record(observe::metrics& figures) : figures_(figures) {}
+  explicit swap_record(observe::metrics& metrics) : metrics_(metrics) {}
 
   // Registers a module of this server, so that its metrics exist from now on, at 0. Swaps of other names count as
   // "unknown".
-  void know(const std::string& module);
+  void register_module(const std::string& module);
   // outcome: swapped, enabled, disabled or refused.
   void count(const std::string& module, const char* outcome);
   // Records that an instance has ended; `report` is what operators see.
@@ -31,7 +31,7 @@ class swap_record {
   void add_to(boost::json::array& modules) const;
 
  private:
-  observe::metrics& figures_;
+  observe::metrics& metrics_;
   mutable std::mutex mutex_;
   std::map<std::string, std::deque<boost::json::object>, std::less<>> in_memory_;  // of all known modules
 };

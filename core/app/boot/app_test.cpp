@@ -148,13 +148,13 @@ TEST_F(server_environment_test, a_data_directory_that_is_a_file_is_rejected) {
 
 TEST_F(server_environment_test, modules_are_next_to_a_build_or_under_lib) {
   fs::create_directories(dir_ / "bin");
-  EXPECT_EQ(default_places(dir_ / "bin").modules_path, "/usr/lib/runyard/modules");
+  EXPECT_EQ(default_paths(dir_ / "bin").modules_path, "/usr/lib/runyard/modules");
   fs::create_directories(dir_ / "modules");
-  EXPECT_EQ(default_places(dir_ / "bin").modules_path, (dir_ / "modules").string());
-  EXPECT_EQ(default_places(dir_ / "bin").data_dir, ".runyard");
+  EXPECT_EQ(default_paths(dir_ / "bin").modules_path, (dir_ / "modules").string());
+  EXPECT_EQ(default_paths(dir_ / "bin").data_dir, ".runyard");
   fs::create_directories(dir_ / "lib/runyard/modules");
-  EXPECT_EQ(default_places(dir_ / "bin").modules_path, (dir_ / "lib/runyard/modules").string());
-  EXPECT_EQ(default_places("/usr/bin").data_dir, "/var/lib/runyard");
+  EXPECT_EQ(default_paths(dir_ / "bin").modules_path, (dir_ / "lib/runyard/modules").string());
+  EXPECT_EQ(default_paths("/usr/bin").data_dir, "/var/lib/runyard");
 }
 
 TEST(host_metrics, renders_prometheus_text) {

@@ -32,7 +32,7 @@ std::size_t descriptor_limit() {
   return static_cast<std::size_t>(limit.rlim_cur);
 }
 
-std::size_t connections_within(std::size_t configured, std::size_t descriptors) {
+std::size_t max_client_connections(std::size_t configured, std::size_t descriptors) {
   if (ry_test::without_protection("descriptors")) return configured;
   constexpr std::size_t max_reserved = 4096;
   const auto reserved = std::min(descriptors / 4, max_reserved);

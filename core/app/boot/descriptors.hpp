@@ -11,6 +11,6 @@ void raise_descriptor_limit();
 std::size_t descriptor_limit();
 // `configured`, or fewer connections: a quarter of the descriptors, at most 4096, is reserved for the database,
 // outgoing requests, files and the commands of agents. At least 1. [any]
-std::size_t connections_within(std::size_t configured, std::size_t descriptors);
+std::size_t max_client_connections(std::size_t configured, std::size_t descriptors);
 
 }  // namespace ry::app

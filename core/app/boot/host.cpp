@@ -87,11 +87,11 @@ module::host_point authenticators(auth::authenticator* auth) {
   p.id = RY_AUTHENTICATOR_1;
   p.min_size = sizeof(ry_authenticator_v1);
   p.added = [auth](ry_host* owner, std::string_view name, const void* table, void* self) {
-    if (auth) auth->add_contributor({std::string(name), owner, static_cast<const ry_authenticator_v1*>(table), self});
+    if (auth) auth->add_driver({std::string(name), owner, static_cast<const ry_authenticator_v1*>(table), self});
   };
   p.removed = [auth](std::string_view name, std::function<void()> done) {
     if (auth)
-      auth->remove_contributor(name, std::move(done));
+      auth->remove_driver(name, std::move(done));
     else
       done();
   };

@@ -20,7 +20,7 @@ http::verdict translated(auth::verdict v) {
 std::optional<http::verdict> http_auth::authenticate(const http::credential& c, ry_exec* exec,
                                                      std::function<void(http::verdict)> later) {
   if (c.from == http::credential::kind::query_token) return translated(auth_.authenticate_query(c.value, c.path));
-  if (auto who = auth_.remembered(c.value)) return translated(std::move(who));
+  if (auto who = auth_.cached(c.value)) return translated(std::move(who));
   auto v = auth_.authenticate(c.value, exec,
                               [later = std::move(later)](auth::verdict v) { later(translated(std::move(v))); });
   if (!v) return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<http::verdict> http_auth::authenticate(const http::credential& c, 
 
 // translated() stores the principal as the owner of each verdict.
 bool http_auth::revoked(const std::shared_ptr<const void>& owner) const {
-  return owner && auth_.has_ended(*static_cast<const auth::principal*>(owner.get()));
+  return owner && auth_.is_revoked(*static_cast<const auth::principal*>(owner.get()));
 }
 
 }  // namespace ry::app

@@ -13,7 +13,7 @@ class http_auth final : public http::authenticator {
   std::optional<http::verdict> authenticate(const http::credential& c, ry_exec* exec,
                                             std::function<void(http::verdict)> later) override;
   bool revoked(const std::shared_ptr<const void>& owner) const override;
-  std::uint64_t revocations() const noexcept override { return auth_.ended_sessions(); }
+  std::uint64_t revocations() const noexcept override { return auth_.revocation_count(); }
 
  private:
   auth::authenticator& auth_;

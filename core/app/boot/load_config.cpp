@@ -10,7 +10,7 @@ namespace ry::app {
 config::config load_config(const config_options& options) {
   config::sources from{options.file, options.overrides};
   if (from.file.empty()) from.file = default_config_file();
-  config::config c(from, config::process_environment(), default_places(executable_dir()));
+  config::config c(from, config::process_environment(), default_paths(executable_dir()));
   if (c.faults().empty()) {
     // Adds the faults that the components would only find later to the same list.
     (void)http_settings(c);

@@ -19,12 +19,12 @@ namespace ry::app {
 
 class migration_progress final : public db::migration_observer {
  public:
-  static constexpr std::chrono::seconds usual_interval{5};
+  static constexpr std::chrono::seconds default_interval{5};
 
   // Both functions may be empty. `alive` receives a sentence about the work in progress.
   explicit migration_progress(std::function<void(const std::string&)> alive = {},
                               std::function<void(const db::migration_step&)> on_applied = {},
-                              std::chrono::milliseconds interval = usual_interval);
+                              std::chrono::milliseconds interval = default_interval);
   ~migration_progress() override;
   migration_progress(const migration_progress&) = delete;
   migration_progress& operator=(const migration_progress&) = delete;

@@ -12,7 +12,7 @@ fs::path executable_dir() {
   return ec ? fs::path(".") : self.parent_path();
 }
 
-config::defaults default_places(const fs::path& executable_dir) {
+config::defaults default_paths(const fs::path& executable_dir) {
   config::defaults d;
   const bool installed = executable_dir == "/usr/bin" || executable_dir == "/usr/local/bin";
   d.data_dir = installed ? "/var/lib/runyard" : ".runyard";
@@ -28,7 +28,8 @@ config::defaults default_places(const fs::path& executable_dir) {
 }
 
 fs::path default_config_file() {
-  if (const char* named = std::getenv("RUNYARD_CONFIG"); named && *named) return named;
+  if (const char* from_environment = std::getenv("RUNYARD_CONFIG"); from_environment && *from_environment)
+    return from_environment;
   std::error_code ec;
   for (const auto* candidate : {"conf/runyard.toml", "/etc/runyard/runyard.toml"})
     if (fs::exists(candidate, ec)) return candidate;

@@ -11,7 +11,7 @@ namespace ry::app {
 std::filesystem::path executable_dir();
 
 // Defaults of modules.path and data_dir.
-config::defaults default_places(const std::filesystem::path& executable_dir);
+config::defaults default_paths(const std::filesystem::path& executable_dir);
 
 // The file to read without --config: $RUNYARD_CONFIG, ./conf/runyard.toml, /etc/runyard/runyard.toml. Empty if none
 // exists.

@@ -98,13 +98,13 @@ class other_process final : public module::preflight {
   }
 
  private:
-  bool said(std::string_view line) const { return answers_.find(line) != std::string::npos; }
+  bool answered(std::string_view line) const { return answers_.find(line) != std::string::npos; }
 
   // Waits until the process has completed this step or will not.
   std::string objection(const step& last) {
     const auto until = steady::now() + time_limit;
     bool running = child_.pid > 0;
-    while (running && !said(last.done) && !said(refused)) {
+    while (running && !answered(last.done) && !answered(refused)) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - steady::now()).count();
       if (left <= 0) break;
       pollfd watched[] = {{child_.pidfd.get(), POLLIN, 0},
@@ -118,8 +118,8 @@ class other_process final : public module::preflight {
       if (watched[2].revents != 0) listen(child_.err, unheard_);
       unheard_.clear();
     }
-    if (said(last.done) || said(refused)) return {};
-    const auto at = std::find_if(steps.begin(), steps.end(), [&](const step& s) { return !said(s.done); });
+    if (answered(last.done) || answered(refused)) return {};
+    const auto at = std::find_if(steps.begin(), steps.end(), [&](const step& s) { return !answered(s.done); });
     const std::string during(at->during);
     const int status = end();
     if (running) return "it hangs " + during + " (ten seconds)";

@@ -77,7 +77,7 @@ void service_manager::starting(std::string_view what) const {
   notify("STATUS=" + one_line(what));
 }
 
-void service_manager::still_starting(std::string_view what) const {
+void service_manager::extend_start_timeout(std::string_view what) const {
   notify("EXTEND_TIMEOUT_USEC=" + std::to_string(more_time.count()) + "\nSTATUS=" + one_line(what));
 }
 
@@ -99,7 +99,7 @@ void service_manager::stopping() const {
 void service_manager::notify(const std::string& state) const {
   if (address_.empty()) return;
   const auto log_error = [this](const std::string& why) {
-    std::call_once(complained_, [&] {
+    std::call_once(failure_logged_, [&] {
       observe::log(level::warn, "host", "the service manager cannot be notified",
                    {{"NOTIFY_SOCKET", address_}, {"reason", why}});
     });
@@ -120,12 +120,12 @@ void service_manager::notify(const std::string& state) const {
   if (!sent) log_error(std::generic_category().message(error));
 }
 
-signs_of_life::signs_of_life(const service_manager& manager, exec::loop_pool& loops)
+watchdog_heartbeat::watchdog_heartbeat(const service_manager& manager, exec::loop_pool& loops)
     : manager_(manager), loops_(loops), interval_(manager.watchdog() / beats_within_patience) {
   if (interval_.count() > 0) thread_ = std::thread([this] { heartbeat(); });
 }
 
-signs_of_life::~signs_of_life() {
+watchdog_heartbeat::~watchdog_heartbeat() {
   if (!thread_.joinable()) return;
   {
     std::lock_guard lock(mutex_);
@@ -135,7 +135,7 @@ signs_of_life::~signs_of_life() {
   thread_.join();
 }
 
-bool signs_of_life::loops_answer() {
+bool watchdog_heartbeat::all_loops_responsive() {
   // Outlives this object if a loop answers too late.
   struct roll_call {
     std::mutex mutex;
@@ -153,11 +153,11 @@ bool signs_of_life::loops_answer() {
   return call->changed.wait_for(lock, interval_, [&] { return call->missing == 0; });
 }
 
-void signs_of_life::heartbeat() {
+void watchdog_heartbeat::heartbeat() {
   std::unique_lock lock(mutex_);
   while (!ended_) {
     lock.unlock();
-    if (loops_answer())
+    if (all_loops_responsive())
       manager_.notify("WATCHDOG=1");
     else
       observe::log(level::error, "host", "an event loop is blocked; the systemd watchdog is not notified",

@@ -31,7 +31,7 @@ class service_manager {
 
   void starting(std::string_view what) const;
   // Like starting(), and extends the start timeout by one minute from now, regardless of TimeoutStartSec=.
-  void still_starting(std::string_view what) const;
+  void extend_start_timeout(std::string_view what) const;
   void ready(std::string_view url) const;  // also ends reloading()
   void reloading() const;
   void stopping() const;
@@ -44,21 +44,21 @@ class service_manager {
   std::string address_;
   std::chrono::microseconds watchdog_{0};
   int sockets_ = 0;
-  mutable std::once_flag complained_;
+  mutable std::once_flag failure_logged_;
 };
 
 // The watchdog heartbeat: notifies the manager three times per timeout, as long as every event loop responds.
 // Destroyed before the loops.
-class signs_of_life {
+class watchdog_heartbeat {
  public:
-  signs_of_life(const service_manager& manager, exec::loop_pool& loops);
-  ~signs_of_life();
-  signs_of_life(const signs_of_life&) = delete;
-  signs_of_life& operator=(const signs_of_life&) = delete;
+  watchdog_heartbeat(const service_manager& manager, exec::loop_pool& loops);
+  ~watchdog_heartbeat();
+  watchdog_heartbeat(const watchdog_heartbeat&) = delete;
+  watchdog_heartbeat& operator=(const watchdog_heartbeat&) = delete;
 
  private:
   void heartbeat();
-  bool loops_answer();
+  bool all_loops_responsive();
 
   const service_manager& manager_;
   exec::loop_pool& loops_;

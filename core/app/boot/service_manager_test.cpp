@@ -79,7 +79,7 @@ TEST_F(service_manager_test, sends_state_notifications_as_protocol_lines) {
     service_manager m;
     m.starting("a\nREADY=1");
     EXPECT_EQ("STATUS=a READY=1", socket.next()) << "a line break in a text must not add a protocol line";
-    m.still_starting("a\nREADY=1");
+    m.extend_start_timeout("a\nREADY=1");
     EXPECT_EQ("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=a READY=1", socket.next());
     m.ready("http://127.0.0.1:1");
     EXPECT_EQ("READY=1\nSTATUS=serving http://127.0.0.1:1", socket.next());
@@ -139,7 +139,7 @@ TEST_F(service_manager_test, heartbeats_stop_while_a_loop_hangs) {
   ::setenv("WATCHDOG_USEC", "300000", 1);
   service_manager m;
   exec::loop_pool loops(2);
-  signs_of_life alive(m, loops);
+  watchdog_heartbeat heartbeat(m, loops);
   EXPECT_EQ("WATCHDOG=1", socket.next());
   EXPECT_EQ("WATCHDOG=1", socket.next());
   std::promise<void> hung, free;
@@ -159,7 +159,7 @@ TEST_F(service_manager_test, heartbeats_stop_immediately_with_the_server) {
   service_manager m;
   exec::loop_pool loops(1);
   const auto begun = std::chrono::steady_clock::now();
-  { signs_of_life alive(m, loops); }
+  { watchdog_heartbeat heartbeat(m, loops); }
   EXPECT_LT(std::chrono::steady_clock::now() - begun, 30s);
 }
 

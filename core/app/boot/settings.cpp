@@ -65,7 +65,7 @@ bool may_be_origin(std::string_view text) {
 
 void check_role_claims(config::config& c, const std::string& key, const std::vector<std::string>& paths) {
   for (const auto& path : paths)
-    if (auth::is_edited_by_users(path))
+    if (auth::is_user_editable(path))
       c.refuse(key, "\"" + path + "\" must not name roles: users can edit this claim themselves");
 }
 
@@ -174,7 +174,7 @@ http::settings http_settings(config::config& c) {
   s.site.public_url = c.text("http.public_url");
   s.site.hosts = c.list("http.allowed_hosts");
   if (local || !s.site.public_url.empty()) s.site.check = http::site_settings::checks::on;
-  if (local) s.site.whom = http::site_settings::scope::everyone;
+  if (local) s.site.applies_to = http::site_settings::scope::everyone;
   s.trusted_proxies = c.list("http.trusted_proxies");
   try_out(c, "http.trusted_proxies", [&] { const http::serving::address_set usable(s.trusted_proxies); });
   s.access = c.flag("http.access_log") ? http::access_log::on : http::access_log::off;
@@ -183,7 +183,7 @@ http::settings http_settings(config::config& c) {
   s.max_target_bytes = size("http.max_target_bytes");
   s.max_body_bytes = size("http.max_body_bytes");
   s.form_max_total_bytes = size("http.max_form_bytes");
-  s.max_connections = connections_within(size("http.max_connections"), descriptor_limit());
+  s.max_connections = max_client_connections(size("http.max_connections"), descriptor_limit());
   s.stream_queue_bytes = size("http.stream_queue_bytes");
   s.stream_queue_pieces = size("http.stream_queue_pieces");
   s.header_timeout = c.duration("http.header_timeout_seconds");

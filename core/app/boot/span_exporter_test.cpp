@@ -74,7 +74,7 @@ class span_exporter_test : public testing::Test {
     how.url = c.server.url("/v1/traces");
     tracer = std::make_unique<observe::tracer>(settings);
     node = tracer->begin(std::nullopt, "");
-    w = std::make_unique<http::test::world>();
+    w = std::make_unique<http::test::client_fixture>();
     exporter = std::make_unique<span_exporter>(*tracer, w->http, w->loops.at(0), how);
     exporter->start();
   }
@@ -93,7 +93,7 @@ class span_exporter_test : public testing::Test {
   exporter_settings how;
   std::unique_ptr<observe::tracer> tracer;
   observe::trace_ref node;
-  std::unique_ptr<http::test::world> w;
+  std::unique_ptr<http::test::client_fixture> w;
   std::unique_ptr<span_exporter> exporter;
 };
 
@@ -198,7 +198,7 @@ TEST_F(span_exporter_test, stop_does_not_wait_for_an_unreachable_collector) {
 
 TEST_F(span_exporter_test, without_a_collector_it_does_nothing) {
   tracer = std::make_unique<observe::tracer>(observe::trace_settings{});
-  w = std::make_unique<http::test::world>();
+  w = std::make_unique<http::test::client_fixture>();
   span_exporter none(*tracer, w->http, w->loops.at(0), {});
   none.start();
   none.stop(std::chrono::steady_clock::now() + 10s);

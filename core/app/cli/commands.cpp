@@ -262,7 +262,7 @@ exit_code show_settings(const config_options& options, about what, format as) {
   module_host w(c, loops_of_a_command);
   if (!w.prepare()) return leave(w, exit_code::refused);
   // The paths of an installation, so that the reference does not depend on where it is generated.
-  const auto host = config::host_schema(default_places("/usr/bin"));
+  const auto host = config::host_schema(default_paths("/usr/bin"));
   auto modules = w.modules.describe();
   std::sort(modules.begin(), modules.end(),
             [](const auto& a, const auto& b) { return a.manifest.name < b.manifest.name; });

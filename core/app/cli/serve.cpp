@@ -44,7 +44,7 @@ exit_code fail(const std::string& why) {
 module::report migrate_all(module_host& w, db::migrator& migrator, const db::connect_settings& connect,
                            const config::config& c, const signals& stop, const service_manager& manager,
                            bool& unconfirmed) {
-  migration_progress progress([&](const std::string& activity) { manager.still_starting(activity); });
+  migration_progress progress([&](const std::string& activity) { manager.extend_start_timeout(activity); });
   const auto report = update_schema(
       migrator, all_migrations(w.modules), c.duration("database.wait_seconds"), [&] { return stop.requested(); },
       progress);
@@ -116,7 +116,7 @@ exit_code serve(const config_options& options) {
   std::optional<db::database> database;
   std::optional<db::xmin_horizon_monitor> horizon;
   host_services r(w, c, place);
-  const signs_of_life alive(manager, w.loops);
+  const watchdog_heartbeat heartbeat(manager, w.loops);
   probes probe(w, r, stop);
   job_routes jobs_for_admins(w, r);
   add_node_routes(r, w);

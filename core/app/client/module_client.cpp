@@ -45,9 +45,9 @@ void add_texts(std::string& out, const char* title, const json::object& o, const
 
 // Names the source of a refused token, because several are possible.
 std::string reason_of(const api_answer& answer, const module_request& request) {
-  const bool of_token = answer.status == 401 || answer.status == 403;
+  const bool token_rejected = answer.status == 401 || answer.status == 403;
   return answer.reason() +
-         (of_token && !request.token_source.empty() ? " (with the token of " + request.token_source + ")" : "");
+         (token_rejected && !request.token_source.empty() ? " (with the token of " + request.token_source + ")" : "");
 }
 
 bool is_true(const json::object& o, const char* key) {

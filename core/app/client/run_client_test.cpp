@@ -38,9 +38,9 @@ class scripted_server {
     close(fd_);
   }
   const std::string& url() const { return url_; }
-  std::vector<std::string> asked() {
+  std::vector<std::string> requests() {
     std::lock_guard lock(mutex_);
-    return asked_;
+    return requests_;
   }
 
  private:
@@ -64,7 +64,7 @@ class scripted_server {
       }
       {
         std::lock_guard lock(mutex_);
-        asked_.push_back(request);
+        requests_.push_back(request);
       }
       if (write(c, answer.data(), answer.size()) < 0) ADD_FAILURE() << "the client has disconnected";
       shutdown(c, SHUT_WR);
@@ -78,7 +78,7 @@ class scripted_server {
   int fd_ = -1;
   std::string url_;
   std::mutex mutex_;
-  std::vector<std::string> asked_;
+  std::vector<std::string> requests_;
   std::thread thread_;
 };
 
@@ -135,27 +135,27 @@ TEST(run_client, resumes_after_a_disconnect) {
   const auto r = run_at(server);
   EXPECT_EQ(r.code, exit_code::ok) << r.err;
   EXPECT_EQ(r.out, "Hello world\n");
-  const auto asked = server.asked();
-  ASSERT_THAT(asked, SizeIs(4));
-  EXPECT_THAT(asked[0], HasSubstr("POST /agent/start HTTP/1.1\r\n"));
-  EXPECT_EQ(header(asked[0], "Authorization"), "Bearer secret-token");
-  EXPECT_THAT(asked[0], HasSubstr("name=\"prompt\"\r\n\r\nDo it.\r\n"));
-  EXPECT_THAT(asked[0], HasSubstr("name=\"model_name\"\r\n\r\nrunyard/basic\r\n"));
-  EXPECT_THAT(asked[1], HasSubstr("GET /agent-run/bbbbbbbb-0000-0000-0000-000000000000/stream "));
-  EXPECT_EQ(header(asked[1], "Last-Event-ID"), "");
-  EXPECT_EQ(header(asked[2], "Last-Event-ID"), "2");
-  EXPECT_EQ(header(asked[3], "Last-Event-ID"), "2");
+  const auto requests = server.requests();
+  ASSERT_THAT(requests, SizeIs(4));
+  EXPECT_THAT(requests[0], HasSubstr("POST /agent/start HTTP/1.1\r\n"));
+  EXPECT_EQ(header(requests[0], "Authorization"), "Bearer secret-token");
+  EXPECT_THAT(requests[0], HasSubstr("name=\"prompt\"\r\n\r\nDo it.\r\n"));
+  EXPECT_THAT(requests[0], HasSubstr("name=\"model_name\"\r\n\r\nrunyard/basic\r\n"));
+  EXPECT_THAT(requests[1], HasSubstr("GET /agent-run/bbbbbbbb-0000-0000-0000-000000000000/stream "));
+  EXPECT_EQ(header(requests[1], "Last-Event-ID"), "");
+  EXPECT_EQ(header(requests[2], "Last-Event-ID"), "2");
+  EXPECT_EQ(header(requests[3], "Last-Event-ID"), "2");
 }
 
 TEST(run_client, a_start_without_a_response_is_retried_with_the_same_idempotency_key) {
   scripted_server server({"", started, stream("id: 1\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n")});
   const auto r = run_at(server);
   EXPECT_EQ(r.code, exit_code::ok) << r.err;
-  const auto asked = server.asked();
-  ASSERT_THAT(asked, SizeIs(3));
-  const auto key = header(asked[0], "Idempotency-Key");
+  const auto requests = server.requests();
+  ASSERT_THAT(requests, SizeIs(3));
+  const auto key = header(requests[0], "Idempotency-Key");
   EXPECT_THAT(key, SizeIs(32));
-  EXPECT_EQ(header(asked[1], "Idempotency-Key"), key);
+  EXPECT_EQ(header(requests[1], "Idempotency-Key"), key);
 }
 
 TEST(run_client, the_exit_code_reflects_the_outcome_of_the_run) {
@@ -174,7 +174,7 @@ TEST(run_client, the_exit_code_reflects_the_outcome_of_the_run) {
     scripted_server server({started, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
                             json_answer("200 OK", R"({"status":"completed"})")});
     EXPECT_EQ(run_at(server).code, exit_code::ok);
-    EXPECT_THAT(server.asked().at(2), HasSubstr("GET /agent-run/bbbbbbbb-0000-0000-0000-000000000000 "));
+    EXPECT_THAT(server.requests().at(2), HasSubstr("GET /agent-run/bbbbbbbb-0000-0000-0000-000000000000 "));
   }
 }
 
@@ -219,7 +219,7 @@ TEST(run_client, a_thread_is_continued_with_the_agent_and_model_of_its_last_run)
     EXPECT_EQ(run(request), exit_code::ok);
     (void)testing::internal::GetCapturedStdout();
     std::string sent;
-    for (const std::string& one : server.asked())
+    for (const std::string& one : server.requests())
       if (one.starts_with("POST /agent/start ")) sent = one;
     return sent;
   };
@@ -244,7 +244,7 @@ TEST(run_client, files_are_sent_with_their_names) {
   scripted_server server({started, stream("id: 1\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n")});
   EXPECT_EQ(run_at(server, output::text, {name}).code, exit_code::ok);
   unlink(name);
-  const auto sent = server.asked().at(0);
+  const auto sent = server.requests().at(0);
   EXPECT_THAT(sent, HasSubstr("name=\"files\"; filename=\"" + std::string(name + 5) + "\""));
   EXPECT_THAT(sent, HasSubstr("\r\n\r\na,b\n1,2\n\r\n"));
 }

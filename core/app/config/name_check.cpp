@@ -59,13 +59,13 @@ void name_check::check(const json::value& rule, const std::string& name, const n
   const auto kinds = texts(rule, "kinds");
   std::vector<std::string> known;
   for (const auto& kind : kinds) {
-    const bool of_part = kind.ends_with('/');
-    const auto defined = names_.find(of_part ? kind.substr(0, kind.size() - 1) : kind);
+    const bool matches_prefix = kind.ends_with('/');
+    const auto defined = names_.find(matches_prefix ? kind.substr(0, kind.size() - 1) : kind);
     if (defined == names_.end()) return;
     const auto slash = name.find('/');
-    if (of_part && (slash == std::string::npos || slash + 1 == name.size())) continue;
-    if (defined->second.contains(of_part ? name.substr(0, slash) : name)) return;
-    for (const auto& one : defined->second) known.push_back(of_part ? one + name.substr(slash) : one);
+    if (matches_prefix && (slash == std::string::npos || slash + 1 == name.size())) continue;
+    if (defined->second.contains(matches_prefix ? name.substr(0, slash) : name)) return;
+    for (const auto& one : defined->second) known.push_back(matches_prefix ? one + name.substr(slash) : one);
   }
   if (kinds.empty()) return;
   const auto meant = nearest(name, known);
@@ -76,26 +76,26 @@ void name_check::check(const json::value& rule, const std::string& name, const n
 
 void name_check::find_faults(const json::value& value, const json::value& schema, const node* given, key_path path,
                              problems& out) const {
-  const auto* of_value = member(schema, "refers_to");
-  if (of_value && value.is_string() && !value.get_string().empty())
-    check(*of_value, std::string(value.get_string()), given, path, out);
+  const auto* value_rule = member(schema, "refers_to");
+  if (value_rule && value.is_string() && !value.get_string().empty())
+    check(*value_rule, std::string(value.get_string()), given, path, out);
   if (const auto* list = value.if_array()) {
     for (std::size_t i = 0; i < list->size(); ++i) {
-      if (!of_value || !(*list)[i].is_string()) continue;
+      if (!value_rule || !(*list)[i].is_string()) continue;
       path.push_back("[" + std::to_string(i) + "]");
-      check(*of_value, std::string((*list)[i].get_string()),
+      check(*value_rule, std::string((*list)[i].get_string()),
             given && i < given->items.size() ? &given->items[i] : given, path, out);
       path.pop_back();
     }
   }
   const auto* table = value.if_object();
   if (!table) return;
-  const auto* of_keys = member(schema, "keys_refer_to");
+  const auto* key_rule = member(schema, "keys_refer_to");
   for (const auto& entry : *table) {
     const std::string key(entry.key());
     const auto* where = given ? given->find(key) : nullptr;
     path.push_back(key);
-    if (of_keys && where) check(*of_keys, key, where, path, out);
+    if (key_rule && where) check(*key_rule, key, where, path, out);
     if (const auto* s = schema_of(schema, key)) find_faults(entry.value(), *s, where, path, out);
     path.pop_back();
   }

@@ -200,7 +200,7 @@ TEST(environment_overrides, match_keys_with_characters_that_variables_cannot_con
 TEST(environment_overrides, an_unknown_variable_is_a_warning_with_a_suggestion) {
   const known_keys known{{"http", "data_dir", "database"},
                          {"http.listen", "http.base_path", "data_dir", "database.url"}};
-  const auto said = [&](const std::string& variable) {
+  const auto warning = [&](const std::string& variable) {
     problems p;
     node tree;
     tree.is = node::kind::table;
@@ -209,14 +209,14 @@ TEST(environment_overrides, an_unknown_variable_is_a_warning_with_a_suggestion) 
     EXPECT_TRUE(p.empty() || p[0].warning) << variable;
     return p.empty() ? "" : p[0].format();
   };
-  EXPECT_EQ(said("RUNYARD_HTTP_LISTEN"),
+  EXPECT_EQ(warning("RUNYARD_HTTP_LISTEN"),
             "environment RUNYARD_HTTP_LISTEN: does not name a setting; did you mean "
             "RUNYARD_HTTP__LISTEN?");
-  EXPECT_THAT(said("RUNYARD_DATABASE_URL"), HasSubstr("did you mean RUNYARD_DATABASE__URL?"));
-  EXPECT_THAT(said("RUNYARD_DATADIR"), HasSubstr("did you mean RUNYARD_DATA_DIR?"));
-  EXPECT_THAT(said("RUNYARD_HTTP____LISTEN"), HasSubstr("did you mean RUNYARD_HTTP__LISTEN?"));
-  EXPECT_THAT(said("RUNYARD_HTTP_LISTN"), HasSubstr("did you mean RUNYARD_HTTP__LISTEN?"));
-  EXPECT_THAT(said("RUNYARD_ZZZZZZZZZZ"), HasSubstr("two underscores"));
+  EXPECT_THAT(warning("RUNYARD_DATABASE_URL"), HasSubstr("did you mean RUNYARD_DATABASE__URL?"));
+  EXPECT_THAT(warning("RUNYARD_DATADIR"), HasSubstr("did you mean RUNYARD_DATA_DIR?"));
+  EXPECT_THAT(warning("RUNYARD_HTTP____LISTEN"), HasSubstr("did you mean RUNYARD_HTTP__LISTEN?"));
+  EXPECT_THAT(warning("RUNYARD_HTTP_LISTN"), HasSubstr("did you mean RUNYARD_HTTP__LISTEN?"));
+  EXPECT_THAT(warning("RUNYARD_ZZZZZZZZZZ"), HasSubstr("two underscores"));
 }
 
 TEST(environment_overrides, a_variable_replaces_neither_a_table_nor_its_parent) {

@@ -403,10 +403,10 @@ struct verdict {
   int code = 0;  // from wait(): exit code, -signal; late: see below
   bool late = false;
   bool finished = false;  // the test ran to its end
-  std::string said;
+  std::string output;
 };
 
-constexpr std::size_t max_said = 65536;  // keeps the end of the output
+constexpr std::size_t max_output = 65536;  // keeps the end of the output
 
 verdict run_child(const module_check& what, const std::string& test) {
   std::vector<std::string> args = {"runyard", "module", "check", what.file, "--test", test};
@@ -444,18 +444,18 @@ verdict run_child(const module_check& what, const std::string& test) {
     }
     const auto n = ::read(ends[0], piece.data(), piece.size());
     if (n <= 0) break;
-    v.said.append(piece.data(), static_cast<std::size_t>(n));
-    if (v.said.size() > max_said) v.said.erase(0, v.said.size() - max_said);
+    v.output.append(piece.data(), static_cast<std::size_t>(n));
+    if (v.output.size() > max_output) v.output.erase(0, v.output.size() - max_output);
   }
   ::close(ends[0]);
   if (v.late) ::kill(-child, SIGKILL);
   int status = 0;
   ::waitpid(child, &status, 0);
   v.code = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-  while (!v.said.empty() && v.said.back() == '\n') v.said.pop_back();
-  v.finished = v.said.ends_with(end_line);
-  if (v.finished) v.said.resize(v.said.size() - end_line.size());
-  while (!v.said.empty() && v.said.back() == '\n') v.said.pop_back();
+  while (!v.output.empty() && v.output.back() == '\n') v.output.pop_back();
+  v.finished = v.output.ends_with(end_line);
+  if (v.finished) v.output.resize(v.output.size() - end_line.size());
+  while (!v.output.empty() && v.output.back() == '\n') v.output.pop_back();
   return v;
 }
 
@@ -464,10 +464,10 @@ bool chosen(const module_check& what, const std::string& name) {
 }
 
 // Converts a child's end to "passed", "FAILED" or "skipped". `v.said` receives the text for the report.
-const char* word_of(verdict& v) {
-  const auto explain = [&v](const std::string& why) { v.said = why + (v.said.empty() ? ")" : ")\n" + v.said); };
+const char* outcome_of(verdict& v) {
+  const auto explain = [&v](const std::string& why) { v.output = why + (v.output.empty() ? ")" : ")\n" + v.output); };
   if (v.late) {
-    v.said = "did not end within " + std::to_string(test_time.count()) + " seconds";
+    v.output = "did not end within " + std::to_string(test_time.count()) + " seconds";
   } else if (v.code < 0) {
     explain("terminated by signal " + std::to_string(-v.code) + " (" + ::strsignal(-v.code));
   } else if (!v.finished) {
@@ -475,22 +475,22 @@ const char* word_of(verdict& v) {
   } else if (v.code == code_skipped) {
     return "skipped";
   } else if (v.code == 0) {
-    v.said.clear();
+    v.output.clear();
     return "passed";
   }
   return "FAILED";
 }
 
-void print_verdict(const char* word, const std::string& name, const std::string& said) {
+void print_verdict(const char* word, const std::string& name, const std::string& output) {
   std::printf("%-8s %s\n", word, name.c_str());
-  std::istringstream lines(said);
+  std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) std::printf("         %s\n", line.c_str());
   std::fflush(stdout);
 }
 
-json::object described(const std::string& word, const std::string& name, const std::string& said) {
+json::object described(const std::string& word, const std::string& name, const std::string& output) {
   json::object o{{"name", name}, {"result", word == "FAILED" ? "failed" : word}};
-  if (!said.empty()) o["detail"] = client::printable(said);
+  if (!output.empty()) o["detail"] = client::printable(output);
   return o;
 }
 
@@ -506,21 +506,21 @@ exit_code check_module(const module_check& what) {
   const auto listed = run_child(what, "names");
   if (listed.code != 0 || !listed.finished) {
     std::fprintf(stderr, "%s: %s\n", what.file.c_str(),
-                 listed.said.empty() ? "it terminates the process when it is loaded" : listed.said.c_str());
+                 listed.output.empty() ? "it terminates the process when it is loaded" : listed.output.c_str());
     return exit_code::failed;
   }
   std::size_t passed = 0, failed = 0, skipped = 0;
   json::array tests;
-  std::istringstream names(listed.said);
+  std::istringstream names(listed.output);
   for (std::string name; std::getline(names, name);) {
     if (!chosen(what, name)) continue;
     auto v = run_child(what, name);
-    const auto* word = word_of(v);
+    const auto* word = outcome_of(v);
     ++(word[0] == 'p' ? passed : word[0] == 's' ? skipped : failed);
     if (what.as == format::text)
-      print_verdict(word, name, v.said);
+      print_verdict(word, name, v.output);
     else
-      tests.push_back(described(word, name, v.said));
+      tests.push_back(described(word, name, v.output));
   }
   if (passed + failed + skipped == 0) {
     std::fprintf(stderr, "runyard: the module has no test with this name\n");

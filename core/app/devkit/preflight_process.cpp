@@ -42,7 +42,7 @@ std::string all_of_standard_input() {
 
 // As in `runyard check`: the host has loops and its interfaces, but no services behind them.
 void live(const std::string& path, const std::function<void(std::string_view)>& report) {
-  config::config defaults({}, {}, default_places(executable_dir()));
+  config::config defaults({}, {}, default_paths(executable_dir()));
   module_host host(defaults, 1);
   const auto image = std::make_shared<const module::sealed_image>(path);
   const auto seen = module::inspect(*image);

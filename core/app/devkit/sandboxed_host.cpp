@@ -28,7 +28,7 @@ config::sources sources_of(const std::vector<tried_module>& modules, const std::
 
 sandboxed_host::sandboxed_host(const std::vector<tried_module>& modules, const std::filesystem::path& data_dir,
                                const std::vector<std::string>& settings)
-    : config_(sources_of(modules, data_dir, settings), {}, default_places(executable_dir())),
+    : config_(sources_of(modules, data_dir, settings), {}, default_paths(executable_dir())),
       data_dir_(data_dir),
       host_(config_, loops),
       services_(host_, config_, data_dir_) {}

@@ -20,21 +20,21 @@ namespace {
 
 using core::sv;
 
-std::chrono::milliseconds duration(std::uint64_t ms, std::uint64_t standard) {
+std::chrono::milliseconds timeout_or_default(std::uint64_t ms, std::uint64_t fallback) {
   constexpr std::uint64_t week = 7ull * 24 * 3600 * 1000;
-  return std::chrono::milliseconds(std::min(ms ? ms : standard, week));
+  return std::chrono::milliseconds(std::min(ms ? ms : fallback, week));
 }
 
 // Hop-by-hop and framing fields, which the client sets itself.
-bool is_own(std::string_view name) {
-  for (std::string_view own : {"host", "content-length", "connection", "transfer-encoding", "te", "trailer", "upgrade",
-                               "keep-alive", "proxy-connection", "expect"})
-    if (boost::beast::iequals(name, own)) return true;
+bool is_client_managed(std::string_view name) {
+  for (std::string_view managed : {"host", "content-length", "connection", "transfer-encoding", "te", "trailer",
+                                   "upgrade", "keep-alive", "proxy-connection", "expect"})
+    if (boost::beast::iequals(name, managed)) return true;
   return false;
 }
 
 // The header lines of a request; sets `problem` if the request is invalid.
-std::string render(const ry_client_request& r, const std::string& agent, std::string& problem) {
+std::string request_header_lines(const ry_client_request& r, const std::string& agent, std::string& problem) {
   std::string out;
   const auto method = sv(r.method);
   if (!is_token(method) || method.size() > 32 || method == "CONNECT") {
@@ -53,7 +53,7 @@ std::string render(const ry_client_request& r, const std::string& agent, std::st
       problem = "the header " + std::string(name) + " contains a character that is not allowed";
       return {};
     }
-    if (is_own(name)) continue;
+    if (is_client_managed(name)) continue;
     has_agent = has_agent || boost::beast::iequals(name, "user-agent");
     has_accept = has_accept || boost::beast::iequals(name, "accept");
     out.append(name).append(": ").append(value).append("\r\n");
@@ -69,7 +69,7 @@ struct client::impl {
   impl(exec::loop_pool& loops, exec::op_table& ops, client_settings s)
       : loops(loops),
         ops(ops),
-        names(s.lookup, {.of_account = s.account_lookups}),
+        names(s.lookup, {.per_account = s.account_lookups}),
         interfaces(s.interfaces),
         parts{std::move(s), nullptr, names, interfaces, stats} {
     parts.tls = std::make_shared<const tls_context>(parts.settings.ca_file);
@@ -96,9 +96,9 @@ struct client::impl {
 
   // Certificates that single requests trust in addition to the default set; a number is the index in `sets` plus one.
   struct certificate_sets {
-    static constexpr std::size_t most = 256;
+    static constexpr std::size_t max_sets = 256;
     std::mutex mutex;
-    std::map<std::string, std::uint64_t, std::less<>> numbers;  // by PEM text
+    std::map<std::string, std::uint64_t, std::less<>> ids;  // by PEM text
     std::vector<std::shared_ptr<const tls_context>> sets;
   };
   certificate_sets trusted;
@@ -107,7 +107,7 @@ struct client::impl {
   exec::op_table& ops;
   client_stats stats;
   resolver names;
-  own_addresses interfaces;
+  local_addresses interfaces;
   client_parts parts;
   std::array<shard, 16> shards;
   std::vector<std::unique_ptr<loop_state>> states;
@@ -149,15 +149,15 @@ std::uint64_t client::trust(std::string_view pem) {
   auto& t = impl_->trusted;
   {
     std::lock_guard lock(t.mutex);
-    if (const auto known = t.numbers.find(pem); known != t.numbers.end()) return known->second;
+    if (const auto known = t.ids.find(pem); known != t.ids.end()) return known->second;
   }
   if (pem.empty()) check_certificates(pem);
   auto context = std::make_shared<const tls_context>(impl_->parts.settings.ca_file, pem);
   std::lock_guard lock(t.mutex);
-  if (const auto known = t.numbers.find(pem); known != t.numbers.end()) return known->second;
-  if (t.sets.size() >= t.most) throw std::length_error("too many sets of certificates; restart the server");
+  if (const auto known = t.ids.find(pem); known != t.ids.end()) return known->second;
+  if (t.sets.size() >= t.max_sets) throw std::length_error("too many sets of certificates; restart the server");
   t.sets.push_back(std::move(context));
-  t.numbers.emplace(pem, t.sets.size());
+  t.ids.emplace(pem, t.sets.size());
   return t.sets.size();
 }
 
@@ -203,13 +203,13 @@ ry_status client::request(const ry_host* host, ry_exec* exec, const ry_client_re
   exchange_request x;
   x.to = parse_target(sv(r.url));
   x.method = core::str(r.method);
-  x.headers = render(r, impl_->parts.settings.user_agent, x.problem);
+  x.headers = request_header_lines(r, impl_->parts.settings.user_agent, x.problem);
   x.body = std::string(sv(r.body));
   x.pool_key = core::str(r.pool_key);
   x.flags = r.flags;
-  x.connect_timeout = duration(r.connect_timeout_ms, 10'000);
-  x.idle_timeout = duration(r.idle_timeout_ms, 60'000);
-  x.total_timeout = duration(r.total_timeout_ms, 0);
+  x.connect_timeout = timeout_or_default(r.connect_timeout_ms, 10'000);
+  x.idle_timeout = timeout_or_default(r.idle_timeout_ms, 60'000);
+  x.total_timeout = timeout_or_default(r.total_timeout_ms, 0);
   x.max_response = r.max_response_bytes ? r.max_response_bytes : 64ull * 1024 * 1024;
   if (r.struct_size >= offsetof(ry_client_request, account) + sizeof r.account) x.account = core::str(r.account);
 

@@ -35,7 +35,7 @@ TEST(client_guard, refuses_literals_names_and_resolved_addresses) {
     p.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   });
   const auto port = ":" + std::to_string(s.port) + "/";
-  world w(guarded([](const std::string& host) {
+  client_fixture w(guarded([](const std::string& host) {
     if (host == "mixed.example") return ips({"93.184.216.34", "10.0.0.1"});
     if (host == "none.example") return ips({});
     return ips({"127.0.0.1"});
@@ -59,7 +59,7 @@ TEST(client_guard, rejects_public_addresses_of_local_interfaces) {
     return host == "own.example" ? ips({"93.184.216.34"}) : ips({"2606:2800:220::1", "93.184.216.35"});
   });
   s.interfaces = [] { return ips({"127.0.0.1", "93.184.216.34", "2606:2800:220::1"}); };
-  world w(s);
+  client_fixture w(s);
   for (const char* host : {"93.184.216.34", "own.example", "both.example", "[2606:2800:220::1]", "0x5db8d822",
                            "[64:ff9b::5db8:d822]", "[2002:5db8:d822::]"}) {
     const auto a = w.run({.url = "http://" + std::string(host) + "/"});
@@ -70,21 +70,21 @@ TEST(client_guard, rejects_public_addresses_of_local_interfaces) {
   };
   EXPECT_EQ(check("http://93.184.216.34/"), RY_PERMISSION_DENIED);
   EXPECT_EQ(check("http://93.184.216.36/"), RY_OK);
-  EXPECT_FALSE(ry::http::own_addresses::of_interfaces().empty());
+  EXPECT_FALSE(ry::http::local_addresses::read_interfaces().empty());
 }
 
 TEST(client_guard, an_operators_connection_is_not_shared_with_guarded_requests) {
   server s([](peer& p) {
     while (!p.request().empty()) p.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   });
-  world w(guarded([](const std::string&) { return ips({"127.0.0.1"}); }));
+  client_fixture w(guarded([](const std::string&) { return ips({"127.0.0.1"}); }));
   const auto url = "http://intern.example:" + std::to_string(s.port) + "/";
   EXPECT_EQ(w.run({.url = url, .flags = RY_CLIENT_OPERATOR_URL})->body, "ok");
   EXPECT_EQ(w.run({.url = url})->status, RY_PERMISSION_DENIED);
 }
 
 TEST(client_guard, check_url_checks_only_literal_addresses_and_known_names) {
-  world w(guarded([](const std::string&) { return ips({}); }));
+  client_fixture w(guarded([](const std::string&) { return ips({}); }));
   const auto check = [&](std::string_view url) {
     return ry::http::http_client_v1().check_url(&w.host, ry::core::view(url));
   };
@@ -94,7 +94,7 @@ TEST(client_guard, check_url_checks_only_literal_addresses_and_known_names) {
   EXPECT_EQ(check("http://localhost:9/"), RY_PERMISSION_DENIED);
   EXPECT_EQ(check("ftp://example.com/"), RY_INVALID_ARGUMENT);
   EXPECT_EQ(check(""), RY_INVALID_ARGUMENT);
-  world local;
+  client_fixture local;
   EXPECT_EQ(ry::http::http_client_v1().check_url(&local.host, ry::core::view(std::string_view("http://127.0.0.1/"))),
             RY_OK);
 }
@@ -112,7 +112,7 @@ TEST(client_guard, a_slow_lookup_does_not_extend_deadlines_or_block_other_reques
     return ips({"127.0.0.1"});
   };
   {
-    world w(settings);
+    client_fixture w(settings);
     const auto begin = steady_clock::now();
     auto slow = w.start({.url = "http://slow.example/", .connect_ms = 200});
     auto total = w.start({.url = "http://slow.example/", .connect_ms = 5000, .total_ms = 100});
@@ -143,7 +143,7 @@ TEST(client_guard, unanswered_lookups_do_not_delay_operator_requests_or_later_re
     if (host.starts_with("silent")) released.wait();
     return ips({"127.0.0.1"});
   };
-  world w(settings);
+  client_fixture w(settings);
   const auto port = ":" + std::to_string(s.port) + "/";
   std::vector<std::shared_ptr<answer>> silent;
   for (int i = 0; i < 200; ++i)
@@ -168,7 +168,7 @@ TEST(client_guard, tries_the_next_address_when_one_fails) {
   });
   client_settings settings{address_guard::off};
   settings.lookup = [](const std::string&) { return ips({"::1", "127.0.0.9", "127.0.0.1"}); };
-  world w(settings);
+  client_fixture w(settings);
   const auto a = w.run({.url = "http://many.example:" + std::to_string(s.port) + "/"});
   EXPECT_EQ(a->body, "ok") << a->message;
   EXPECT_EQ(a->peer, "127.0.0.1");

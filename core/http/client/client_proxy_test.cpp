@@ -69,7 +69,7 @@ bool has(const std::string& text, const std::string& part) {
 }
 
 // Serves TLS on an existing connection.
-std::function<void(peer&)> serves_tls(const identity& id, SSL_CTX* ctx) {
+std::function<void(peer&)> serves_tls(const self_signed_certificate& id, SSL_CTX* ctx) {
   SSL_CTX_use_certificate(ctx, id.cert.get());
   SSL_CTX_use_PrivateKey(ctx, id.key.get());
   return [ctx](peer& p) {
@@ -85,7 +85,7 @@ std::function<void(peer&)> serves_tls(const identity& id, SSL_CTX* ctx) {
 
 TEST(client_proxy, http_urls_use_the_absolute_form) {
   test_proxy via;
-  world w(without_names());
+  client_fixture w(without_names());
   const auto a = w.run({.url = "http://model.example/v1?x=1", .proxy = via.address("ann:pw@"), .flags = operators});
   EXPECT_EQ(a->status, RY_OK) << a->message;
   EXPECT_EQ(a->body, "ok");
@@ -97,11 +97,11 @@ TEST(client_proxy, http_urls_use_the_absolute_form) {
 
 TEST(client_proxy, https_urls_use_a_tunnel) {
   ::signal(SIGPIPE, SIG_IGN);
-  const identity id("DNS:model.example");
+  const self_signed_certificate id("DNS:model.example");
   const ctx_ptr ctx(SSL_CTX_new(TLS_server_method()));
   test_proxy via;
   via.inside = serves_tls(id, ctx.get());
-  world w(without_names());
+  client_fixture w(without_names());
   const call c{.method = "POST",
                .url = "https://model.example/v1",
                .body = "{}",
@@ -126,7 +126,7 @@ TEST(client_proxy, connections_are_not_shared_between_proxies) {
   server direct([](peer& p) {
     while (!p.request().empty()) p.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\ndirect");
   });
-  world w(without_names());
+  client_fixture w(without_names());
   const auto body = [&](const std::string& proxy) {
     return w.run({.url = direct.url(), .pool_key = "k", .proxy = proxy, .flags = operators})->body;
   };
@@ -148,7 +148,7 @@ TEST(client_proxy, errors_name_the_proxy_but_not_its_credentials) {
   const struct {
     const char* answer;
     ry_status status;
-    const char* said;
+    const char* expected;
   } rows[] = {
       {"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 4\r\n\r\nnope", RY_PERMISSION_DENIED,
        "rejected or requires credentials"},
@@ -162,11 +162,11 @@ TEST(client_proxy, errors_name_the_proxy_but_not_its_credentials) {
   for (const auto& r : rows) {
     test_proxy via;
     via.refusal = r.answer;
-    world w(without_names());
+    client_fixture w(without_names());
     const auto a = w.run({.url = "https://model.example/", .proxy = via.address("ann:hush@"), .flags = operators});
     EXPECT_EQ(a->status, r.status) << a->message;
     EXPECT_EQ(a->reason, "http_client.proxy") << r.answer;
-    EXPECT_TRUE(has(a->message, r.said)) << a->message;
+    EXPECT_TRUE(has(a->message, r.expected)) << a->message;
     EXPECT_TRUE(has(a->message, "127.0.0.1:" + std::to_string(via.tcp.port))) << a->message;
     EXPECT_FALSE(has(a->message, "hush")) << a->message;
     EXPECT_EQ(a->heads, 0);
@@ -175,7 +175,7 @@ TEST(client_proxy, errors_name_the_proxy_but_not_its_credentials) {
     p.request();
     p.send("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n");
   });
-  world w(without_names());
+  client_fixture w(without_names());
   const auto a = w.run({.url = "http://model.example/", .proxy = demands.url(), .flags = operators});
   EXPECT_EQ(a->status, RY_PERMISSION_DENIED);
   EXPECT_EQ(a->reason, "http_client.proxy");
@@ -184,7 +184,7 @@ TEST(client_proxy, errors_name_the_proxy_but_not_its_credentials) {
 
 TEST(client_proxy, the_connect_timeout_covers_a_silent_proxy) {
   server silent([](peer& p) { p.closed_within(5000); });
-  world w(without_names());
+  client_fixture w(without_names());
   const auto a = w.run({.url = "https://model.example/", .proxy = silent.url(), .flags = operators, .connect_ms = 150});
   EXPECT_EQ(a->reason, "http_client.connect_timeout");
   EXPECT_TRUE(has(a->message, "through the proxy 127.0.0.1:")) << a->message;
@@ -194,7 +194,7 @@ TEST(client_proxy, requests_to_user_urls_use_no_proxy) {
   test_proxy via;
   client_settings s = without_names(address_guard::on);
   s.proxies = environment_proxies({via.address(), via.address(), ""});
-  world w(std::move(s));
+  client_fixture w(std::move(s));
   const auto given = w.run({.url = "http://169.254.169.254/", .proxy = via.address()});
   EXPECT_EQ(given->status, RY_INVALID_ARGUMENT);
   EXPECT_EQ(given->reason, "http_client.proxy");
@@ -211,7 +211,7 @@ TEST(client_proxy, the_environment_proxy_is_used_when_requested) {
   });
   client_settings s = without_names();
   s.proxies = environment_proxies({via.address(), "socks5://no:where@x:1", "127.0.0.1"});
-  world w(std::move(s));
+  client_fixture w(std::move(s));
   constexpr auto env = operators | RY_CLIENT_ENVIRONMENT_PROXY;
   EXPECT_EQ(w.run({.url = "http://model.example/", .flags = env})->body, "ok");
   EXPECT_EQ(via.count(), 1u);
@@ -226,7 +226,7 @@ TEST(client_proxy, the_environment_proxy_is_used_when_requested) {
 
 TEST(client_proxy, a_request_struct_of_an_older_version_has_no_proxy) {
   test_proxy via;
-  world w(without_names());
+  client_fixture w(without_names());
   const std::string url = via.address() + "/";
   ry_client_request r{};
   r.struct_size = offsetof(ry_client_request, proxy);
@@ -237,7 +237,7 @@ TEST(client_proxy, a_request_struct_of_an_older_version_has_no_proxy) {
   r.trust = 99;
   auto a = std::make_shared<answer>();
   a->exec = &w.loops.at(0);
-  const ry_client_handler h{sizeof h, 0, &world::on_head, &world::on_data, &world::on_done};
+  const ry_client_handler h{sizeof h, 0, &client_fixture::on_head, &client_fixture::on_data, &client_fixture::on_done};
   ASSERT_EQ(ry::http::http_client_v1().request(&w.host, a->exec, &r, &h, new std::shared_ptr<answer>(a), &a->op),
             RY_OK);
   ASSERT_TRUE(a->wait());
@@ -245,7 +245,7 @@ TEST(client_proxy, a_request_struct_of_an_older_version_has_no_proxy) {
 }
 
 TEST(client_trust, only_requests_that_name_certificates_trust_them) {
-  const identity id("DNS:model.example"), other("DNS:model.example", 3600, "another");
+  const self_signed_certificate id("DNS:model.example"), other("DNS:model.example", 3600, "another");
   tls_server s(id, [](SSL* ssl) {
     for (std::string r = read_request(ssl); !r.empty(); r = read_request(ssl))
       send_all(ssl, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
@@ -254,13 +254,14 @@ TEST(client_trust, only_requests_that_name_certificates_trust_them) {
   settings.lookup = [](const std::string&) {
     return ry::http::resolver::addresses{boost::asio::ip::make_address("127.0.0.1")};
   };
-  world w(std::move(settings));
+  client_fixture w(std::move(settings));
   const auto own = w.http.trust(id.pem()), wrong = w.http.trust(other.pem());
   EXPECT_NE(own, wrong);
   EXPECT_EQ(w.http.trust(id.pem()), own);
   const auto url = s.url("model.example");
   EXPECT_EQ(w.run({.url = url, .trust = own})->body, "ok");
-  EXPECT_EQ(w.run({.url = url})->reason, "http_client.tls") << "a connection with additional trusted certificates was reused";
+  EXPECT_EQ(w.run({.url = url})->reason, "http_client.tls")
+      << "a connection with additional trusted certificates was reused";
   EXPECT_EQ(w.run({.url = url, .trust = wrong})->reason, "http_client.tls");
   EXPECT_EQ(w.run({.url = url, .trust = own})->body, "ok");
   EXPECT_EQ(w.run({.url = url, .trust = 77})->status, RY_INVALID_ARGUMENT);
@@ -269,7 +270,7 @@ TEST(client_trust, only_requests_that_name_certificates_trust_them) {
 }
 
 TEST(client_trust, explains_certificate_errors) {
-  const identity id("DNS:x");
+  const self_signed_certificate id("DNS:x");
   const auto examine = [](const ry_host* host, const std::string& pem) {
     char text[256];
     ry_errbuf err{text, sizeof text, 0};
@@ -278,7 +279,7 @@ TEST(client_trust, explains_certificate_errors) {
     EXPECT_TRUE(st == RY_OK || number == 0);
     return st == RY_OK ? std::string("ok") : std::string(err.ptr, err.len);
   };
-  world w;
+  client_fixture w;
   ry::module::runtime bare;
   const ry_host nowhere(bare, "checked", 1);  // a host without a client, as in `runyard check`
   auto cut = id.pem();

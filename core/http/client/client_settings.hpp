@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/http/client/own_addresses.hpp"
+#include "core/http/client/local_addresses.hpp"
 #include "core/http/client/pool.hpp"
 #include "core/http/client/proxy.hpp"
 #include "core/http/client/resolver.hpp"
@@ -23,8 +23,8 @@ struct client_settings {
   pool::limits idle_limits;
   observe::trace_settings::receivers propagate = observe::trace_settings::receivers::all;
   resolver::lookup_fn lookup = resolver::system_lookup;
-  std::size_t account_lookups = resolver::options().of_account;  // in progress at once
-  own_addresses::list_fn interfaces = own_addresses::of_interfaces;
+  std::size_t account_lookups = resolver::options().per_account;  // in progress at once
+  local_addresses::list_fn interfaces = local_addresses::read_interfaces;
   environment_proxies proxies;  // for requests with RY_CLIENT_ENVIRONMENT_PROXY
 };
 

@@ -26,7 +26,7 @@ TEST(client, sends_a_request_and_streams_the_response) {
     p.send("0\r\nX-T: u\r\n\r\n");
     p.closed_within(2000);
   });
-  world w;
+  client_fixture w;
   const auto a = w.run(
       {.method = "POST",
        .url = s.url("/x?y"),
@@ -51,7 +51,7 @@ TEST(client, reuses_a_connection_only_within_its_key) {
   server s([](peer& p) {
     while (!p.request().empty()) p.send(ok);
   });
-  world w;
+  client_fixture w;
   for (int i = 0; i < 5; ++i) EXPECT_EQ(w.run({.url = s.url()})->body, "ok");
   EXPECT_EQ(s.connections, 1);
   EXPECT_EQ(w.run({.url = s.url(), .pool_key = "other"})->body, "ok");
@@ -67,7 +67,7 @@ TEST(client, idle_connections_of_a_key_can_be_dropped) {
   server s([](peer& p) {
     while (!p.request().empty()) p.send(ok);
   });
-  world w;
+  client_fixture w;
   EXPECT_EQ(w.run({.url = s.url(), .pool_key = "mine"})->body, "ok");
   EXPECT_EQ(w.run({.url = s.url(), .pool_key = "not mine"})->body, "ok");
   EXPECT_EQ(w.run({.url = s.url()})->body, "ok");
@@ -91,7 +91,7 @@ TEST(client, does_not_reuse_a_connection_with_excess_data) {
                          : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n");
     p.closed_within(1000);
   });
-  world w;
+  client_fixture w;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(w.run({.url = s.url()})->body, "ok");
   EXPECT_EQ(s.connections, 3);
 }
@@ -103,7 +103,7 @@ TEST(client, retries_a_stale_connection_only_when_it_is_safe) {
     p.send(ok);
     p.request();
   });
-  world w;
+  client_fixture w;
   EXPECT_EQ(w.run({.url = s.url()})->status, RY_OK);
   EXPECT_EQ(w.run({.url = s.url()})->status, RY_OK);
   EXPECT_EQ(w.http.stats().retries, 1u);
@@ -120,7 +120,7 @@ TEST(client, a_repeatable_post_is_retried_when_a_pooled_connection_breaks) {
     p.send(ok);
     p.request();
   });
-  world w;
+  client_fixture w;
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(w.run({.method = "POST", .url = s.url(), .body = "x", .flags = RY_CLIENT_REPEATABLE})->status, RY_OK);
   EXPECT_EQ(w.http.stats().retries, 2u);
@@ -132,7 +132,7 @@ TEST(client, detects_a_connection_that_closed_while_idle) {
     p.request();
     p.send(ok);
   });
-  world w;
+  client_fixture w;
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(w.run({.method = "POST", .url = s.url(), .body = "x"})->status, RY_OK);
     std::this_thread::sleep_for(milliseconds(30));
@@ -148,7 +148,7 @@ TEST(client, closes_idle_connections_in_time) {
   });
   ry::http::client_settings settings{ry::http::address_guard::off};
   settings.idle_limits.idle = milliseconds(100);
-  world w(settings);
+  client_fixture w(settings);
   EXPECT_EQ(w.run({.url = s.url()})->status, RY_OK);
   for (int i = 0; i < 300 && !closed; ++i) std::this_thread::sleep_for(milliseconds(10));
   EXPECT_TRUE(closed);
@@ -174,7 +174,7 @@ TEST(client, reports_protocol_violations_of_servers) {
       p.request();
       p.send(row.answer);
     });
-    world w;
+    client_fixture w;
     const auto a = w.run({.url = s.url()});
     EXPECT_EQ(a->status, row.status) << row.answer;
     EXPECT_EQ(a->reason, row.reason) << row.answer;
@@ -190,7 +190,7 @@ TEST(client, fails_on_an_endless_response_head) {
       while (p.send(piece)) {
       }
     });
-    world w;
+    client_fixture w;
     const auto a = w.run({.url = s.url()});
     EXPECT_EQ(a->reason, "http_client.malformed");
   }
@@ -203,7 +203,7 @@ TEST(client, limits_the_size_of_a_response) {
     while (p.send(std::string(10000, 'x'))) {
     }
   });
-  world w;
+  client_fixture w;
   const auto a = w.run({.url = s.url(), .max = 50'000});
   EXPECT_EQ(a->status, RY_RESOURCE_EXHAUSTED);
   EXPECT_EQ(a->reason, "http_client.too_large");
@@ -217,7 +217,7 @@ TEST(client, deadlines_are_enforced) {
     p.send("HTTP/1.1 200 OK\r\n\r\n");
     while (p.send("x")) std::this_thread::sleep_for(milliseconds(20));
   });
-  world w;
+  client_fixture w;
   auto begin = steady_clock::now();
   auto a = w.run({.url = silent.url(), .idle_ms = 150});
   EXPECT_EQ(a->status, RY_DEADLINE_EXCEEDED);
@@ -241,7 +241,7 @@ TEST(client, received_data_extends_the_idle_deadline) {
     }
     p.closed_within(1000);
   });
-  world w;
+  client_fixture w;
   EXPECT_EQ(w.run({.url = s.url(), .idle_ms = 250})->status, RY_OK);
 }
 
@@ -252,7 +252,7 @@ TEST(client, cancel_closes_the_connection_before_it_ends) {
     p.send("HTTP/1.1 200 OK\r\n\r\nx");
     if (p.closed_within(3000)) closed_after = 1;
   });
-  world w;
+  client_fixture w;
   auto a = w.start({.url = s.url()});
   ASSERT_TRUE(a->wait_body(1));
   w.ops.cancel(a->op);
@@ -266,7 +266,7 @@ TEST(client, cancel_closes_the_connection_before_it_ends) {
 
 TEST(client, stop_cancels_all_requests) {
   server s([](peer& p) { p.closed_within(5000); });
-  world w({ry::http::address_guard::off}, 2);
+  client_fixture w({ry::http::address_guard::off}, 2);
   std::vector<std::shared_ptr<answer>> all;
   for (int i = 0; i < 20; ++i) all.push_back(w.start({.url = s.url()}, i % 2));
   w.http.stop();
@@ -287,7 +287,7 @@ TEST(client, pause_stops_reading_and_resume_continues) {
     for (std::size_t n = 0; n < size && p.send(block); n += block.size()) sent += block.size();
     p.closed_within(2000);
   });
-  world w;
+  client_fixture w;
   std::atomic<bool> pausing{true};
   auto a = w.start({.url = s.url(), .idle_ms = 400, .on_data = [&](std::string_view) -> ry_status {
                       return pausing ? RY_RESOURCE_EXHAUSTED : RY_OK;
@@ -311,7 +311,7 @@ TEST(client, a_pause_on_the_last_piece_delays_the_completion) {
   server s([](peer& p) {
     while (!p.request().empty()) p.send(ok);
   });
-  world w;
+  client_fixture w;
   auto a = w.start({.url = s.url(), .on_data = [](std::string_view) -> ry_status { return RY_RESOURCE_EXHAUSTED; }});
   ASSERT_TRUE(a->wait_body(2));
   EXPECT_FALSE(a->wait(100));
@@ -326,7 +326,7 @@ TEST(client, the_receiver_can_abort) {
     p.send("HTTP/1.1 200 OK\r\n\r\nx");
     p.closed_within(2000);
   });
-  world w;
+  client_fixture w;
   const auto a = w.run({.url = s.url(), .on_data = [](std::string_view) -> ry_status { return RY_DATA_LOSS; }});
   EXPECT_EQ(a->status, RY_DATA_LOSS);
 }
@@ -336,7 +336,7 @@ TEST(client, an_early_response_to_a_large_body_is_delivered) {
     p.send("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig");
     p.closed_within(300);
   });
-  world w;
+  client_fixture w;
   const auto a = w.run({.method = "POST", .url = s.url(), .body = std::string(20 << 20, 'x')});
   EXPECT_EQ(a->http, 413u);
   EXPECT_EQ(a->body, "big");
@@ -348,7 +348,7 @@ TEST(client, sends_large_bodies) {
     seen = p.request();
     p.send(ok);
   });
-  world w;
+  client_fixture w;
   const auto a = w.run({.method = "PUT", .url = s.url(), .body = std::string(5 << 20, 'y')});
   EXPECT_EQ(a->status, RY_OK);
   EXPECT_GT(seen.size(), std::size_t{5 << 20});
@@ -359,7 +359,7 @@ TEST(client, responses_to_head_and_empty_responses_are_complete) {
     for (std::string r = p.request(); !r.empty(); r = p.request())
       p.send(r[0] == 'H' ? "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n" : "HTTP/1.1 204 No\r\n\r\n");
   });
-  world w;
+  client_fixture w;
   EXPECT_EQ(w.run({.method = "HEAD", .url = s.url()})->status, RY_OK);
   EXPECT_EQ(w.run({.method = "DELETE", .url = s.url()})->http, 204u);
   EXPECT_EQ(s.connections, 1);
@@ -391,7 +391,7 @@ TEST(client, follows_redirects_on_the_same_host_only) {
         p.send(ok);
     }
   });
-  world w;
+  client_fixture w;
   auto a = w.run({.url = s.url("/a"), .flags = RY_CLIENT_FOLLOW_REDIRECTS});
   EXPECT_EQ(a->http, 200u);
   EXPECT_EQ(a->body, "ok");
@@ -413,7 +413,7 @@ TEST(client, follows_redirects_on_the_same_host_only) {
 }
 
 TEST(client, rejects_requests_that_cannot_be_sent) {
-  world w;
+  client_fixture w;
   EXPECT_EQ(w.run({.url = "ftp://h/"})->reason, "http_client.url");
   EXPECT_EQ(w.run({.method = "CONNECT", .url = "http://h/"})->reason, "http_client.request");
   EXPECT_EQ(w.run({.method = "G T", .url = "http://h/"})->status, RY_INVALID_ARGUMENT);
@@ -430,7 +430,7 @@ TEST(client, reports_a_refused_connection) {
   {
     port = server([](peer&) {}).port;
   }
-  world w;
+  client_fixture w;
   const auto a = w.run({.url = "http://127.0.0.1:" + std::to_string(port) + "/"});
   EXPECT_EQ(a->status, RY_UNAVAILABLE);
   EXPECT_EQ(a->reason, "http_client.connect");
@@ -445,7 +445,7 @@ TEST(client, serves_many_concurrent_streams) {
     p.send("0\r\n\r\n");
     p.closed_within(5000);
   });
-  world w({ry::http::address_guard::off}, 2);
+  client_fixture w({ry::http::address_guard::off}, 2);
   std::vector<std::shared_ptr<answer>> all;
   for (int i = 0; i < streams; ++i) all.push_back(w.start({.url = s.url(), .idle_ms = 20'000}, i % 2));
   for (auto& a : all) {
@@ -465,7 +465,7 @@ TEST(client, fetch_buffers_a_response) {
     p.request();
     p.send(ok);
   });
-  world w;
+  client_fixture w;
   const auto get = [&](const std::string& url) {
     std::promise<ry::http::fetch_result> promise;
     w.http.fetch(&w.loops.at(0), {.url = url}, [&](ry::http::fetch_result r) { promise.set_value(std::move(r)); });

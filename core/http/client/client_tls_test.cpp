@@ -15,7 +15,7 @@ using ry::http::client_settings;
 
 struct trusting {
   std::string file;
-  explicit trusting(const identity& id) : file(id.pem_file()) {}
+  explicit trusting(const self_signed_certificate& id) : file(id.pem_file()) {}
   ~trusting() { std::filesystem::remove(file); }
   client_settings settings() const {
     client_settings s{address_guard::off, file};
@@ -27,7 +27,7 @@ struct trusting {
 };
 
 TEST(client_tls, streams_and_reuses_connections) {
-  const identity id("DNS:tls.example,IP:127.0.0.1");
+  const self_signed_certificate id("DNS:tls.example,IP:127.0.0.1");
   const trusting ca(id);
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
     tls_server s(
@@ -40,7 +40,7 @@ TEST(client_tls, streams_and_reuses_connections) {
           }
         },
         version);
-    world w(ca.settings());
+    client_fixture w(ca.settings());
     for (const char* host : {"tls.example", "tls.example", "127.0.0.1"}) {
       const auto a = w.run({.url = s.url(host)});
       EXPECT_EQ(a->status, RY_OK) << a->message;
@@ -51,7 +51,7 @@ TEST(client_tls, streams_and_reuses_connections) {
 }
 
 TEST(client_tls, backpressure_loses_no_data) {
-  const identity id("DNS:tls.example");
+  const self_signed_certificate id("DNS:tls.example");
   const trusting ca(id);
   constexpr std::size_t size = 1 << 20;
   tls_server s(id, [](SSL* ssl) {
@@ -61,7 +61,7 @@ TEST(client_tls, backpressure_loses_no_data) {
     char c;
     SSL_read(ssl, &c, 1);
   });
-  world w(ca.settings());
+  client_fixture w(ca.settings());
   auto a = w.start(
       {.url = s.url("tls.example"), .on_data = [](std::string_view) -> ry_status { return RY_RESOURCE_EXHAUSTED; }});
   for (std::size_t seen = 0; seen < size && a->wait_body(seen + 1);) {
@@ -74,11 +74,11 @@ TEST(client_tls, backpressure_loses_no_data) {
 }
 
 TEST(client_tls, rejects_unverifiable_certificates) {
-  const identity good("DNS:tls.example"), expired("DNS:tls.example", -3600), stranger("DNS:tls.example");
+  const self_signed_certificate good("DNS:tls.example"), expired("DNS:tls.example", -3600), stranger("DNS:tls.example");
   const trusting ca(good), old(expired);
-  const auto run = [](const identity& id, const trusting& t, const std::string& host) {
+  const auto run = [](const self_signed_certificate& id, const trusting& t, const std::string& host) {
     tls_server s(id, [](SSL* ssl) { read_request(ssl); });
-    world w(t.settings());
+    client_fixture w(t.settings());
     return w.run({.url = s.url(host)});
   };
   for (const auto& a : {run(good, ca, "other.example"), run(good, ca, "127.0.0.1"), run(expired, old, "tls.example"),
@@ -91,18 +91,18 @@ TEST(client_tls, rejects_unverifiable_certificates) {
     p.send("HTTP/1.1 400 Bad Request\r\n\r\n");
     p.closed_within(1000);
   });
-  world w(ca.settings());
+  client_fixture w(ca.settings());
   EXPECT_EQ(w.run({.url = "https://tls.example:" + std::to_string(plain.port) + "/"})->reason, "http_client.tls");
 }
 
 TEST(client_tls, an_end_without_close_notify_is_a_truncation) {
-  const identity id("DNS:tls.example");
+  const self_signed_certificate id("DNS:tls.example");
   const trusting ca(id);
   tls_server s(id, [](SSL* ssl) {
     read_request(ssl);
     send_all(ssl, "HTTP/1.1 200 OK\r\n\r\npartial");
   });
-  world w(ca.settings());
+  client_fixture w(ca.settings());
   const auto a = w.run({.url = s.url("tls.example")});
   EXPECT_NE(a->status, RY_OK);
   EXPECT_EQ(a->body, "partial");
@@ -110,7 +110,7 @@ TEST(client_tls, an_end_without_close_notify_is_a_truncation) {
 
 TEST(client_tls, a_silent_handshake_times_out) {
   server s([](peer& p) { p.closed_within(5000); });
-  world w;
+  client_fixture w;
   const auto a = w.run({.url = "https://127.0.0.1:" + std::to_string(s.port) + "/", .connect_ms = 150});
   EXPECT_EQ(a->reason, "http_client.connect_timeout");
 }

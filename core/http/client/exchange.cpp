@@ -123,7 +123,7 @@ void exchange::open() {
   if (guarded()) {
     if (guard::refused_name(hop.name)) return found({});
   }
-  const auto by = request_.flags & RY_CLIENT_OPERATOR_URL ? named_by::the_operator : named_by::user;
+  const auto by = request_.flags & RY_CLIENT_OPERATOR_URL ? name_source::configuration : name_source::user;
   parts_.names.resolve(
       hop.name, by, request_.account, &loop_.loop, weak_from_this(),
       [weak = weak_from_this(), turn = turn_](const resolver::answer& a) {

@@ -19,7 +19,7 @@
 #include "core/http/client/client_settings.hpp"
 #include "core/http/client/connector.hpp"
 #include "core/http/client/guard.hpp"
-#include "core/http/client/own_addresses.hpp"
+#include "core/http/client/local_addresses.hpp"
 #include "core/http/client/pool.hpp"
 #include "core/http/client/proxy.hpp"
 #include "core/http/client/resolver.hpp"
@@ -55,7 +55,7 @@ struct client_parts {
   client_settings settings;
   std::shared_ptr<const tls_context> tls;
   resolver& names;
-  const own_addresses& interfaces;
+  const local_addresses& interfaces;
   client_stats& stats;
 
   // True if the guard refuses the address for requests made on behalf of users.

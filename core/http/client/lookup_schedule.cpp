@@ -12,14 +12,14 @@ bool lookup_schedule::queue(const std::string& host, const std::string& name) {
   const auto site = site_of(host);
   auto& a = accounts_[name];
   const auto at = a.names.find(site);
-  const auto of_site = at == a.names.end() ? 0 : at->second.size();
-  const bool many = name.empty() ? of_site >= limits_.waiting_of_account : a.waiting >= limits_.waiting_of_account;
+  const auto queued = at == a.names.end() ? 0 : at->second.size();
+  const bool many = name.empty() ? queued >= limits_.waiting_per_account : a.waiting >= limits_.waiting_per_account;
   if (many || (queued_.size() >= limits_.waiting && a.waiting >= limits_.waiting_when_full)) {
     drop_unused(name);
     return false;
   }
   if (a.waiting == 0) turns_.push_back(name);
-  if (of_site == 0) a.turns.push_back(site);
+  if (queued == 0) a.turns.push_back(site);
   a.names[site].push_back(host);
   ++a.waiting;
   queued_[host].push_back(name);
@@ -64,15 +64,15 @@ bool lookup_schedule::slow_account(const std::string& name, clock::time_point no
 
 bool lookup_schedule::may_begin(const std::string& name, const account& a, clock::time_point now) const {
   if (name.empty()) return true;
-  if (slow_account(name, now)) return a.in_progress == 0 && slow_in_progress_ < limits_.of_slow;
-  return a.in_progress < limits_.of_account;
+  if (slow_account(name, now)) return a.in_progress == 0 && slow_in_progress_ < limits_.slow_total;
+  return a.in_progress < limits_.per_account;
 }
 
 bool lookup_schedule::may_begin(const std::string& site, clock::time_point now) const {
   const auto it = sites_.find(site);
   const auto n = it == sites_.end() ? 0 : it->second;
-  if (is_slow(slow_sites_, site, 1, now)) return n == 0 && slow_in_progress_ < limits_.of_slow;
-  return n < limits_.of_site;
+  if (is_slow(slow_sites_, site, 1, now)) return n == 0 && slow_in_progress_ < limits_.slow_total;
+  return n < limits_.per_site;
 }
 
 std::size_t lookup_schedule::ready(clock::time_point now, std::size_t enough) const {
@@ -84,7 +84,7 @@ std::size_t lookup_schedule::ready(clock::time_point now, std::size_t enough) co
     const auto& a = accounts_.at(name);
     if (!may_begin(name, a, now)) continue;
     // A slow account gets only one lookup.
-    auto left = slow_account(name, now) ? 1 : name.empty() ? enough : limits_.of_account - a.in_progress;
+    auto left = slow_account(name, now) ? 1 : name.empty() ? enough : limits_.per_account - a.in_progress;
     for (auto site = a.turns.begin(); site != a.turns.end() && left > 0 && n < enough; ++site) {
       if (!may_begin(*site, now)) continue;
       ++n;

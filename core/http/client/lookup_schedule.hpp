@@ -26,11 +26,11 @@ class lookup_schedule {
 
   struct limits {
     std::size_t in_progress = 12;  // of all users
-    std::size_t of_account = 4;
-    std::size_t of_site = 3;
-    std::size_t of_slow = 4;  // of all slow accounts and sites together
+    std::size_t per_account = 4;
+    std::size_t per_site = 3;
+    std::size_t slow_total = 4;  // of all slow accounts and sites together
     std::size_t waiting = 4096;
-    std::size_t waiting_of_account = 256;  // also per site of the account ""
+    std::size_t waiting_per_account = 256;  // also per site of the account ""
     std::size_t waiting_when_full = 8;  // per account, even if `waiting` is reached
     std::size_t slow_account = 4;  // unanswered lookups that make an account slow
     std::chrono::milliseconds slow_time{60'000};

@@ -67,8 +67,8 @@ TEST_F(lookup_schedule_test, an_account_has_a_limited_number_in_progress) {
   lookup_schedule s(limits);
   fill(s, "a", 200);
   auto turns = take_all(s);
-  EXPECT_EQ(turns.size(), limits.of_account);
-  EXPECT_EQ(s.waiting(), 200 - limits.of_account);
+  EXPECT_EQ(turns.size(), limits.per_account);
+  EXPECT_EQ(s.waiting(), 200 - limits.per_account);
   fill(s, "b", 1);
   EXPECT_EQ(accounts_of(take_all(s)), std::vector<std::string>{"b"});
   s.end(turns.front());
@@ -83,12 +83,12 @@ TEST_F(lookup_schedule_test, requests_without_an_account_are_limited_per_site_on
 }
 
 TEST_F(lookup_schedule_test, sites_of_an_account_take_turns) {
-  limits.of_account = 12;
+  limits.per_account = 12;
   lookup_schedule s(limits);
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(s.queue("n" + std::to_string(i) + ".many.test", "a"));
   ASSERT_TRUE(s.queue("www.other.test", "a"));
   const auto turns = take_all(s);
-  ASSERT_EQ(turns.size(), limits.of_site + 1);
+  ASSERT_EQ(turns.size(), limits.per_site + 1);
   EXPECT_EQ(turns[1].host, "www.other.test");
 }
 
@@ -100,7 +100,7 @@ TEST_F(lookup_schedule_test, a_name_that_two_accounts_wait_for_is_looked_up_once
   ASSERT_TRUE(s.queue("shared.test", "b"));
   EXPECT_EQ(s.waiting(), 101u);
   const auto turns = take_all(s);
-  ASSERT_EQ(turns.size(), limits.of_account + 1);
+  ASSERT_EQ(turns.size(), limits.per_account + 1);
   EXPECT_EQ(turns[1].host, "shared.test");
   EXPECT_EQ(turns[1].account, "b");
   EXPECT_FALSE(s.remove("shared.test")) << "removed from the queue of a as well";
@@ -121,7 +121,7 @@ TEST_F(lookup_schedule_test, an_account_with_unanswered_names_is_slow_for_a_whil
   turns = take_all(s);
   EXPECT_EQ(turns.size(), 1u) << "an answered name does not offset unanswered ones";
   now += limits.slow_time + milliseconds(1);
-  EXPECT_EQ(take_all(s).size(), limits.of_account - 1);
+  EXPECT_EQ(take_all(s).size(), limits.per_account - 1);
 }
 
 TEST_F(lookup_schedule_test, one_unanswered_name_does_not_make_an_account_slow) {
@@ -130,7 +130,7 @@ TEST_F(lookup_schedule_test, one_unanswered_name_does_not_make_an_account_slow) 
   const auto t = *s.take(now);
   s.unanswered(t, now);
   s.end(t);
-  EXPECT_EQ(take_all(s).size(), limits.of_account);
+  EXPECT_EQ(take_all(s).size(), limits.per_account);
 }
 
 TEST_F(lookup_schedule_test, slow_accounts_share_some_lookups) {
@@ -143,7 +143,7 @@ TEST_F(lookup_schedule_test, slow_accounts_share_some_lookups) {
       s.end(t);
     }
   }
-  EXPECT_EQ(take_all(s).size(), limits.of_slow);
+  EXPECT_EQ(take_all(s).size(), limits.slow_total);
   fill(s, "good", 3, "x");
   EXPECT_EQ(accounts_of(take_all(s)), (std::vector<std::string>{"good", "good", "good"}));
 }
@@ -165,9 +165,9 @@ TEST_F(lookup_schedule_test, a_slow_site_has_one_lookup_of_all_accounts) {
 TEST_F(lookup_schedule_test, an_account_has_a_limited_number_waiting) {
   limits.waiting = 300;
   lookup_schedule s(limits);
-  fill(s, "a", limits.waiting_of_account);
+  fill(s, "a", limits.waiting_per_account);
   EXPECT_FALSE(s.queue("over.test", "a"));
-  fill(s, "b", limits.waiting - limits.waiting_of_account);
+  fill(s, "b", limits.waiting - limits.waiting_per_account);
   EXPECT_FALSE(s.queue("over.test", "b"))
       << "the queue is full, and b has more than the rest that each account may have";
   fill(s, "c", limits.waiting_when_full);

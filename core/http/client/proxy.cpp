@@ -121,7 +121,7 @@ std::optional<environment_proxies::exception> environment_proxies::read_exceptio
 
 environment_proxies::environment_proxies(const variables& from)
     : http_(read("HTTP_PROXY", from.http)), https_(read("HTTPS_PROXY", from.https)) {
-  const std::string all = lower_ascii(from.except);
+  const std::string all = lower_ascii(from.no_proxy);
   constexpr std::string_view between = ", \t";
   for (std::size_t at = all.find_first_not_of(between); at != std::string::npos;) {
     const auto end = std::min(all.find_first_of(between, at), all.size());

@@ -32,7 +32,7 @@ std::variant<proxy, std::string> parse_proxy(std::string_view text);
 class environment_proxies {
  public:
   struct variables {
-    std::string http, https, except;  // HTTP_PROXY, HTTPS_PROXY, NO_PROXY; empty: not set
+    std::string http, https, no_proxy;  // HTTP_PROXY, HTTPS_PROXY, NO_PROXY; empty: not set
   };
 
   environment_proxies() = default;

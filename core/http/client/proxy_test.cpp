@@ -41,9 +41,9 @@ TEST(proxy, rejects_invalid_proxies_without_echoing_credentials) {
        {"https://ann:secret@proxy.example", "socks5://ann:secret@proxy.example", "http://", "http://ann:secret@",
         "http://ann:secret@proxy.example:0", "http://ann:secret@proxy.example:99999", "http://ann:secret@proxy example",
         "http://ann%3Ax:secret@proxy.example", "http://ann:secret@proxy.example/path"}) {
-    const auto said = read(text);
-    EXPECT_EQ(said.substr(0, 2), "! ") << text;
-    EXPECT_EQ(said.find("secret"), std::string::npos) << said;
+    const auto error = read(text);
+    EXPECT_EQ(error.substr(0, 2), "! ") << text;
+    EXPECT_EQ(error.find("secret"), std::string::npos) << error;
   }
 }
 
@@ -67,7 +67,7 @@ TEST(environment_proxies, choose_by_scheme) {
 
 TEST(environment_proxies, no_proxy) {
   const struct {
-    const char* except;
+    const char* no_proxy;
     const char* url;
     bool direct;
   } rows[] = {
@@ -101,8 +101,8 @@ TEST(environment_proxies, no_proxy) {
       {"", "https://localhost/", false},
   };
   for (const auto& r : rows)
-    EXPECT_EQ(chosen(environment_proxies({"", "p:1", r.except}), r.url), r.direct ? "direct" : "p:1")
-        << r.except << " " << r.url;
+    EXPECT_EQ(chosen(environment_proxies({"", "p:1", r.no_proxy}), r.url), r.direct ? "direct" : "p:1")
+        << r.no_proxy << " " << r.url;
 }
 
 TEST(environment_proxies, requests_fail_if_their_proxy_is_unusable) {

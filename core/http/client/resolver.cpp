@@ -29,8 +29,8 @@ struct resolver::state {
     done_fn done;
   };
   struct name {
-    explicit name(named_by b) : by(b) {}
-    named_by by;  // the_operator if at least one waiter is the operator's
+    explicit name(name_source b) : by(b) {}
+    name_source by;  // configuration if at least one waiter is the operator's
     bool in_progress = false;
     std::vector<waiting> waiters;
   };
@@ -45,7 +45,7 @@ struct resolver::state {
       : lookup(std::move(f)),
         set(o),
         users({.in_progress = max_for_users,
-               .of_account = ry_test::without_protection("lookup_turns") ? max_for_users : o.of_account,
+               .per_account = ry_test::without_protection("lookup_turns") ? max_for_users : o.per_account,
                .slow_time = o.remembered}) {}
 
   std::mutex mutex;
@@ -71,8 +71,8 @@ struct resolver::state {
   }
   void drop_unawaited();
   std::optional<job> take();
-  bool queue(const std::string& host, named_by by, const std::string& account);
-  void unqueue(const std::string& host, named_by by);
+  bool queue(const std::string& host, name_source by, const std::string& account);
+  void unqueue(const std::string& host, name_source by);
   bool fails_at_once(const std::string& host);
   void note(const job& j, bool found, clock::duration took);
 
@@ -96,7 +96,7 @@ void resolver::state::drop_unawaited() {
       ++it;
       continue;
     }
-    if (it->second.by == named_by::user) users.remove(it->first);
+    if (it->second.by == name_source::user) users.remove(it->first);
     it = names.erase(it);
   }
   std::erase_if(operators, [this](const std::string& host) { return !names.contains(host); });
@@ -119,16 +119,16 @@ std::optional<resolver::state::job> resolver::state::take() {
 }
 
 // False if the queue is full.
-bool resolver::state::queue(const std::string& host, named_by by, const std::string& account) {
-  if (by == named_by::user)
+bool resolver::state::queue(const std::string& host, name_source by, const std::string& account) {
+  if (by == name_source::user)
     return users.queue(host, ry_test::without_protection("lookup_turns") ? std::string() : account);
   if (operators.size() >= max_waiting) return false;
   operators.push_back(host);
   return true;
 }
 
-void resolver::state::unqueue(const std::string& host, named_by by) {
-  if (by == named_by::user)
+void resolver::state::unqueue(const std::string& host, name_source by) {
+  if (by == name_source::user)
     users.remove(host);
   else
     std::erase(operators, host);
@@ -214,17 +214,17 @@ resolver::~resolver() {
   state_->work.notify_all();
 }
 
-void resolver::resolve(const std::string& host, named_by by, const std::string& account, ry_exec* exec,
+void resolver::resolve(const std::string& host, name_source by, const std::string& account, ry_exec* exec,
                        std::weak_ptr<const void> waiter, done_fn done) {
   auto& s = *state_;
   std::lock_guard lock(s.mutex);
-  const bool users = by == named_by::user;
+  const bool users = by == name_source::user;
   auto it = s.names.find(host);
   if (it == s.names.end() && users && s.fails_at_once(host)) return post_answer(exec, std::move(done), {});
   const bool queued = it != s.names.end();
   // A name queued for other accounts is queued for this account too.
   const bool waits = queued && !it->second.in_progress;
-  if (!queued || (waits && it->second.by == named_by::user)) {
+  if (!queued || (waits && it->second.by == name_source::user)) {
     bool taken = s.queue(host, by, account);
     if (!taken) {
       s.drop_unawaited();

@@ -21,7 +21,7 @@
 namespace ry::http {
 
 // The origin of a name. A user may give many names that no name server ever answers.
-enum class named_by : std::uint8_t { user, the_operator };
+enum class name_source : std::uint8_t { user, configuration };
 
 // Counters since the start, and gauges.
 struct resolver_stats {
@@ -46,7 +46,7 @@ class resolver {
   static constexpr std::size_t max_waiting = 4096;  // of the operator, and of all users; further ones fail at once
 
   struct options {
-    std::size_t of_account = 4;  // lookups in progress for one account
+    std::size_t per_account = 4;  // lookups in progress for one account
     std::chrono::milliseconds slow{2'000};  // a lookup of this duration is slow, answered or not
     std::chrono::milliseconds remembered{60'000};  // its site stays slow, and an unanswered name fails at once
     std::chrono::milliseconds missing{5'000};  // how long a quick negative answer is cached
@@ -62,7 +62,7 @@ class resolver {
   // Looks up `host`; calls `done` on exec, never inside this call, and destroys it on any thread. Concurrent lookups of
   // one name are single-flight. If all waiters of a name disappear before its turn, the resolver skips the lookup and
   // drops their `done`. `account`: the account of a user's name, see lookup_schedule. [any]
-  void resolve(const std::string& host, named_by by, const std::string& account, ry_exec* exec,
+  void resolve(const std::string& host, name_source by, const std::string& account, ry_exec* exec,
                std::weak_ptr<const void> waiter, done_fn done);
   resolver_stats stats() const;
 

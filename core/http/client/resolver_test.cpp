@@ -18,7 +18,7 @@
 
 namespace {
 
-using ry::http::named_by;
+using ry::http::name_source;
 using ry::http::resolver;
 using std::chrono::milliseconds;
 
@@ -110,7 +110,8 @@ struct resolver_test : testing::Test {
     loops.stop_and_join();
   }
 
-  std::shared_ptr<waiter> ask(const std::string& host, named_by by = named_by::user, const std::string& account = {}) {
+  std::shared_ptr<waiter> ask(const std::string& host, name_source by = name_source::user,
+                              const std::string& account = {}) {
     auto w = std::make_shared<waiter>();
     names->resolve(host, by, account, &loops.at(0), w, [weak = std::weak_ptr(w)](const auto& answer) {
       if (auto self = weak.lock()) self->take(answer);
@@ -131,7 +132,7 @@ TEST_F(resolver_test, names_of_users_leave_threads_to_the_operator) {
   std::vector<std::shared_ptr<waiter>> silent;
   for (int i = 0; i < 300; ++i) silent.push_back(ask("silent" + std::to_string(i) + ".example"));
   for (int i = 0; i < 20; ++i) {
-    const auto model = ask("model" + std::to_string(i) + ".example", named_by::the_operator);
+    const auto model = ask("model" + std::to_string(i) + ".example", name_source::configuration);
     ASSERT_TRUE(model->wait());
     EXPECT_TRUE(model->found());
   }
@@ -148,13 +149,13 @@ TEST_F(resolver_test, names_of_users_leave_threads_to_the_operator) {
 TEST_F(resolver_test, names_of_one_site_leave_threads_to_other_sites) {
   std::vector<std::shared_ptr<waiter>> silent;
   for (int i = 0; i < 40; ++i) silent.push_back(ask("silent" + std::to_string(i) + ".slow.test"));
-  ASSERT_TRUE(server.wait_asked(schedule_limits.of_site));
+  ASSERT_TRUE(server.wait_asked(schedule_limits.per_site));
   for (int i = 0; i < 20; ++i) {
     const auto other = ask("n" + std::to_string(i) + ".good.test");
     ASSERT_TRUE(other->wait());
     EXPECT_TRUE(other->found());
   }
-  EXPECT_EQ(server.asked().size(), schedule_limits.of_site + 20);
+  EXPECT_EQ(server.asked().size(), schedule_limits.per_site + 20);
   server.answer_all();
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
 }
@@ -168,11 +169,11 @@ TEST_F(resolver_test, slow_sites_share_a_few_threads) {
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
   server.hold();
   for (int i = 0; i < 12; ++i) silent.push_back(ask("silent2.s" + std::to_string(i) + ".test"));
-  ASSERT_TRUE(server.wait_asked(12 + schedule_limits.of_slow));
+  ASSERT_TRUE(server.wait_asked(12 + schedule_limits.slow_total));
   const auto good = ask("new.good.test");
   ASSERT_TRUE(good->wait());
   EXPECT_TRUE(good->found());
-  EXPECT_EQ(server.asked().size(), 12 + schedule_limits.of_slow + 1);
+  EXPECT_EQ(server.asked().size(), 12 + schedule_limits.slow_total + 1);
   server.answer_all();
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
 }
@@ -188,7 +189,7 @@ TEST_F(resolver_test, an_unanswered_name_fails_immediately_for_a_while) {
   ASSERT_TRUE(again->wait());
   EXPECT_FALSE(again->found());
   EXPECT_EQ(server.asked().size(), 1u);
-  const auto model = ask("silent.test", named_by::the_operator);
+  const auto model = ask("silent.test", name_source::configuration);
   ASSERT_TRUE(model->wait());
   EXPECT_EQ(server.asked().size(), 2u) << "the operator's names are always looked up";
   std::this_thread::sleep_for(milliseconds(350));
@@ -200,20 +201,20 @@ TEST_F(resolver_test, names_answered_late_make_their_site_and_account_slow) {
   names = std::make_unique<resolver>(server.lookup(), resolver::options{.slow = milliseconds(0)});
   const auto late = schedule_limits.slow_account;
   for (std::size_t i = 0; i < late; ++i) {
-    const auto one = ask("late.s" + std::to_string(i) + ".test", named_by::user, "hostile");
+    const auto one = ask("late.s" + std::to_string(i) + ".test", name_source::user, "hostile");
     ASSERT_TRUE(one->wait());
     EXPECT_TRUE(one->found());
   }
   EXPECT_EQ(names->stats().unanswered, late);
   std::vector<std::shared_ptr<waiter>> silent;
   for (int i = 0; i < 4; ++i)
-    silent.push_back(ask("silent.t" + std::to_string(i) + ".test", named_by::user, "hostile"));
+    silent.push_back(ask("silent.t" + std::to_string(i) + ".test", name_source::user, "hostile"));
   ASSERT_TRUE(server.wait_asked(late + 1));
-  const auto good = ask("new.good.test", named_by::user, "honest");
+  const auto good = ask("new.good.test", name_source::user, "honest");
   ASSERT_TRUE(good->wait());
   EXPECT_TRUE(good->found());
   EXPECT_EQ(server.asked().size(), late + 2) << "the slow account has one lookup in progress";
-  const auto again = ask("late.s0.test", named_by::user, "honest");
+  const auto again = ask("late.s0.test", name_source::user, "honest");
   ASSERT_TRUE(again->wait());
   EXPECT_TRUE(again->found()) << "a name that was answered late does not fail immediately";
   server.answer_all();
@@ -223,7 +224,7 @@ TEST_F(resolver_test, names_answered_late_make_their_site_and_account_slow) {
 TEST_F(resolver_test, one_site_cannot_fill_the_queue) {
   const auto busy = occupy();
   std::vector<std::shared_ptr<waiter>> queued;
-  for (std::size_t i = 0; i < schedule_limits.waiting_of_account; ++i)
+  for (std::size_t i = 0; i < schedule_limits.waiting_per_account; ++i)
     queued.push_back(ask("n" + std::to_string(i) + ".one.test"));
   const auto over = ask("over.one.test");
   ASSERT_TRUE(over->wait());
@@ -257,10 +258,10 @@ TEST_F(resolver_test, a_queued_name_takes_precedence_once_the_operator_requests_
   const auto busy = occupy();
   const auto user = ask("model.example");
   EXPECT_FALSE(user->wait(50));
-  const auto model = ask("model.example", named_by::the_operator);
+  const auto model = ask("model.example", name_source::configuration);
   EXPECT_TRUE(model->wait() && user->wait());
   EXPECT_EQ(server.asked().size(), resolver::max_for_users + 1);
-  EXPECT_TRUE(ask("model.example", named_by::the_operator)->wait());
+  EXPECT_TRUE(ask("model.example", name_source::configuration)->wait());
 }
 
 TEST_F(resolver_test, abandoned_lookups_do_not_fill_the_queue) {
@@ -277,7 +278,7 @@ TEST_F(resolver_test, abandoned_lookups_do_not_fill_the_queue) {
   const auto over = ask("over.example");
   EXPECT_TRUE(over->wait());
   EXPECT_FALSE(over->found());
-  const auto model = ask("model.example", named_by::the_operator);
+  const auto model = ask("model.example", name_source::configuration);
   EXPECT_TRUE(model->wait());
   EXPECT_TRUE(model->found());
   server.answer_all();
@@ -288,7 +289,7 @@ TEST_F(resolver_test, concurrent_lookups_of_one_name_are_single_flight) {
   const auto first = ask("silent.example");
   ASSERT_TRUE(server.wait_asked(1));
   const auto second = ask("silent.example");
-  const auto third = ask("silent.example", named_by::the_operator);
+  const auto third = ask("silent.example", name_source::configuration);
   server.answer_all();
   EXPECT_TRUE(first->wait() && second->wait() && third->wait());
   EXPECT_EQ(server.asked().size(), 1u);
@@ -297,7 +298,7 @@ TEST_F(resolver_test, concurrent_lookups_of_one_name_are_single_flight) {
 TEST_F(resolver_test, no_callback_after_stop) {
   auto waiters = occupy();
   waiters.push_back(ask("queued.example"));
-  waiters.push_back(ask("silent.model.example", named_by::the_operator));
+  waiters.push_back(ask("silent.model.example", name_source::configuration));
   ASSERT_TRUE(server.wait_asked(resolver::max_for_users + 1));
   names.reset();
   server.answer_all();
@@ -309,18 +310,18 @@ TEST_F(resolver_test, no_callback_after_stop) {
 TEST_F(resolver_test, unanswered_names_of_one_account_leave_threads_to_other_accounts) {
   std::vector<std::shared_ptr<waiter>> silent;
   for (int i = 0; i < 200; ++i)
-    silent.push_back(ask("silent" + std::to_string(i) + ".example", named_by::user, "hostile"));
-  ASSERT_TRUE(server.wait_asked(schedule_limits.of_account));
+    silent.push_back(ask("silent" + std::to_string(i) + ".example", name_source::user, "hostile"));
+  ASSERT_TRUE(server.wait_asked(schedule_limits.per_account));
   for (int i = 0; i < 20; ++i) {
     const auto host = "good" + std::to_string(i) + ".example";
-    const auto honest = ask(host, named_by::user, i % 2 == 0 ? "honest" : "");
-    const auto operators = ask("model" + host, named_by::the_operator);
+    const auto honest = ask(host, name_source::user, i % 2 == 0 ? "honest" : "");
+    const auto operators = ask("model" + host, name_source::configuration);
     ASSERT_TRUE(honest->wait() && operators->wait());
     EXPECT_TRUE(honest->found() && operators->found());
   }
-  EXPECT_EQ(server.asked().size(), schedule_limits.of_account + 40);
-  EXPECT_EQ(names->stats().in_progress, schedule_limits.of_account);
-  EXPECT_EQ(names->stats().waiting, 200 - schedule_limits.of_account);
+  EXPECT_EQ(server.asked().size(), schedule_limits.per_account + 40);
+  EXPECT_EQ(names->stats().in_progress, schedule_limits.per_account);
+  EXPECT_EQ(names->stats().waiting, 200 - schedule_limits.per_account);
   server.answer_all();
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
 }
@@ -328,29 +329,29 @@ TEST_F(resolver_test, unanswered_names_of_one_account_leave_threads_to_other_acc
 TEST_F(resolver_test, a_name_that_waits_for_one_account_takes_the_turn_of_another) {
   std::vector<std::shared_ptr<waiter>> silent;
   for (int i = 0; i < 100; ++i)
-    silent.push_back(ask("silent" + std::to_string(i) + ".example", named_by::user, "hostile"));
-  const auto blocked = ask("good.example", named_by::user, "hostile");
-  ASSERT_TRUE(server.wait_asked(schedule_limits.of_account));
+    silent.push_back(ask("silent" + std::to_string(i) + ".example", name_source::user, "hostile"));
+  const auto blocked = ask("good.example", name_source::user, "hostile");
+  ASSERT_TRUE(server.wait_asked(schedule_limits.per_account));
   EXPECT_FALSE(blocked->wait(50));
-  const auto honest = ask("good.example", named_by::user, "honest");
+  const auto honest = ask("good.example", name_source::user, "honest");
   ASSERT_TRUE(honest->wait() && blocked->wait());
   EXPECT_TRUE(honest->found() && blocked->found());
 }
 
 TEST_F(resolver_test, an_account_with_too_many_waiting_names_is_refused_until_their_waiters_leave) {
   std::vector<std::shared_ptr<waiter>> queued;
-  for (std::size_t i = 0; i < schedule_limits.waiting_of_account + schedule_limits.of_account; ++i)
-    queued.push_back(ask("silent" + std::to_string(i) + ".example", named_by::user, "hostile"));
-  ASSERT_TRUE(server.wait_asked(schedule_limits.of_account));
-  while (names->stats().waiting < schedule_limits.waiting_of_account)
-    queued.push_back(ask("silent_more" + std::to_string(queued.size()) + ".example", named_by::user, "hostile"));
-  const auto over = ask("over.example", named_by::user, "hostile");
+  for (std::size_t i = 0; i < schedule_limits.waiting_per_account + schedule_limits.per_account; ++i)
+    queued.push_back(ask("silent" + std::to_string(i) + ".example", name_source::user, "hostile"));
+  ASSERT_TRUE(server.wait_asked(schedule_limits.per_account));
+  while (names->stats().waiting < schedule_limits.waiting_per_account)
+    queued.push_back(ask("silent_more" + std::to_string(queued.size()) + ".example", name_source::user, "hostile"));
+  const auto over = ask("over.example", name_source::user, "hostile");
   ASSERT_TRUE(over->wait());
   EXPECT_TRUE(over->too_many());
   EXPECT_GE(names->stats().refused, 1u);
   const auto refused = names->stats().refused;
   queued.clear();
-  const auto again = ask("again.example", named_by::user, "hostile");
+  const auto again = ask("again.example", name_source::user, "hostile");
   EXPECT_FALSE(again->wait(50)) << "it waits for a turn of the account";
   EXPECT_EQ(names->stats().refused, refused);
   server.answer_all();
@@ -377,7 +378,7 @@ TEST_F(resolver_test, waiters_may_appear_and_disappear_concurrently) {
   for (int t = 0; t < 4; ++t)
     users.emplace_back([this, t] {
       for (int i = 0; i < 500; ++i) {
-        const auto by = i % 7 == 0 ? named_by::the_operator : named_by::user;
+        const auto by = i % 7 == 0 ? name_source::configuration : name_source::user;
         const auto w = ask("n" + std::to_string((i * (t + 1)) % 50) + ".example", by, std::string(i % 3, 'a'));
         if (i % 5 == 0) {
           EXPECT_TRUE(w->wait());

@@ -57,20 +57,20 @@ struct call {
   std::string account;
 };
 
-struct world {
+struct client_fixture {
   exec::loop_pool loops;
   exec::op_table ops;
   module::runtime rt;
   client http;
   ry_host host{rt, "tester", 1};
 
-  explicit world(client_settings s = {address_guard::off}, std::size_t n = 1)
+  explicit client_fixture(client_settings s = {address_guard::off}, std::size_t n = 1)
       : loops(n), http(loops, ops, std::move(s)) {
     rt.loops = &loops;
     rt.ops = &ops;
     rt.http_client = &http;
   }
-  ~world() {
+  ~client_fixture() {
     http.stop();
     for (int i = 0; i < 5000 && host.outstanding > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     loops.stop_and_join();

@@ -30,11 +30,11 @@ using cert_ptr = std::unique_ptr<X509, deleter<X509_free>>;
 using ctx_ptr = std::unique_ptr<SSL_CTX, deleter<SSL_CTX_free>>;
 
 // A self-signed certificate with its key.
-struct identity {
+struct self_signed_certificate {
   key_ptr key{EVP_EC_gen("P-256")};
   cert_ptr cert{X509_new()};
 
-  explicit identity(const char* names, long valid_s = 3600, const char* subject = "test") {
+  explicit self_signed_certificate(const char* names, long valid_s = 3600, const char* subject = "test") {
     X509_set_version(cert.get(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(cert.get()), 1);
     X509_gmtime_adj(X509_getm_notBefore(cert.get()), -7200);
@@ -68,7 +68,7 @@ struct tls_server {
   ctx_ptr ctx{SSL_CTX_new(TLS_server_method())};
   server tcp;
 
-  tls_server(const identity& id, std::function<void(SSL*)> script, int version = TLS1_3_VERSION)
+  tls_server(const self_signed_certificate& id, std::function<void(SSL*)> script, int version = TLS1_3_VERSION)
       : tcp([this, script](peer& p) {
           SSL* ssl = SSL_new(ctx.get());
           SSL_set_fd(ssl, p.fd());

@@ -1,4 +1,4 @@
-#include "core/exec/machine_share.hpp"
+#include "core/exec/resource_limits.hpp"
 
 #include <sched.h>
 #include <unistd.h>
@@ -58,10 +58,10 @@ void upwards(const fs::path& hierarchy, std::string path, F into) {
 
 std::size_t cores_of_affinity() {
   // sched_getaffinity() fails with EINVAL while the set is smaller than the kernel's CPU mask.
-  for (std::size_t room = CPU_SETSIZE; room <= 1024 * CPU_SETSIZE; room *= 2) {
-    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(room), [](cpu_set_t* s) { CPU_FREE(s); });
+  for (std::size_t max_cpus = CPU_SETSIZE; max_cpus <= 1024 * CPU_SETSIZE; max_cpus *= 2) {
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(max_cpus), [](cpu_set_t* s) { CPU_FREE(s); });
     if (!set) break;
-    const std::size_t size = CPU_ALLOC_SIZE(room);
+    const std::size_t size = CPU_ALLOC_SIZE(max_cpus);
     if (::sched_getaffinity(0, size, set.get()) == 0)
       return static_cast<std::size_t>(std::max(1, CPU_COUNT_S(size, set.get())));
     if (errno != EINVAL) break;
@@ -71,7 +71,7 @@ std::size_t cores_of_affinity() {
 
 }  // namespace
 
-group_limits limits_of_groups(const fs::path& root) {
+group_limits cgroup_limits(const fs::path& root) {
   group_limits out;
   const fs::path mounted = root / "sys/fs/cgroup";
   std::ifstream in(root / "proc/self/cgroup");
@@ -99,7 +99,7 @@ group_limits limits_of_groups(const fs::path& root) {
 
 std::size_t usable_cores() {
   const std::size_t own = cores_of_affinity();
-  const std::optional<double> quota = limits_of_groups().cores;
+  const std::optional<double> quota = cgroup_limits().cores;
   if (!quota || *quota >= static_cast<double>(own)) return own;
   return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(*quota)));
 }
@@ -107,7 +107,7 @@ std::size_t usable_cores() {
 std::uint64_t usable_memory_bytes() {
   const auto all =
       static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return std::min(all, limits_of_groups().memory_bytes.value_or(all));
+  return std::min(all, cgroup_limits().memory_bytes.value_or(all));
 }
 
 }  // namespace ry::exec

@@ -1,4 +1,4 @@
-#include "core/exec/machine_share.hpp"
+#include "core/exec/resource_limits.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,11 +9,11 @@
 namespace {
 
 namespace fs = std::filesystem;
-using ry::exec::limits_of_groups;
+using ry::exec::cgroup_limits;
 
-class machine_share : public testing::Test {
+class resource_limits : public testing::Test {
  protected:
-  ~machine_share() override {
+  ~resource_limits() override {
     std::error_code ignored;
     fs::remove_all(root_, ignored);
   }
@@ -29,34 +29,34 @@ class machine_share : public testing::Test {
   }();
 };
 
-TEST_F(machine_share, without_cgroups_nothing_is_limited) {
-  EXPECT_FALSE(limits_of_groups(root_).cores);
-  EXPECT_FALSE(limits_of_groups(root_).memory_bytes);
+TEST_F(resource_limits, without_cgroups_nothing_is_limited) {
+  EXPECT_FALSE(cgroup_limits(root_).cores);
+  EXPECT_FALSE(cgroup_limits(root_).memory_bytes);
 }
 
-TEST_F(machine_share, the_lowest_limit_of_a_cgroup_and_its_ancestors_applies) {
+TEST_F(resource_limits, the_lowest_limit_of_a_cgroup_and_its_ancestors_applies) {
   put("proc/self/cgroup", "0::/a/b\n");
   put("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
   put("sys/fs/cgroup/a/b/memory.max", "max\n");
-  EXPECT_FALSE(limits_of_groups(root_).cores);
-  EXPECT_FALSE(limits_of_groups(root_).memory_bytes);
+  EXPECT_FALSE(cgroup_limits(root_).cores);
+  EXPECT_FALSE(cgroup_limits(root_).memory_bytes);
   put("sys/fs/cgroup/a/cpu.max", "150000 100000\n");
   put("sys/fs/cgroup/a/memory.max", "1073741824\n");
-  EXPECT_EQ(limits_of_groups(root_).cores, 1.5);
-  EXPECT_EQ(limits_of_groups(root_).memory_bytes, 1073741824u);
+  EXPECT_EQ(cgroup_limits(root_).cores, 1.5);
+  EXPECT_EQ(cgroup_limits(root_).memory_bytes, 1073741824u);
   put("sys/fs/cgroup/a/b/cpu.max", "50000 100000\n");
   put("sys/fs/cgroup/a/b/memory.max", "2147483648\n");
-  EXPECT_EQ(limits_of_groups(root_).cores, 0.5);
-  EXPECT_EQ(limits_of_groups(root_).memory_bytes, 1073741824u);
+  EXPECT_EQ(cgroup_limits(root_).cores, 0.5);
+  EXPECT_EQ(cgroup_limits(root_).memory_bytes, 1073741824u);
 }
 
-TEST_F(machine_share, a_container_with_host_cgroup_paths_uses_its_own_cgroup_as_root) {
+TEST_F(resource_limits, a_container_with_host_cgroup_paths_uses_its_own_cgroup_as_root) {
   put("proc/self/cgroup", "0::/../host/of/it\n");
   put("sys/fs/cgroup/cpu.max", "200000 100000\n");
-  EXPECT_EQ(limits_of_groups(root_).cores, 2);
+  EXPECT_EQ(cgroup_limits(root_).cores, 2);
 }
 
-TEST_F(machine_share, reads_cgroup_v1_limits) {
+TEST_F(resource_limits, reads_cgroup_v1_limits) {
   put("proc/self/cgroup", "4:memory:/box\n3:cpuset:/box\n2:cpu,cpuacct:/box\n0::/\n");
   put("sys/fs/cgroup/cpu/box/cpu.cfs_quota_us", "300000\n");
   put("sys/fs/cgroup/cpu/box/cpu.cfs_period_us", "100000\n");
@@ -64,18 +64,18 @@ TEST_F(machine_share, reads_cgroup_v1_limits) {
   put("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
   put("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "536870912\n");
   put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-  EXPECT_EQ(limits_of_groups(root_).cores, 3);
-  EXPECT_EQ(limits_of_groups(root_).memory_bytes, 536870912u);
+  EXPECT_EQ(cgroup_limits(root_).cores, 3);
+  EXPECT_EQ(cgroup_limits(root_).memory_bytes, 536870912u);
 }
 
-TEST_F(machine_share, an_unreadable_value_sets_no_limit) {
+TEST_F(resource_limits, an_unreadable_value_sets_no_limit) {
   put("proc/self/cgroup", "nonsense\n0:\n:::\n0::/a\n1:cpu:\n");
   put("sys/fs/cgroup/a/cpu.max", "0 0\n");
   put("sys/fs/cgroup/a/memory.max", "-5\n");
   put("sys/fs/cgroup/cpu.max", "\n");
   put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "1e400\n");
-  EXPECT_FALSE(limits_of_groups(root_).cores);
-  EXPECT_FALSE(limits_of_groups(root_).memory_bytes);
+  EXPECT_FALSE(cgroup_limits(root_).cores);
+  EXPECT_FALSE(cgroup_limits(root_).memory_bytes);
 }
 
 TEST(this_machine, has_cores_and_memory) {

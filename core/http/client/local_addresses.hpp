@@ -10,17 +10,17 @@
 
 namespace ry::http {
 
-class own_addresses {
+class local_addresses {
  public:
   using addresses = std::vector<boost::asio::ip::address>;
   using list_fn = std::function<addresses()>;
 
-  explicit own_addresses(list_fn list = of_interfaces) : list_(std::move(list)) {}
+  explicit local_addresses(list_fn list = read_interfaces) : list_(std::move(list)) {}
   // Reloads the list of interfaces every ten seconds, because interfaces change.
   bool contain(const boost::asio::ip::address& a) const;
 
   // Empty if the system call fails.
-  static addresses of_interfaces();
+  static addresses read_interfaces();
 
  private:
   using clock = std::chrono::steady_clock;

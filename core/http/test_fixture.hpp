@@ -34,7 +34,7 @@ inline ry_status reply(ry_request* r, std::uint32_t status, std::string_view bod
   return api().respond(r, status, headers.data(), headers.size(), core::bytes(body));
 }
 
-// Authenticator for tests: "good" is a user, "boss" an admin; "later-good" is answered on another thread, "slow-good"
+// Authenticator for tests: "good" is a user, "admin" an administrator; "later-good" is answered on another thread, "slow-good"
 // after 500 ms; query tokens are "q-<path>".
 class fake_auth final : public authenticator {
  public:
@@ -42,7 +42,7 @@ class fake_auth final : public authenticator {
     if (c.from == credential::kind::query_token)
       return c.value == "q-" + std::string(c.path) ? user(RY_ROLE_USER) : verdict{};
     if (c.value == "good") return user(RY_ROLE_USER);
-    if (c.value == "boss") return user(RY_ROLE_ADMIN);
+    if (c.value == "admin") return user(RY_ROLE_ADMIN);
     if (c.value == "later-good" || c.value == "later-bad" || c.value == "slow-good") {
       const bool good = c.value != "later-bad";
       const std::chrono::milliseconds time(c.value == "slow-good" ? 500 : 20);
@@ -68,16 +68,16 @@ class fake_auth final : public authenticator {
   std::atomic<bool> revoked_{false};
 };
 
-class world {
+class server_fixture {
  public:
-  explicit world(settings s = defaults(), std::size_t loops = 2)
+  explicit server_fixture(settings s = defaults(), std::size_t loops = 2)
       : loops(loops),
         blocking(2),
         spool(std::filesystem::temp_directory_path() / ("ry-http-test-" + std::to_string(::getpid()))) {
     if (s.spool_dir.empty()) s.spool_dir = spool.string();
     srv = std::make_unique<server>(server_context{&this->loops, &auth, &blocking}, std::move(s));
   }
-  ~world() {
+  ~server_fixture() {
     srv.reset();
     EXPECT_EQ(0, host.outstanding.load()) << "requests keep their module alive forever";
     std::error_code ec;
@@ -105,7 +105,7 @@ class world {
     r.timeout_ms = timeout_ms;
     routes.push_back(std::move(r));
   }
-  world& start() {
+  server_fixture& start() {
     srv->publish(routes);
     srv->start();
     return *this;
@@ -142,7 +142,7 @@ struct response {
 
 class client {
  public:
-  explicit client(const world& w, int receive_buffer = 0) : client(w.srv->port(), receive_buffer) {}
+  explicit client(const server_fixture& w, int receive_buffer = 0) : client(w.srv->port(), receive_buffer) {}
   explicit client(std::uint16_t port, int receive_buffer = 0) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     if (receive_buffer != 0) ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
     sockaddr_in a{};

@@ -1,4 +1,4 @@
-#include "core/http/client/own_addresses.hpp"
+#include "core/http/client/local_addresses.hpp"
 
 #include <ifaddrs.h>
 #include <netinet/in.h>
@@ -31,7 +31,7 @@ boost::asio::ip::address plain(const boost::asio::ip::address& a) {
 
 }  // namespace
 
-bool own_addresses::contain(const boost::asio::ip::address& a) const {
+bool local_addresses::contain(const boost::asio::ip::address& a) const {
   if (ry_test::without_protection("own_addresses")) return false;
   std::lock_guard lock(mutex_);
   const auto now = clock::now();
@@ -42,7 +42,7 @@ bool own_addresses::contain(const boost::asio::ip::address& a) const {
   return std::ranges::find(known_, plain(a)) != known_.end();
 }
 
-own_addresses::addresses own_addresses::of_interfaces() {
+local_addresses::addresses local_addresses::read_interfaces() {
   ifaddrs* raw = nullptr;
   if (::getifaddrs(&raw) != 0) return {};
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> all(raw, ::freeifaddrs);

@@ -16,7 +16,7 @@ struct group_limits {
 };
 
 // The tightest limits of this process's groups and their ancestors. `root`: root of the file system.
-group_limits limits_of_groups(const std::filesystem::path& root = "/");
+group_limits cgroup_limits(const std::filesystem::path& root = "/");
 
 // Cores available to the calling thread, at least one. A fractional quota is rounded up: more loops than that would
 // preempt each other, fewer would leave CPU time unused.
