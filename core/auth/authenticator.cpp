@@ -30,7 +30,7 @@ namespace json = boost::json;
 constexpr std::string_view query_typ = "query+jwt";
 // Maximum cache time of a verdict on a key set's token, whatever the token's lifetime.
 constexpr std::int64_t max_remembered_us = 300'000'000;
-// The longest run time of a run (runs.run_timeout) and a day: browsers reconnect to a stream with the same address.
+// The maximum duration of a run (runs.run_timeout) and a day: browsers reconnect to a stream with the same URL.
 constexpr auto max_query_ttl = std::chrono::hours(8 * 24);
 constexpr const char* session_ended = "its session has ended";
 
@@ -111,8 +111,8 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
 
   std::int64_t now() const { return cfg.now_unix_us ? cfg.now_unix_us() : system_now_us(); }
 
-  // Sessions that ended before their tokens expire, with the time of expiry. Also subjects whose tokens were all revoked,
-  // with the time from which new tokens are valid.
+  // Revoked sessions whose tokens have not expired, with the time of expiry. Also subjects whose tokens were all
+  // revoked, with the time from which new tokens are valid.
   struct ending {
     std::int64_t until_us;
     std::int64_t issued_before_us;
@@ -122,7 +122,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
   std::atomic<std::uint64_t> revocation_count{0};
 
   static constexpr std::int64_t any_issue_time = std::numeric_limits<std::int64_t>::max();
-  // No "sid" begins with a zero byte: session_of() leaves those out.
+  // No "sid" begins with a zero byte: session_of() omits those.
   static std::string all_of(std::string_view subject) { return std::string(1, '\0').append(subject); }
 
   void end_session(std::string session, std::int64_t until, std::int64_t issued_before) {
@@ -256,7 +256,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
     return {RY_UNAVAILABLE, nullptr, "the key set has not been fetched yet"};
   }
 
-  // Logs a refusal.
+  // Logs a rejected token.
   void note(const verdict& v, std::string_view bearer) {
     const auto at = now();
     if (v.status == RY_OK || !rejections.admit(at)) return;
@@ -435,7 +435,7 @@ void authenticator::forget(std::string_view subject) {
 }
 
 void authenticator::revoke_session(std::string_view subject, std::string_view session, std::int64_t until_unix_us) {
-  // In this order, so that a decision made after the cache was cleared sees the session's end.
+  // In this order, so that a decision made after the cache was cleared sees the revocation.
   const auto until = until_unix_us + state_->cfg.main.leeway_s * 1'000'000;
   if (session.empty()) {
     const auto at = state_->now();

@@ -1,6 +1,6 @@
-// Turns bearer values into principals: JWTs signed with a shared secret, a key of the identity provider's key set or the
-// host's own key. Passes all other values to the drivers of the extension point "ry.authenticator/1". Issues the host's
-// own tokens.
+// Turns bearer values into principals: JWTs signed with a shared secret, a key of the identity provider's key set or
+// the host's own key. Passes all other values to the drivers of the extension point "ry.authenticator/1". Issues the
+// host's own tokens.
 #pragma once
 
 #include <ry/if/auth.h>
@@ -32,7 +32,7 @@ struct issuer_settings {
   std::string name = "auth.jwt";  // where it is configured, for log lines
   std::string hs256_secret;  // its shared secret, also for HS384 and HS512
   std::string jwks_url;
-  std::filesystem::path jwks_file;  // not beside a URL
+  std::filesystem::path jwks_file;  // not together with a URL
   std::string issuer;  // the claim "iss"; empty: any
   std::vector<std::string> audiences;  // empty: any
   std::int64_t leeway_s = 30;
@@ -41,8 +41,8 @@ struct issuer_settings {
 };
 
 struct settings {
-  // auth.jwt. Its secret also signs the host's own tokens; empty: the key in data_dir/auth.key does. The host's own tokens
-  // need not match issuer and audience.
+  // auth.jwt. Its secret also signs the host's own tokens; empty: the key in data_dir/auth.key does. The host's own
+  // tokens need not match issuer and audience.
   issuer_settings main;
   // auth.issuers.NAME: each has its own issuer, and only its keys verify tokens that name that issuer.
   std::vector<issuer_settings> issuers;
@@ -80,7 +80,7 @@ class authenticator {
   // No authenticate() may be in progress; fetches may.
   ~authenticator();
 
-  // Begins the first fetch of the key set, so that the first request need not wait for it. [any]
+  // Starts the first fetch of the key set, so that the first request need not wait for it. [any]
   void warm_up();
 
   // The cached verdict, or nullopt; never waits. [any]
@@ -96,23 +96,23 @@ class authenticator {
   // set here. [any]
   issued mint(std::string_view claims_json, std::chrono::milliseconds ttl) const;
   issued mint_token(const token_request& request) const;
-  // ttl is cut to eight days. [any]
+  // ttl is capped at eight days. [any]
   issued mint_query_token(const ry_principal& who, std::string_view path, std::chrono::milliseconds ttl) const;
 
   // Removes the cached verdicts about a subject. [any]
   void forget(std::string_view subject);
-  // Until `until_unix_us`, refuses own tokens and contributed principals whose claim "sid" is `session`, and
+  // Until `until_unix_us`, rejects the host's own tokens and principals of drivers whose claim "sid" is `session`, and
   // query tokens that were minted from them. An empty session: everything issued to the subject until now; with a time
   // in the past, everything issued until then, for the maximum lifetime of a query token. [any]
   void revoke_session(std::string_view subject, std::string_view session, std::int64_t until_unix_us);
-  // Whether revoke_session() ended the session of this accepted principal. [any]
+  // Whether the session of this accepted principal was revoked. [any]
   bool is_revoked(const principal& who) const;
-  // The number of ended sessions; it never decreases. [any]
+  // The number of revocations so far. [any]
   std::uint64_t revocation_count() const noexcept;
 
   // [any]
   void add_driver(authenticator_driver c);
-  // `gone` runs once, on any thread and possibly inside this call, as soon as the table is not called any more.
+  // `gone` runs once, on any thread and possibly inside this call, as soon as the table is no longer called.
   void remove_driver(std::string_view name, std::function<void()> gone);
 
  private:

@@ -40,7 +40,7 @@ void authenticator_drivers::add(authenticator_driver c) {
 }
 
 void authenticator_drivers::remove(std::string_view name, std::function<void()> gone) {
-  std::shared_ptr<entry> removed;  // its last reference goes after the lock
+  std::shared_ptr<entry> removed;  // its last reference is released after the lock
   {
     std::lock_guard lock(mutex_);
     const auto at = std::find_if(entries_.begin(), entries_.end(), [name](const auto& e) { return e->c.name == name; });

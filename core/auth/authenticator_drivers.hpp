@@ -31,8 +31,8 @@ class authenticator_drivers : public std::enable_shared_from_this<authenticator_
   // `gone` runs once, possibly inside this call, as soon as no call into the table is in progress or will follow.
   void remove(std::string_view name, std::function<void()> gone);
   bool empty() const;
-  // Asks one driver after the other until one knows the value. `later` runs exactly once, on exec,
-  // never inside this call.
+  // Asks one driver after the other until one recognises the value. `later` runs exactly once, on exec, never inside
+  // this call.
   void ask(std::string bearer, ry_exec* exec, std::function<void(verdict)> later);
 
  private:

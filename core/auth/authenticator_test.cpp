@@ -23,7 +23,7 @@ namespace {
 constexpr std::int64_t second = 1'000'000;
 const std::string shared_secret = "0123456789abcdef0123456789abcdef";
 
-// An identity provider's key set, answered when the test says so or at once.
+// Fake JWKS endpoint: responds immediately, or, with `hold`, when the test calls answer_all().
 struct fake_provider {
   std::string body;
   std::string error;
@@ -61,7 +61,7 @@ class auth_test : public testing::Test {
     fs::remove_all(dir_);
   }
   std::unique_ptr<authenticator> make() { return std::make_unique<authenticator>(settings_, provider_.fn()); }
-  // The verdict, waiting for it when it is not given at once.
+  // Returns the verdict; waits if authenticate() does not return it synchronously.
   verdict ask(authenticator& a, const std::string& bearer) {
     auto promise = std::make_shared<std::promise<verdict>>();
     auto future = promise->get_future();
@@ -385,7 +385,7 @@ TEST_F(auth_test, mint_validates_its_claims) {
 
 namespace {
 
-// A driver that knows tokens "<name>:ok", refuses "<name>:bad" and breaks at "<name>:broken".
+// Accepts <name>:ok, rejects <name>:bad, fails at <name>:throw, and returns RY_OK without a principal for <name>:empty.
 struct fake_driver {
   std::string name;
   std::atomic<int> asked{0};
@@ -432,7 +432,7 @@ TEST_F(auth_test, other_tokens_are_offered_to_each_driver_in_turn) {
   EXPECT_EQ(v.who->subject, "from-b");
   EXPECT_EQ(a_driver.asked, 1);
   EXPECT_EQ(ask(*a, "b:ok").who, v.who);
-  EXPECT_FALSE(waited_) << "remembered";
+  EXPECT_FALSE(waited_) << "served from the cache";
   EXPECT_EQ(ask(*a, "a:bad").status, RY_UNAUTHENTICATED);
   EXPECT_EQ(ask(*a, "a:throw").status, RY_UNAVAILABLE);
   EXPECT_EQ(ask(*a, "a:empty").status, RY_UNAVAILABLE);

@@ -12,8 +12,8 @@ namespace ry::auth {
 inline std::string base64url_encode(std::string_view bytes) {
   return base64_encode(bytes, base64_alphabet::url, false);
 }
-// nullopt for padding, white space, foreign characters, an impossible length and non-zero left-over
-// bits: every byte string has exactly one accepted spelling. [any]
+// nullopt for padding, white space, foreign characters, an impossible length and non-zero trailing bits: every byte
+// string has exactly one accepted spelling. [any]
 inline std::optional<std::string> base64url_decode(std::string_view text) {
   return base64_decode(text, base64_alphabet::url, base64_padding::none);
 }

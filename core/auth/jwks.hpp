@@ -28,14 +28,14 @@ enum class signature_check { valid, invalid, unknown_key };
 signature_check check_signature(const key_set& keys, const unverified_token& token);
 
 // Reads {"keys":[...]}, keys given as numbers or only as certificates (x5c), or a map of names to PEM certificates.
-// Symmetric keys and keys of other algorithms are skipped, at most 64 are kept. Returns nullptr with a message in `why` if
-// the text is not a key set or has no usable key. [any]
+// Symmetric keys and keys of other algorithms are skipped, at most 64 are kept. Returns nullptr with a message in `why`
+// if the text is not a key set or has no usable key. [any]
 std::shared_ptr<const key_set> parse_jwks(std::string_view text, std::string* why);
 
 struct fetched {
   bool ok() const noexcept { return error.empty(); }
   std::string body;
-  std::string error;  // a sentence without secrets; set: there is no body
+  std::string error;  // a message without secrets; set: there is no body
 };
 // Starts a GET of a key set document (200 expected, at most 1 MiB, with a total deadline) and calls
 // the function exactly once, on any thread, also inside the call.
@@ -50,16 +50,16 @@ class jwks_source : public std::enable_shared_from_this<jwks_source> {
     std::int64_t max_age_us = 600'000'000;
     std::int64_t min_interval_us = 10'000'000;
   };
-  // `changed` runs after each fetch that brought other keys than before, on the fetch's thread.
+  // `changed` runs after each fetch that returned different keys, on the fetch's thread.
   jwks_source(settings s, fetch_fn fetch, std::function<void()> changed);
 
   std::shared_ptr<const key_set> keys() const;
-  // Begins a fetch if the set is missing or old; does not wait for it.
+  // Starts a fetch if the set is missing or old; does not wait for it.
   void freshen(std::int64_t now_us);
 
   enum class wait { queued, fresh, too_many };
-  // `retry` runs once, on any thread, after the current fetch or the one begun here has ended. fresh: no fetch now (rate
-  // limit), and `retry` is dropped. `seen` is the set that did not have the key.
+  // `retry` runs once, on any thread, after the current fetch or the one begun here has ended. fresh: no fetch now
+  // (rate limit), and `retry` is dropped. `seen` is the set that did not have the key.
   wait refetch(std::int64_t now_us, const std::shared_ptr<const key_set>& seen, std::function<void()> retry);
 
  private:

@@ -1,5 +1,5 @@
-// JSON Web Tokens in compact form: parsing, signatures, claims. No state, no I/O; every
-// function is [any]. Refusals carry a literal for the log.
+// JSON Web Tokens in compact form: parsing, signatures, claims. No state, no I/O; every function is [any]. Rejections
+// carry a string literal for the log.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -37,7 +37,7 @@ bool verify(const verification_key& key, const unverified_token& token);
 // Signs claims with HS256. `typ` is written to the header.
 std::string sign_hs256(std::string_view secret, std::string_view typ, const boost::json::object& claims);
 
-// What the claims of a token must fulfil, and how they are read.
+// The requirements for the claims of a token, and how they are read.
 struct claim_rules {
   std::string issuer;  // empty: any
   std::vector<std::string> audiences;  // empty: any; else one of them must be named

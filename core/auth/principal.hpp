@@ -26,7 +26,7 @@ struct principal {
   std::string claims_json = "{}";
   std::int64_t expires_unix_us = 0;  // 0 = never
   std::int64_t issued_unix_us = 0;  // the claim "iat"; 0 = not known
-  // The claim "sid" of this deployment's own tokens and of contributed principals; refuse_session() ends it.
+  // The claim "sid" of this deployment's own tokens and of contributed principals; revoke_session() revokes it.
   std::string session;
 
   // Borrows this object.

@@ -1,4 +1,4 @@
-// Log lines about refused tokens: the reason and the unverified claims, but never the token. Rate-limited, because any
+// Log lines about rejected tokens: the reason and the unverified claims, but never the token. Rate-limited, because any
 // client can send tokens.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace ry::auth {
 
 class rejection_log {
  public:
-  // The expected values; empty ones are left out of the line.
+  // The expected values; empty ones are omitted from the line.
   struct expectation {
     std::string issuer_settings;  // "auth.jwt", "auth.issuers.NAME"
     std::string issuer;

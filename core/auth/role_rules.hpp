@@ -11,7 +11,7 @@
 namespace ry::auth {
 
 struct role_rules {
-  // Paths of claims, members separated by dots. A member whose name has dots itself is found, too
+  // Paths of claims, members separated by dots. A member whose name contains dots is also found
   // ("https://example.org/roles", "resource_access.my.client.roles").
   std::vector<std::string> claims{"role", "roles", "app_metadata.role"};
   // Values that mean the role.
@@ -19,8 +19,8 @@ struct role_rules {
   std::vector<std::string> super_admin{"super_admin"};
 };
 
-// The highest role that a claim names. A claim names roles as a string, a list of strings, the members of an object that
-// hold objects (Zitadel), or `true`, which counts as the value "true" (custom claims of Firebase).
+// The highest role that a claim names. A claim names roles as a string, a list of strings, the members of an object
+// that hold objects (Zitadel), or `true`, which counts as the value "true" (custom claims of Firebase).
 role role_of(const boost::json::object& claims, const role_rules& rules);
 
 // Whether users can edit the claim themselves at their identity provider, so that it must not grant a role.

@@ -1,4 +1,4 @@
-// Key pairs for the tests of this room.
+// Key pairs for the tests of core/auth.
 #pragma once
 
 #include <openssl/bn.h>
@@ -36,7 +36,7 @@ class rsa_key {
     keys.push_back(jwk(kid));
     return boost::json::serialize(boost::json::object{{"keys", std::move(keys)}});
   }
-  // A compact token; an empty kid is left out.
+  // A compact token; an empty kid is omitted.
   std::string sign(const std::string& kid, const std::string& payload) const {
     boost::json::object header{{"alg", "RS256"}};
     if (!kid.empty()) header["kid"] = kid;

@@ -1,6 +1,6 @@
-// The path that a query token is bound to, compared by meaning: percent-escapes are decoded within
-// each segment, and a segment that is a UUID is the same in upper and lower case. "%2F" is part of a
-// segment, never its end. Thread: any.
+// The path that a query token is bound to, compared after normalisation: percent-escapes are decoded within each
+// segment, and a segment that is a UUID is the same in upper and lower case. "%2F" is part of a segment and does not
+// separate segments. Thread: any.
 #pragma once
 
 #include <string_view>

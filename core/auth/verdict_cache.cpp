@@ -71,8 +71,8 @@ void verdict_cache::add(shard& s, const name& n, entry e) {
 
 template <class Drop>
 void verdict_cache::drop_if(Drop drop) {
-  // First the epoch, then the shards one by one: an insert that read the old epoch has either
-  // happened before its shard is swept or sees the new one under the shard's lock.
+  // Increment the epoch before sweeping the shards: an insert that read the old epoch either happens before its shard
+  // is swept, or sees the new epoch under the shard's lock.
   epoch_.fetch_add(1, std::memory_order_acq_rel);
   for (auto& s : shards_) {
     std::lock_guard lock(s.mutex);

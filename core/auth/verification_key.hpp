@@ -32,8 +32,8 @@ std::optional<algorithm> algorithm_by_name(std::string_view name) noexcept;
 // True for the algorithms of shared secrets.
 bool is_hmac(algorithm a) noexcept;
 
-// A shared secret or a public key. A key verifies only the algorithms of its own kind, and only one of them if its
-// owner names it.
+// A shared secret or a public key. A key verifies only the algorithms of its own kind, and only one of them if it was
+// restricted to it.
 class verification_key {
  public:
   static verification_key from_secret(std::string_view secret);
@@ -43,7 +43,8 @@ class verification_key {
   static std::optional<verification_key> from_ec(std::string_view curve, std::string_view x, std::string_view y);
   // `curve` is "Ed25519" or "Ed448".
   static std::optional<verification_key> from_edwards(std::string_view curve, std::string_view x);
-  // The public key of a certificate. Its validity is not checked, because trust comes from the key set that contains it.
+  // The public key of a certificate. Its validity is not checked, because trust comes from the key set that contains
+  // it.
   static std::optional<verification_key> from_certificate_der(std::string_view der);
   static std::optional<verification_key> from_certificate_pem(std::string_view pem);
 

@@ -55,7 +55,7 @@ std::string first_line(const std::string& text) {
 std::string tail(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   if (text.size() > tail_max) {
-    // Cut at the beginning of a line or, within one long line, of a word.
+    // Truncated at the start of a line or, within one long line, of a word.
     const auto cut = text.size() - tail_max;
     auto at = text.find('\n', cut - 1);
     if (at == std::string::npos) at = text.find(' ', cut - 1);
@@ -69,7 +69,7 @@ std::string tail_of(const fs::path& log) {
   std::ifstream in(log, std::ios::binary | std::ios::ate);
   if (!in) return {};
   const auto size = static_cast<std::streamoff>(in.tellg());
-  // Read more than tail_max, so that tail() still knows where to cut after it has removed trailing empty lines.
+  // Read more than tail_max, so that tail() still finds a line boundary after it has removed trailing empty lines.
   in.seekg(std::max<std::streamoff>(0, size - 2 * static_cast<std::streamoff>(tail_max)));
   return tail({std::istreambuf_iterator<char>(in), {}});
 }

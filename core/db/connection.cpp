@@ -391,7 +391,7 @@ void connection::fail_unread(std::span<unit*> units, std::size_t from, const fai
 }
 
 void connection::read(std::span<unit*> units, commands& log) {
-  std::size_t at = 0;  // the unit that the next answers belong to
+  std::size_t at = 0;  // the unit that the next results belong to
   const auto lost = [&](const failure& why) {
     fail_unread(units, at, why);
     close();
@@ -477,7 +477,7 @@ void connection::run(std::span<unit*> units) {
   log.reserve(4 * units.size());
   try {
     for (auto* u : units)
-      if (!send(*u, log)) break;  // read() takes the answers to what was sent and detects the broken connection
+      if (!send(*u, log)) break;  // read() reads the pending results and detects the broken connection
     cancel_when_asked(*units.front());
     read(units, log);
   } catch (const std::exception& e) {

@@ -135,7 +135,7 @@ class connection {
     std::string trace;  // trace of the jobs it creates, see observe::kept_text(); may be empty
     const std::atomic<bool>* cancelled = nullptr;  // set when its caller cancels it
   };
-  // Sends all units in one write and reads all answers. Never throws failure.
+  // Sends all units in one write and reads all results. Never throws failure.
   void run(std::span<unit*> units);
   // run() for one unit, repeated where that is safe: after serialization failures, stale plans, and lost connections
   // if the unit is read-only or was certainly not committed. retry_failed() continues after a first attempt with
@@ -154,8 +154,8 @@ class connection {
   bool behind_pooler() const noexcept { return behind_pooler_; }
   pg_conn* native() noexcept { return pg_; }
   // Asks the server to cancel the running statement if it belongs to the unit with this tag (nullptr: any unit). From
-  // any thread. Blocks for at most `cancel_limit`, then severs the connection: a server that accepts no cancel
-  // request does not answer anything else either.
+  // any thread. Blocks for at most `cancel_limit`, then severs the connection: a server that accepts no cancel request
+  // does not respond to anything else either.
   void cancel_if(const void* tag) noexcept;
   static constexpr std::chrono::milliseconds cancel_limit{2'000};
 
@@ -167,7 +167,7 @@ class connection {
     std::string server;  // conninfo of the connected server only; empty: not connected
   };
   activity now_doing() const;
-  // Shuts down the socket: work that waits for an answer fails with a lost connection. From any thread; does not
+  // Shuts down the socket: work that waits for a result fails with a lost connection. From any thread; does not
   // block.
   void sever() noexcept;
 
@@ -232,7 +232,7 @@ class connection {
   bool busy_ = false;
   std::atomic<std::int64_t> cancelled_at_ms_{0};
 
-  mutable std::mutex socket_mutex_;  // guards socket_, doing_, server_ and left_
+  mutable std::mutex socket_mutex_;  // guards socket_, doing_, server_ and severed_
   server_name server_;  // of the latest session
   std::optional<server_name> severed_;  // the server last severed; the others are tried first
   int socket_ = -1;

@@ -44,8 +44,8 @@ class database {
   const connect_settings& connect() const noexcept;
   pool_stats stats() const;  // [any]
 
-  // Wake-ups have no payload. `fn` runs on an internal thread (post from it, do not block) after a wake-up from
-  // any node, every `poll`, and whenever wake-ups may have been lost. Returns an id for unlisten(). After unlisten() has
+  // Wake-ups have no payload. `fn` runs on an internal thread (it must post and not block) after a wake-up from any
+  // node, every `poll`, and whenever wake-ups may have been lost. Returns an id for unlisten(). After unlisten() has
   // returned, no call of fn starts; do not call unlisten() from fn. Throws failure for a channel name over 63 bytes.
   // [any]
   std::uint64_t listen(std::string_view channel, std::function<void()> fn,

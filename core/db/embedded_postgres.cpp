@@ -173,9 +173,9 @@ class embedded_postgres::impl {
   }
 
   // After a crash of our process, its PostgreSQL server may still run or be shutting down, and its children may
-  // outlive it briefly. The data directory is exclusively ours (core/app/boot/data_dir_lock.hpp), so a lock file that names
-  // another process is stale: its process id was reused or belongs to a zombie. PostgreSQL would refuse to start with
-  // such a file.
+  // outlive it briefly. The data directory is exclusively ours (core/app/boot/data_dir_lock.hpp), so a lock file that
+  // names another process is stale: its process id was reused or belongs to a zombie. PostgreSQL would refuse to start
+  // with such a file.
   void end_leftover() {
     const auto lock_file = cluster_ / "postmaster.pid";
     const auto lock = first_bytes(lock_file, 32, "Remove it and start the server again.", "db.embedded");

@@ -8,8 +8,8 @@
 
 namespace ry::db {
 
-// "accounts.balance" -> "(account uuid) returns bigint", of all functions in the schemas of modules. Of overloaded functions
-// there is an entry for each. Throws failure if the database is unreachable.
+// "accounts.balance" -> "(account uuid) returns bigint", for all functions in the schemas of modules. Each overload has
+// an entry. Throws failure if the database is unreachable.
 std::multimap<std::string, std::string> function_signatures(const connect_settings& connect);
 
 }  // namespace ry::db

@@ -107,7 +107,7 @@ void migrator::check_server() {
 }
 
 void migrator::lock(migration_observer* observer) {
-  // Polls instead of blocking in the server: a waiting statement holds a snapshot, and CREATE INDEX CONCURRENTLY
+  // Polls instead of blocking in the server: a waiting statement keeps a snapshot, and CREATE INDEX CONCURRENTLY
   // waits for that snapshot.
   const auto end = std::chrono::steady_clock::now() + lock_wait_;
   bool logged = false;

@@ -24,7 +24,7 @@ struct migration_step {
 
 struct migration_problem {
   std::string module;
-  std::string message;  // one sentence for the operator
+  std::string message;  // for the operator
 };
 
 struct migration_report {
@@ -53,7 +53,7 @@ class migrator {
 
   struct found_migration {
     std::string id;  // empty: not found
-    std::string problem;  // then the reason, as a sentence
+    std::string problem;  // then the reason, for the operator
   };
   // Finds the applied migration of a module by id or number ("0002", "2").
   found_migration find(std::string_view module, std::string_view number);

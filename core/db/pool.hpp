@@ -29,7 +29,7 @@ struct task : std::enable_shared_from_this<task> {
   virtual void run(connection& c) noexcept = 0;
   // If not nullptr, the task consists of this unit and may be sent together with others; done() follows.
   virtual connection::unit* unit() noexcept { return nullptr; }
-  // Called just before the unit is sent. Returns false if the unit is no longer wanted and must not run; done() still
+  // Called just before the unit is sent. Returns false if the unit was cancelled and must not run; done() still
   // follows.
   virtual bool begin() noexcept { return true; }
   virtual void done() noexcept {}

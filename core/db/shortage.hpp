@@ -27,7 +27,7 @@ class shortage_record {
       logged_ = now;
       observe::log(observe::level::error, "db", "the database refuses work", {{"reason", f.what()}});
     } catch (...) {
-      // Failing to log must not hide the failure itself, which the caller gets.
+      // A failure to log must not hide the original failure, which the caller gets.
     }
   }
   // True if that happened within the last minute.

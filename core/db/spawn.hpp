@@ -50,8 +50,8 @@ std::vector<pid_t> servers_of(const std::filesystem::path& cluster, pid_t suspec
 // Whether that user could enter the directory.
 bool can_enter(const std::filesystem::path& dir, const std::optional<run_as>& user);
 
-// Users that PostgreSQL may run as when the server runs as root, in order of preference: a user for this purpose only, and
-// the user that the package creates for the server.
+// Users that PostgreSQL may run as when the server runs as root, in order of preference: a user for this purpose only,
+// and the user that the package creates for the server.
 inline const std::vector<std::string> postgres_users{"runyard-pg", "runyard"};
 
 // Shared users of the system that earlier versions used. Their clusters are handed to one of postgres_users.

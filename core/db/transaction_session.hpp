@@ -1,5 +1,5 @@
-// An interactive transaction (a transaction session): it spans several calls of a module and pins one worker until it
-// ends. Internal to core/db.
+// An interactive transaction: it spans several calls of a module and occupies one worker until it ends. Internal to
+// core/db.
 #pragma once
 
 #include <ry/if/db.h>

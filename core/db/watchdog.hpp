@@ -15,8 +15,8 @@ namespace ry::db {
 
 class watchdog {
  public:
-  // The connections must outlive the watchdog, or stop() must be called first. `answers`: asks the server over open
-  // connections; returns false if it does not answer within ping_limit.
+  // The connections must outlive the watchdog, or stop() must be called first. `answers`: queries the server over open
+  // connections; returns false if it does not respond within ping_limit.
   watchdog(const connect_settings& s, std::vector<connection*> watched, std::function<bool()> answers);
   ~watchdog();  // stop()
   watchdog(const watchdog&) = delete;

@@ -1,4 +1,4 @@
-// Monitors long-running transactions (the xmin xmin_horizon_monitor): while one is open, vacuum keeps every row version that it
+// Monitors long-running transactions (the xmin horizon): while one is open, vacuum keeps every row version that it
 // might still see, and frequently updated tables (jobs, runs) bloat. Logs each such transaction once.
 #pragma once
 

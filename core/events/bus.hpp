@@ -3,8 +3,8 @@
 //
 // Once a second each node whose bus is up sends a heartbeat over the bus and broadcasts through the database which
 // heartbeats it receives. The bus alone is used only while all other nodes have recently confirmed this node's
-// heartbeats; otherwise wake-ups also go through the database. A wrong decision can therefore duplicate a wake-up, but not
-// lose one.
+// heartbeats; otherwise wake-ups also go through the database. A wrong decision can therefore duplicate a wake-up, but
+// not lose one.
 #pragma once
 
 #include <ry/ext/event_bus.h>

@@ -310,7 +310,7 @@ void hub::wake_all() {
 // ---- other nodes ---------------------------------------------------------------------------------
 
 void hub::notify_nodes(std::string_view topic, std::uint64_t cursor) {
-  // A new node becomes visible with the next heartbeat; until then its readers poll.
+  // A new node becomes visible with the next heartbeat; until then its subscribers poll.
   if (stopped_.load() || !rt_.jobs || rt_.jobs->other_nodes() == 0) return;
   bool arm;
   {

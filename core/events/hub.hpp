@@ -1,9 +1,9 @@
 // Domain events and live topics of one node.
 //
-// The publisher's transaction turns each domain event into jobs (core/schema/migrations/0002_events.sql); this class registers
-// the consumers and runs those jobs. It fans live topics out in memory: one message per loop crosses threads,
-// regardless of the number of subscribers. Other nodes receive the bytes over the event bus (bus.hpp) if there is
-// one, otherwise merged wake-ups through the database.
+// The publisher's transaction turns each domain event into jobs (core/schema/migrations/0002_events.sql); this class
+// registers the consumers and runs those jobs. It fans live topics out in memory: one message per loop crosses threads,
+// regardless of the number of subscribers. Other nodes receive the bytes over the event bus (bus.hpp) if there is one,
+// otherwise merged wake-ups through the database.
 #pragma once
 
 #include <ry/if/events.h>
@@ -56,13 +56,13 @@ class hub {
   hub& operator=(const hub&) = delete;
 
   // Registers consumers in the database and as job kinds. Call it after the migrations and before the queue starts,
-  // or for a module that is hot-swapped in. Blocks. Returns an empty string, or the error as one sentence.
+  // or for a module that is hot-swapped in. Blocks. Returns an empty string, or an error message.
   std::string add_consumers(const std::vector<module::consumer>& consumers);
   // For a module that is removed. Later events wait as jobs until a node consumes them again.
   void remove_consumers(const std::vector<module::consumer>& consumers);
-  // Starts to listen to other nodes. Call it once the database is up.
+  // Starts receiving wake-ups and messages from other nodes. Call it once the database is up.
   void start();
-  // Stops sending and receiving wake-ups. The owners end their subscriptions.
+  // Stops sending and receiving wake-ups. Subscriptions remain; their owners must end them.
   void stop();
 
   // See ry.events/1.
@@ -81,10 +81,11 @@ class hub {
   };
   // Inbox and subscribers of one loop; only that loop accesses `topics`.
   struct loop_inbox {
-    std::mutex mutex;  // guards the next four
+    std::mutex mutex;  // guards inbox, remote_messages, remote_bytes and lagging
     std::vector<message> inbox;
     std::size_t remote_messages = 0, remote_bytes = 0;  // in the inbox, from other nodes
-    std::unordered_map<std::string, std::uint64_t> lagging;  // messages over the limits, reduced to wake-ups
+    std::unordered_map<std::string, std::uint64_t>
+        lagging;  // topics whose messages exceeded the limits; they get a wake-up
     std::unordered_map<std::string, std::vector<std::shared_ptr<ry_subscription>>> topics;
   };
   // The number of subscriptions per topic and loop, so that a publisher wakes only loops with subscribers.
@@ -98,7 +99,7 @@ class hub {
   void deliver(std::string_view topic, std::uint64_t cursor, std::string_view bytes, origin where);
   void call(const std::shared_ptr<ry_subscription>& s, std::string_view topic, std::uint64_t cursor,
             const exec::buffer_ref& buffer);
-  // Notifies every local subscription to read its log again.
+  // Wakes every local subscription so that it reads its log again.
   void wake_all();
   void drain(std::size_t loop);
   void forget(const std::shared_ptr<ry_subscription>& s);

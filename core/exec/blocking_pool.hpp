@@ -20,7 +20,7 @@ class blocking_pool {
   explicit blocking_pool(std::size_t threads = 0, std::size_t max_queued = 10'000);
   ~blocking_pool();  // stop_and_join
 
-  // Runs `work` on one of the threads; it must not throw. Unless this returns `yes`, the pool never runs `work`.
+  // Runs `work` on one of the threads. `work` must not throw. Unless this returns `yes`, the pool never runs it.
   submit_result submit(std::function<void()> work);
   std::size_t queued() const;
   // Rejects new work, runs the queued work and joins the threads. Must not be called from one of them.

@@ -45,8 +45,8 @@ void read_version_2(const fs::path& group, group_limits& out) {
   tighten_memory(out.memory_bytes, number_in(group / "memory.max"));
 }
 
-// Calls `into` for each group from `path` up to the root of the hierarchy. A container may see the host's group
-// names, but has only its own group, mounted as that root.
+// Calls `into` for each cgroup from `path` up to the root of the hierarchy. A container may see the host's cgroup
+// paths, but has only its own cgroup, mounted as that root.
 template <class F>
 void upwards(const fs::path& hierarchy, std::string path, F into) {
   for (;;) {

@@ -1,5 +1,5 @@
-// The share of the machine that this process may use: the cores of its CPU affinity and the CPU and memory limits of
-// its control groups (containers, systemd's CPUQuota= and MemoryMax=).
+// The resources that this process may use: the cores of its CPU affinity, and the CPU and memory limits of its cgroups
+// (containers, systemd's CPUQuota= and MemoryMax=).
 //
 // Threads: any. Errors: a file that cannot be read or parsed sets no limit. Reference: cgroups(7), version 1 and 2.
 #pragma once
@@ -15,14 +15,14 @@ struct group_limits {
   std::optional<std::uint64_t> memory_bytes;
 };
 
-// The tightest limits of this process's groups and their ancestors. `root`: root of the file system.
+// The lowest limits of this process's cgroups and their ancestors. `root`: root of the file system.
 group_limits cgroup_limits(const std::filesystem::path& root = "/");
 
 // Cores available to the calling thread, at least one. A fractional quota is rounded up: more loops than that would
 // preempt each other, fewer would leave CPU time unused.
 std::size_t usable_cores();
 
-// The machine's memory, or the limit of the control groups if that is lower.
+// The machine's memory, or the limit of the cgroups if that is lower.
 std::uint64_t usable_memory_bytes();
 
 }  // namespace ry::exec

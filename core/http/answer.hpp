@@ -22,7 +22,7 @@ inline void append_header(std::string& out, std::string_view name, std::string_v
 // "Sun, 06 Nov 1994 08:49:37 GMT"
 std::string http_date(std::int64_t unix_seconds);
 
-// Appends the headers of a module as lines. False: a name is not a token, or a value has a control character. The
+// Appends the headers of a module as lines. False: a name is not a token, or a value contains a control character. The
 // host sets Content-Length, Connection, Transfer-Encoding, Keep-Alive, Date and X-Request-Id itself, so they are
 // skipped; *content_length, when given, receives the value of Content-Length.
 bool append_module_headers(std::string& out, const ry_header* headers, std::size_t n,

@@ -202,7 +202,7 @@ TEST_F(forms, invalid_forms_are_rejected) {
                      .ask("POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: "
                           "multipart/form-data\r\nContent-Length: 1\r\n\r\na")
                      .status);
-  // The client still sends a body that is far too large: it receives the answer.
+  // The client receives the response while it still sends a body that is far too large.
   client c(*w);
   c.send(head("/form", 50'000'000) + part("files", std::string(2000, 'x'), true));
   EXPECT_EQ(413, c.read().status);

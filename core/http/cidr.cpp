@@ -42,8 +42,8 @@ std::optional<parsed> parse(std::string_view text) {
   return p;
 }
 
-// One address of X-Forwarded-For in canonical form. Rejects IPv6 zones, which may hold any bytes and are valid only on
-// their own host, and zero bytes, where inet_pton would stop.
+// One address of X-Forwarded-For in canonical form. Rejects IPv6 zones, which may contain any bytes and are valid only
+// on their own host, and zero bytes, where inet_pton would stop.
 std::optional<std::string> forwarded(std::string_view text) {
   if (text.find_first_not_of("0123456789abcdefABCDEF.:") != std::string_view::npos) return std::nullopt;
   const auto a = address_of(text);

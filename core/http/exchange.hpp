@@ -59,7 +59,7 @@ struct form_state {
   bool writing = false;  // a blocking thread is writing a batch
   bool ended = false;  // the body is complete
   bool notified = false;  // fn was called
-  bool left = false;  // the request is over; the current batch is the last
+  bool left = false;  // the request has ended; the current batch is the last
   quota_hold held;  // charges its received bytes
 };
 

@@ -14,7 +14,7 @@
 
 namespace ry::http::serving {
 
-// Why the server refuses a request before it calls a handler. The connection closes after the answer.
+// Why the server rejects a request before it calls a handler. The connection closes after the answer.
 struct refusal {
   std::uint32_t status = 0;  // 0 = not refused
   const char* detail = "";
@@ -64,7 +64,7 @@ class message_parser final : public boost::beast::http::basic_parser<true> {
   std::size_t decode(std::string_view data, std::string& out, std::uint64_t limit);
   const refusal& refused() const noexcept { return refused_; }
   std::uint64_t body_bytes() const noexcept { return body_bytes_; }
-  // The head and the whole body have been read.
+  // The head and the complete body have been read.
   bool body_done() const noexcept { return body_done_; }
 
  private:
@@ -92,8 +92,8 @@ class message_parser final : public boost::beast::http::basic_parser<true> {
   refusal refused_;
 };
 
-// Method and path of a refused head for the log, as far as they have arrived; views into `head`. Leaves out the query,
-// which may hold a token, and any target with a user name; truncates long paths.
+// Method and path of a refused head for the log, as far as they have arrived; views into `head`. Omits the query, which
+// may contain a token, and any target with a user name; truncates long paths.
 struct request_line {
   std::string_view method, path;
 };

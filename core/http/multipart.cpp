@@ -150,7 +150,7 @@ multipart_parser::state multipart_parser::step() {
         phase_ = phase::delimiter;
         return state::more;
       }
-      // The tail may hold the start of a delimiter.
+      // The tail may contain the start of a delimiter.
       auto keep = all.size();
       const auto tail = all.size() - at_ >= delimiter_.size() ? all.size() - delimiter_.size() + 1 : at_;
       for (auto cr = all.find('\r', tail); cr != std::string_view::npos; cr = all.find('\r', cr + 1)) {

@@ -26,7 +26,7 @@ using namespace serving;
 
 namespace {
 
-// The number of connections over the limit whose request is read before the 503. Further ones get the 503 at once.
+// The number of connections over the limit whose request is read before the 503. Further ones get the 503 immediately.
 std::int64_t overflow_of(std::int64_t max_connections) {
   return std::clamp<std::int64_t>(max_connections / 8, 8, 128);
 }
@@ -323,7 +323,7 @@ void server::start(listener at) {
   auto acceptor = std::make_unique<impl::acceptor_type>(impl_->workers.front()->loop.ctx.get_executor());
   const auto protocol = at.family() == AF_INET6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4();
   acceptor->assign(protocol, at.take(), ec);
-  // Fails if another process bound the same port at the same time and already listens.
+  // Fails if another process bound the same port concurrently and already listens.
   if (!ec && !at.inherited()) acceptor->listen(4096, ec);
   if (!ec) acceptor->non_blocking(true, ec);
   if (ec) throw std::runtime_error("cannot listen on " + at.name() + ": " + ec.message());

@@ -48,8 +48,8 @@ class server {
   // their owner (see ry_host::outstanding). Throws std::invalid_argument for an invalid or duplicate pattern, and
   // keeps the old table.
   void publish(std::vector<module::route> routes);
-  // Drains the routes of these owners after their removal: their streams get RY_REASON_SHUTDOWN, their requests continue.
-  // When time_is_up() returns true, closes the connections of the remaining ones; returns their number.
+  // Drains the routes of these owners after their removal: their streams get RY_REASON_SHUTDOWN, their requests
+  // continue. When time_is_up() returns true, closes the connections of the remaining ones; returns their number.
   std::size_t end_requests_of(const std::vector<ry_host*>& owners, const std::function<bool()>& time_is_up);
   // Listens on the bound socket.
   void start(listener at);

@@ -1,4 +1,4 @@
-// Tests of requests and answers over real sockets.
+// Tests of requests and responses over real sockets.
 #include <atomic>
 
 #include "core/http/test_fixture.hpp"
@@ -183,7 +183,7 @@ TEST(authentication, times_out) {
   EXPECT_EQ(503, r.status);
   EXPECT_EQ("2", r.header("Retry-After"));
   EXPECT_EQ("nobody", c.get("/open", "Authorization: Bearer slow-good\r\n").body);
-  // When the late verdicts arrive, the connection serves other requests, none of which waits for a verdict.
+  // The late verdicts arrive while the connection handles requests that do not wait for one.
   for (int i = 0; i < 15; ++i) {
     EXPECT_EQ("nobody", c.get("/open").body);
     EXPECT_EQ(401, c.get("/mine").status);
@@ -222,7 +222,7 @@ TEST_F(basic, reports_errors_and_timeouts) {
   r = c.get("/never");
   EXPECT_EQ(504, r.status);
   ASSERT_NE(nullptr, kept.load());
-  // The handle can be ended once more, from any thread; a second end fails.
+  // After the 504 the module may still complete the handle once, from any thread; completing it again fails.
   EXPECT_EQ(RY_OK, reply(kept, 200, "late"));
   EXPECT_EQ(RY_FAILED_PRECONDITION, reply(kept, 200, "later"));
   EXPECT_EQ("hi", c.get("/hello").body);
@@ -364,7 +364,7 @@ TEST_F(basic, answers_cors_requests) {
                      .status);
 }
 
-// A page of another origin reads only the headers named here.
+// A cross-origin page can read only the headers listed in Access-Control-Expose-Headers.
 TEST_F(basic, cors_exposes_the_headers_of_the_host_and_of_the_route) {
   auto s = server_fixture::defaults();
   s.cors.origins = {"https://app.example"};

@@ -50,7 +50,7 @@ struct settings {
   std::chrono::milliseconds body_idle_timeout{20'000};  // between two reads of the body
   std::uint64_t body_min_rate = 512;  // bytes/s, after body_rate_grace
   std::chrono::milliseconds body_rate_grace{15'000};  // also the window of body_min_rate
-  std::chrono::milliseconds body_timeout{0};  // for a whole body; 0: no limit
+  std::chrono::milliseconds body_timeout{0};  // for a complete body; 0: no limit
   std::chrono::milliseconds auth_timeout{10'000};  // for authentication; 503 afterwards
   std::chrono::milliseconds request_timeout{30'000};  // until the answer; a route may set its own
   // The window of read_min_rate. If a client with unsent bytes reads less than that, the server closes the connection.

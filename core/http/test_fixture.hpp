@@ -34,8 +34,8 @@ inline ry_status reply(ry_request* r, std::uint32_t status, std::string_view bod
   return api().respond(r, status, headers.data(), headers.size(), core::bytes(body));
 }
 
-// Authenticator for tests: "good" is a user, "admin" an administrator; "later-good" is answered on another thread, "slow-good"
-// after 500 ms; query tokens are "q-<path>".
+// Authenticator for tests: "good" is a user, "admin" an administrator; "later-good" is answered on another thread,
+// "slow-good" after 500 ms; query tokens are "q-<path>".
 class fake_auth final : public authenticator {
  public:
   std::optional<verdict> authenticate(const credential& c, ry_exec* exec, std::function<void(verdict)> later) override {

@@ -21,7 +21,7 @@ constexpr std::size_t max_spare = 256;
 // Peak number of connections that justifies malloc_trim(), and the delay in ticks after they closed.
 constexpr std::size_t min_crowd = 256;
 constexpr unsigned ticks_until_quiet = 8;
-// A module gets extra time to end a request after its deadline.
+// A module gets extra time to complete a request after its deadline.
 constexpr auto until_never = std::chrono::seconds(10);
 
 void trim(std::string& s) {

@@ -74,15 +74,16 @@ class worker {
   void forget(connection& c);
   void schedule(connection& c);  // calls connection::resume() later
   exchange& take_slot();
-  // Ends the use of a slot. Its word must be `ended` or `authenticating`.
+  // Ends the use of a slot. Its state must be `ended` or `authenticating`.
   void release(exchange& ex);
   void drop_data(exchange& ex);
   // The module ended the request: passes the answer to the connection if it is still open.
   void finish(exchange& ex, std::uint32_t status, std::string_view lines, std::string_view body,
               std::shared_ptr<file_source> file);
-  // Detaches the connection from a request that its module has not ended yet.
+  // Detaches the connection from a request that its module has not completed yet.
   void detach(exchange& ex);
-  // The host has answered this request instead of its module. Logs the module if it does not end the request in time.
+  // The host has answered this request instead of its module. Reports a violation of the module if it does not complete
+  // the request in time.
   void watch_unanswered(exchange& ex);
   // The stream's connection has closed: notifies the module.
   void on_stream_disconnected(exchange& ex, std::int32_t why);
@@ -97,8 +98,8 @@ class worker {
   // streams.
   std::size_t end_requests_of(const std::vector<ry_host*>& owners, close_mode how);
   void close_all();
-  // Closes all objects of the loop's io_context: handlers that never run may keep this object alive until the
-  // io_context is destroyed.
+  // Closes all objects of the loop's io_context now, because handlers that never run may keep this worker alive until
+  // the io_context is destroyed.
   void close();
   std::string new_request_id();
   std::string_view date_line();
@@ -128,7 +129,8 @@ class worker {
   void close_revoked_streams();
   void report_unanswered(clock::time_point now);
 
-  // Slots are never freed. Blocks keep them together; a slot between the buffers of a request would pin their page.
+  // Slots are never freed. The deque allocates them in blocks: a slot among request buffers would keep their page in
+  // use.
   boost::container::deque<exchange, void, boost::container::deque_options<boost::container::block_size<64>>::type>
       slots_;
   std::vector<exchange*> free_;

@@ -14,7 +14,7 @@ class cron {
  public:
   using time = std::chrono::sys_seconds;
 
-  // Returns nullopt and sets `why` to a sentence if the text is invalid.
+  // Returns nullopt and sets `why` to an error message if the text is invalid.
   static std::optional<cron> parse(std::string_view text, std::string& why);
   // The first tick strictly after `t`; nullopt if there is none within eight years (30 February).
   std::optional<time> next(time t) const;

@@ -1,4 +1,4 @@
-// Leases of the queue: heartbeat, takeover of jobs whose node vanished, detection of lost jobs, and queue depths.
+// Leases of the queue: heartbeat, claiming the jobs of vanished nodes, detection of lost jobs, and queue depths.
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -33,8 +33,8 @@ void queue::heartbeat() {
                  silent >= settings_.lease + settings_.hold && last_heartbeat_ok_ != clock::time_point{} && !gave_up_;
              if (lost) gave_up_ = true, stats_.leases_lost += running_.size();
            }
-           // Other nodes may or may not have taken the jobs. If the database is unavailable to all nodes, no node has, and
-           // the work continues when it is back. Until then the fence keeps the data consistent.
+           // Other nodes may or may not have taken the jobs. If the database is unavailable to all nodes, no node has,
+           // and the work continues when it is back. Until then the fence keeps the data consistent.
            if (lost) cancel_all(RY_REASON_LEASE_LOST);
          });
 }

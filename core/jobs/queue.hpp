@@ -1,5 +1,5 @@
 // The durable job queue of one node. It claims jobs in batches (SKIP LOCKED), runs them on the loops under the node's
-// lease, writes their outcomes in batches, takes over jobs of nodes that vanished, and turns cron ticks into jobs.
+// lease, writes their outcomes in batches, claims the jobs of vanished nodes, and turns cron ticks into jobs.
 // Tables: core/schema/migrations/0001_jobs.sql.
 #pragma once
 
@@ -127,14 +127,14 @@ class queue {
 
   // Waits for the running jobs of these owners and cancels them with RY_REASON_SHUTDOWN from `ask_at` on. Their kinds
   // must already be removed or belong to other owners. Returns true when none runs any more, false if time_is_up()
-  // comes first. Blocks; not from a loop.
+  // returns true first. Blocks; not from a loop.
   bool part_with(const std::vector<ry_host*>& owners, std::chrono::steady_clock::time_point ask_at,
                  const std::function<bool()>& time_is_up);
 
   // Registers the node and starts to claim jobs. The database must be migrated.
   void start();
-  // Stops claiming, cancels all running jobs with RY_REASON_SHUTDOWN, waits until they have finished or the deadline has
-  // passed, writes the pending outcomes and releases the leases. Blocks; not from a loop.
+  // Stops claiming, cancels all running jobs with RY_REASON_SHUTDOWN, waits until they have finished or the deadline
+  // has passed, writes the pending outcomes and releases the leases. Blocks; not from a loop.
   void stop(std::chrono::steady_clock::time_point deadline);
 
   // See ry.jobs/1.

@@ -23,7 +23,7 @@ TEST(bucket_table, allows_the_burst_and_then_the_rate) {
   EXPECT_EQ(refused.retry_after_us, second);
   EXPECT_EQ(refused.full_after_us, 3 * second);
   EXPECT_TRUE(t.take("b", one_a_second, 0).allowed) << "another key";
-  // A refusal costs nothing: the request passes exactly when retry_after_us said.
+  // A rejected request costs nothing: the next one is allowed exactly after retry_after_us.
   EXPECT_FALSE(t.take("a", one_a_second, second - 1).allowed);
   EXPECT_TRUE(t.take("a", one_a_second, second).allowed);
   EXPECT_FALSE(t.take("a", one_a_second, second).allowed);
@@ -57,7 +57,7 @@ TEST(bucket_table, counts_that_could_not_be_reported_are_reported_later) {
   EXPECT_EQ(usage[0].us, 2 * second);
 }
 
-// Does what core.rates_spend does in the database, for the time until which the key is busy.
+// Emulates core.rates_spend, for the time until which the rate of the key is used up.
 void exchange_usage(bucket_table& t, std::int64_t& busy_until, std::int64_t now) {
   for (const auto& s : t.collect(now)) {
     busy_until = std::max(busy_until, now + s.from_us) + s.us;

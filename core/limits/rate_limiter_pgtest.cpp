@@ -47,7 +47,7 @@ TEST(rate_limiter, nodes_share_their_counts) {
   };
   EXPECT_EQ(a.let_through("ann", 4), 4);
   ASSERT_TRUE(reported(4));
-  // The first report tells the other node where ann stands; the second shows that the node has read it.
+  // The first report tells the other node ann's position; the second shows that the node has read it.
   EXPECT_EQ(b.let_through("ann", 1), 1);
   ASSERT_TRUE(reported(5));
   EXPECT_EQ(b.let_through("ann", 1), 1);
@@ -74,7 +74,7 @@ TEST(rate_limiter, keys_of_any_bytes_and_length_are_shared) {
   if (!db::test_database::available()) GTEST_SKIP() << "RY_TEST_DATABASE_URL is not set";
   jobs::test::database d;
   member a(d);
-  std::string random;  // an index takes no more than 2700 bytes that cannot be compressed
+  std::string random;  // an index entry is limited to 2700 incompressible bytes
   std::mt19937 any(1);
   for (int i = 0; i < 20'000; ++i) random += static_cast<char>('!' + any() % 90);
   const std::string odd[] = {"\xff\xfe", std::string("a\0b", 3), "\xed\xa0\x80", random, random + "2"};

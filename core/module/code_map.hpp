@@ -22,7 +22,7 @@ class code_range {
   code_range& operator=(const code_range&) = delete;
 
   // Sets the host of the module that the code belongs to, and the module's name. nullptr: the module has ended but may
-  // still have threads; the name stays. The host must live until it is replaced.
+  // still have threads; the name is kept. The host must live until it is replaced.
   void belongs_to(ry_host* host, std::string_view name = {}) noexcept;
   // The code is never unmapped, so its name stays in the map.
   void stays() noexcept { stays_ = true; }

@@ -1,4 +1,4 @@
-// The crash reporter: writes to standard error which module crashed or ended the process, and in which call.
+// The crash reporter: writes to standard error which module crashed or terminated the process, and in which call.
 #pragma once
 
 #include <string_view>

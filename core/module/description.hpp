@@ -16,10 +16,10 @@ namespace ry::module {
 // Parses the text; nullopt if it is not a JSON object.
 std::optional<boost::json::object> parsed_description(std::string_view json);
 
-// The fault in the structure of one part, as the end of a sentence ("has ..."); empty: none.
+// The fault in the structure of one part, as the end of an error message ("has ..."); empty: none.
 std::string description_fault(std::string_view json);
 
-// The first inconsistency of all parts together, as the end of a sentence: a method and path without a route, a
+// The first inconsistency of all parts together, as the end of an error message: a method and path without a route, a
 // component that neither the parts nor `host_components` ("schemas/host.Error") define, or a duplicate. Empty: none.
 // Requires parts with a valid structure.
 std::string description_problem(const registration& r, const std::set<std::string>& host_components);

@@ -8,7 +8,7 @@
 
 namespace ry::module {
 
-// Throws std::runtime_error with a sentence: missing, unreadable, not a regular file, over 512 MiB.
+// Throws std::runtime_error with a message for the operator: missing, unreadable, not a regular file, over 512 MiB.
 std::string read_image(const std::filesystem::path& file);
 std::string sha256_hex(std::string_view bytes);
 
@@ -16,8 +16,8 @@ std::string sha256_hex(std::string_view bytes);
 // the file changes. Occupies the file's size in memory while it lives. [any]
 class sealed_image {
  public:
-  // Uses a file that is already such a copy (of another process) directly. Throws std::runtime_error with a sentence:
-  // as for read_image(), or out of memory.
+  // Uses a file that is already such a copy (of another process) directly. Throws std::runtime_error with a message for
+  // the operator: as for read_image(), or out of memory.
   explicit sealed_image(const std::filesystem::path& file);
   ~sealed_image();
   sealed_image(const sealed_image&) = delete;

@@ -1,5 +1,5 @@
-// Resolves module dependencies: computes the start order from needs and provides, or sentences that say which need is
-// unmet and which module could provide it. Pure; errors are in the result.
+// Resolves module dependencies: computes the start order from needs and provides, or error messages that name the unmet
+// need and the module that could provide it. Pure; errors are in the result.
 #pragma once
 
 #include <cstddef>

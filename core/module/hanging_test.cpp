@@ -1,4 +1,4 @@
-// Modules that do not return from a lifecycle call: only that module is affected.
+// Tests that a module which does not return from a lifecycle call affects no other module.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Inspects a shared library without running its code. Malicious, truncated or foreign files add a sentence to
-// `problems` and never cause an exception or a crash. Threads: any; blocks on the file.
+// Inspects a shared library without running its code. Malicious, truncated or foreign files add a message to `problems`
+// and never cause an exception or a crash. Threads: any; blocks on the file.
 #pragma once
 
 #include <cstdint>

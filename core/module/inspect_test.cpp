@@ -111,7 +111,7 @@ TEST(elf, damaged_tables_of_needed_versions_are_refused_or_read) {
     if (s.sh_type == SHT_GNU_verneed) table = s;
   }
   ASSERT_TRUE(table);
-  // Corrupt every byte of the table, and use table sizes that cut entries.
+  // Corrupt every byte of the table, and use table sizes that truncate entries.
   for (std::size_t i = 0; i < table->sh_size; ++i)
     for (const int value : {0, 1, 0x10, 0x7f, 0xff}) {
       std::string bad = whole;

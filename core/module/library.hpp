@@ -18,7 +18,7 @@ namespace ry::module {
 class library {
  public:
   // Maps the image with all symbols resolved immediately (RTLD_NOW) and none shared (RTLD_LOCAL). The original file
-  // may change or disappear. Throws std::runtime_error with a sentence.
+  // may change or disappear. Throws std::runtime_error with a message for the operator.
   explicit library(std::shared_ptr<const sealed_image> image);
   // Unmaps the library, unless pin() was called.
   ~library();

@@ -30,12 +30,12 @@ bool valid_module_name(std::string_view name) noexcept;
 // "<word>/<major>": [a-z][a-z0-9_.]* '/' [1-9][0-9]*, at most 100 bytes.
 bool valid_interface_id(std::string_view id) noexcept;
 
-// Throws std::invalid_argument with a sentence that names the invalid member.
+// Throws std::invalid_argument with a message that names the invalid member.
 module_manifest manifest_of_json(std::string_view json);
 // Reads a descriptor whose `magic` and `struct_size` are valid.
 module_manifest manifest_of_descriptor(const ry_module_v1& descriptor);
 
-// The checks below return one sentence that names both sides and the remedy; empty = valid. `origin` is the file, for
+// The checks below return one message that names both sides and the remedy; empty = valid. `origin` is the file, for
 // a module whose name is unknown.
 std::string refuse_descriptor(const ry_module_v1* descriptor, std::string_view origin);
 std::string refuse_manifest(const module_manifest& manifest, std::uint32_t host_minor);

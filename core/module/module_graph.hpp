@@ -1,5 +1,5 @@
 // The module graph, current or after a pending hot swap: the modules found, their dependencies, their states, and
-// which owners know which drivers. Implements the steps of the module lifecycle; module_set orders them.
+// which drivers were announced to which owners. Implements the steps of the module lifecycle; module_set orders them.
 //
 // Threads: one. States, reasons and module instances change under `mutex`, so that other threads can read them under
 // it.
@@ -73,7 +73,7 @@ class module_graph {
   void add_problem(std::size_t i, const std::string& message, report& out, bool follows = false);
   // Drops module i and all modules that need it; ends those already created.
   void drop(std::size_t i, const std::string& message, report& out);
-  // Drops several modules, each with its own reason, in start order.
+  // Drops several modules, each with a reason, in start order.
   using reasons = std::vector<std::pair<std::size_t, std::string>>;
   void drop(reasons out_with, report& out);
 
@@ -106,7 +106,7 @@ class module_graph {
   std::vector<std::size_t> dependents(const std::set<std::size_t>& failed) const;
   std::string needed_of(std::size_t user, const std::set<std::size_t>& failed) const;
   std::string refuse_file(const module_entry& e) const;
-  // Throws std::runtime_error with a sentence.
+  // Throws std::runtime_error with a message for the operator.
   void refuse_shared_symbols(const module_entry& e) const;
   void drop_failed_start(std::size_t i, const std::string& message, report& out);
   // Returns false if an owner still uses one of the drivers.

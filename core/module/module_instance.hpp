@@ -25,8 +25,8 @@ using steady_time = std::chrono::steady_clock::time_point;
 // Threads: the thread that changes modules; health() and host() [any].
 class module_instance {
  public:
-  // Loads the library and checks its descriptor against the section's manifest and this host. Throws
-  // std::runtime_error with a sentence.
+  // Loads the library and checks its descriptor against the section's manifest and this host. Throws std::runtime_error
+  // with a message for the operator.
   module_instance(runtime& rt, std::shared_ptr<const sealed_image> image, const module_manifest& section,
                   std::uint32_t host_minor);
   ~module_instance();
@@ -45,7 +45,7 @@ class module_instance {
     std::string key, message;
   };
   std::vector<setting_fault> check_settings();
-  // Returns a sentence, or an empty string on success.
+  // Returns an error message, or an empty string on success.
   std::string start();
   // Asks the module to stop and waits. Returns false if it has not stopped at the deadline.
   bool stop(steady_time deadline);

@@ -31,7 +31,7 @@ struct module_set::impl {
     for (;;) {
       const auto refused = now.validation_errors();
       if (refused.empty()) return;
-      // Handle only the first: dropping it may resolve the conflicts of the others.
+      // Handle only the first conflict: dropping its module may resolve the others.
       const std::size_t node = refused.front().node;
       now.drop(node, refused.front().message, out);
       for (std::size_t k = 1; k < refused.size(); ++k)

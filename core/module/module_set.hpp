@@ -11,7 +11,7 @@
 //
 // Lifetime: the runtime, its registry and the loops must outlive the set; loops run until stop() has returned.
 // Threads: one thread for everything except health() and describe() [any]. It waits for module calls no longer than
-// registry::limits and the given deadlines. Errors: sentences in the report; functions throw only std::bad_alloc.
+// registry::limits and the given deadlines. Errors: messages in the report; functions throw only std::bad_alloc.
 #pragma once
 
 #include <chrono>

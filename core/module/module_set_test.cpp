@@ -370,7 +370,7 @@ TEST_F(module_set_test, the_loaded_bytes_are_the_inspected_bytes) {
   std::filesystem::copy_file(fixture("other"), file, std::filesystem::copy_options::overwrite_existing);
   const library code(image);
   EXPECT_EQ(core::sv(code.descriptor()->name), "plain");
-  // A copy of a copy is the same copy, also when another process makes it.
+  // A copy of a copy is the same copy, even if another process makes it.
   EXPECT_EQ(sealed_image(image->path()).sha256(), image->sha256());
   std::ofstream into(image->path(), std::ios::binary | std::ios::in | std::ios::out);
   EXPECT_FALSE(into && into.put('x').flush()) << "it is not sealed";

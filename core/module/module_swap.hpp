@@ -1,4 +1,4 @@
-// One hot swap of modules while the host runs: it creates and starts new instances beside the running ones, switches
+// One hot swap of modules while the host runs: it creates and starts new instances next to the running ones, switches
 // over atomically, and then ends the old instances. A failure before commit() leaves everything unchanged.
 //
 // Threads: one.
@@ -27,7 +27,7 @@ class module_swap {
   module_swap(const module_swap&) = delete;
   module_swap& operator=(const module_swap&) = delete;
 
-  // Creates the new instances beside the old ones: load, settings, create, validate. Modules that use what a swapped
+  // Creates the new instances next to the old ones: load, settings, create, validate. Modules that use what a swapped
   // module provides get new instances too. If this report or that of start() contains a problem, destroy this object.
   report stage(const swap_request& request);
   // Registrations of the new instances. After stage().

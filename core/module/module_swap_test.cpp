@@ -28,7 +28,7 @@ struct module_swap_test : module_set_test {
   static swap_request to(const std::string& name, const std::string& file, use used = use::enabled) {
     return {{{name, spec(file, on_failure::abort, used)}}, {}};
   }
-  // Stages, starts and commits a swap; returns the error sentences.
+  // Stages, starts and commits a swap; returns the error messages.
   std::string changed(const swap_request& request) {
     swap = set.begin_swap();
     auto text = swap->stage(request).text();

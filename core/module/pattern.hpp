@@ -17,7 +17,7 @@ struct pattern_segment {
 
 class pattern {
  public:
-  // Throws std::invalid_argument with a sentence that names the fault.
+  // Throws std::invalid_argument with a message that names the fault.
   explicit pattern(std::string_view text);
 
   const std::string& text() const noexcept { return text_; }

@@ -22,7 +22,7 @@ constexpr std::size_t max_descriptions = 100;
 constexpr std::uint32_t route_flags =
     RY_ROUTE_PUBLIC | RY_ROUTE_ADMIN | RY_ROUTE_STREAM_BODY | RY_ROUTE_QUERY_TOKEN | RY_ROUTE_LONG | RY_ROUTE_NO_PREFIX;
 
-// Thrown to reject a registration; becomes a status for the module and a sentence in the report.
+// Thrown to reject a registration; becomes a status for the module and a message in the report.
 struct refusal {
   ry_status status;
   std::string message;
@@ -251,7 +251,7 @@ void stage_description(ry_registrar& r, ry_str openapi_json) {
   r.staged.descriptions.push_back(std::move(json));
 }
 
-// Runs one staging call, turns its refusal into a status, and keeps the sentence for the report.
+// Runs one staging call, turns its rejection into a status, and keeps the message for the report.
 template <class Stage>
 ry_status staged(ry_registrar* r, Stage&& stage) noexcept {
   if (!r) return RY_INVALID_ARGUMENT;

@@ -34,7 +34,7 @@ struct registrar_test : testing::Test {
     manifest.provides = {"runs/1", "llm.provider/1"};
     manifest.needs = {{"agent.tools/1", false, 0}};
   }
-  // Checks the sentence of the refusal and that nothing was staged.
+  // Checks the error message and that nothing was staged.
   void expect_refused(ry_status st, const std::string& sentence, ry_status expected = RY_INVALID_ARGUMENT) {
     EXPECT_EQ(st, expected);
     EXPECT_THAT(r.problem, HasSubstr(sentence));

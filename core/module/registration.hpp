@@ -1,4 +1,4 @@
-// What modules register, as plain data. ry.registrar/1 stages it during create(); it is validated as a whole and then
+// What modules register, as plain data. ry.registrar/1 stages it during create(); it is validated together and then
 // passed to the components that serve it (routes to http, migrations to db, ...).
 #pragma once
 

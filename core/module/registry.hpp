@@ -53,7 +53,8 @@ struct host_point {
 
 class registry {
  public:
-  // An ending module waited in vain for busy loops; the next one does not get the extra time. [lifecycle]
+  // A stopping module has used up the extra time for busy loops without success; the next one does not get it.
+  // [lifecycle]
   bool loops_hang = false;
 
   // Contains ry.core/1, ry.registrar/1, ry.services/1, ry.metrics/1 and ry.trace/1 from the start.

@@ -30,7 +30,7 @@ struct module_spec {
 
 struct problem {
   std::string module;  // its name, or the file's
-  std::string message;  // one sentence
+  std::string message;  // for the operator
   bool fatal = false;  // a required module failed: the host must not serve
   bool follows = false;  // a consequence of another module's problem
 };
@@ -41,7 +41,7 @@ struct report {
   std::string text() const;  // one line per problem
 };
 
-// A module's settings as JSON with defaults filled in, or why they are rejected (one sentence).
+// A module's settings as JSON with defaults filled in, or why they are rejected.
 struct settings_result {
   std::string json = "{}";
   std::string error;
@@ -52,14 +52,14 @@ using settings_fn = std::function<settings_result(const module_manifest& manifes
 struct setting_faults {
   // Returns the report's text for one fault of ry.settings_check/1; `key` is the full name of the setting.
   std::function<std::string(const module_manifest& manifest, std::string_view key, std::string message)> refuse;
-  // Returns where a setting was set, if the sentence begins with its full name ("mail.smtp.url must ..."); empty:
+  // Returns where a setting was set, if the message begins with its full name ("mail.smtp.url must ..."); empty:
   // unknown.
   std::function<std::string(const module_manifest& manifest, std::string_view sentence)> place;
 };
 
-// A preflight: loads and creates a module in a sandboxed process, where a crash or a hang does no harm. Each step
-// waits and returns why the host must not do it, as a sentence without a full stop; empty if the step returned,
-// whether or not the module reported success.
+// A preflight: loads and creates a module in a sandboxed process, where a crash or a hang does no harm. Each step waits
+// and returns why the host must not do it, as a message without a full stop; empty if the step returned, whether or not
+// the module reported success.
 class preflight {
  public:
   virtual ~preflight() = default;
@@ -75,7 +75,8 @@ struct set_options {
   std::uint32_t host_minor = RY_ABI_MINOR;
   settings_fn settings;  // empty: every module gets "{}"
   setting_faults faults;
-  // Why modules must not use this name, as the end of a sentence without a full stop; empty, or not set: they may.
+  // Why modules must not use this name, as the end of an error message without a full stop; empty, or not set: they
+  // may.
   std::function<std::string(std::string_view name)> taken_by;
   // Runs a preflight for modules that may fail: those that are optional or will replace a running instance.
   preflight_fn run_preflight;

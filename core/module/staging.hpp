@@ -18,5 +18,5 @@ struct ry_registrar {
   const ry::module::module_manifest& manifest;
   const std::thread::id thread;
   ry::module::registration staged;
-  std::string problem;  // the first refusal, as a sentence
+  std::string problem;  // the message of the first rejection
 };

@@ -1,4 +1,4 @@
-// Records module starts, so that the next process can recognise a module that ended the previous one.
+// Records module starts, so that the next process can recognise a module that terminated the previous one.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace ry::module {
 class start_guard {
  public:
   virtual ~start_guard() = default;
-  // Why the module with this file must not be started, as a sentence without a full stop; empty: it may.
+  // Why the module with this file must not be started, as a message without a full stop; empty: it may.
   virtual std::string objection(const std::string& module, const std::string& sha256) const = 0;
   // Called before and after start().
   virtual void starting(const std::string& module, const std::string& sha256) = 0;

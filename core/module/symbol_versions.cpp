@@ -245,7 +245,7 @@ version_findings judge_versions(const std::vector<library_versions>& needed, con
   for (const auto& need : needed) {
     internals = internals || contains(need.versions, "GLIBC_PRIVATE");
     std::vector<std::string> missing = missing_of(need, present);
-    // All libraries of glibc are released together, so one sentence covers them.
+    // All libraries of glibc are released together, so one message covers them.
     const auto rest = std::stable_partition(missing.begin(), missing.end(), is_of_glibc);
     glibc_missing.insert(glibc_missing.end(), missing.begin(), rest);
     missing.erase(missing.begin(), rest);

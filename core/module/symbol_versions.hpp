@@ -22,11 +22,11 @@ struct present_versions {
 present_versions versions_of_this_process();
 
 struct version_findings {
-  std::vector<std::string> problems;  // one sentence for each library whose version is too old
+  std::vector<std::string> problems;  // one message for each library whose version is too old
   std::vector<std::string> warnings;
 };
 
-// Pure. A library that is not loaded yet is judged only if it is part of the C library.
+// Pure. A library that is not loaded yet is checked only if it is part of the C library.
 version_findings judge_versions(const std::vector<library_versions>& needed, const present_versions& present);
 
 // The highest version of each family: GLIBCXX_3.4.30 and CXXABI_1.3.13. Omits names without a number.
@@ -34,8 +34,8 @@ std::vector<std::string> highest_versions(const std::vector<std::string>& versio
 // The names without a number, without duplicates: GLIBC_ABI_DT_RELR, GLIBC_PRIVATE.
 std::vector<std::string> versions_without_number(const std::vector<std::string>& versions);
 
-// Turns dlopen()'s message about the file `path` into a sentence without a full stop that names the missing library
-// or version and the remedy. Returns an unknown message without the path.
+// Turns dlopen()'s message about the file `path` into a message without a full stop that names the missing library or
+// version and the remedy. Returns an unknown message without the path.
 std::string explain_loader(std::string_view loader_message, std::string_view path);
 
 }  // namespace ry::module

@@ -1,4 +1,4 @@
-// Helpers for error sentences of core/module. Names come from untrusted files.
+// Helpers for error messages of core/module. Names come from untrusted files.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace ry::module {
 
-// Quotes the text, cut to 100 bytes, without control characters.
+// Quotes the text, truncated to 100 bytes, without control characters.
 inline std::string in_quotes(std::string_view s) {
   std::string out = "\"";
   for (const char c : s.substr(0, 100))

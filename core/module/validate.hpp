@@ -24,9 +24,9 @@ struct host_side {
   std::set<std::string> components;  // of the host's OpenAPI description: "schemas/host.Error"
 };
 
-// Returns sentences about duplicate and ambiguous routes, descriptions of missing routes, drivers that do not fit,
-// services that are too short, and unkept promises of descriptors. Of two conflicting modules the later one is
-// refused.
+// Returns error messages about duplicate and ambiguous routes, descriptions of missing routes, incompatible drivers,
+// service tables that are too short, and services that a descriptor declares but the module does not provide. Of two
+// conflicting modules the later one is rejected.
 std::vector<graph_refusal> validate(const std::vector<staged_module>& modules, const host_side& host);
 
 }  // namespace ry::module

@@ -56,7 +56,7 @@ void append_plain(std::string& out, std::string_view s, std::string_view also_es
   }
 }
 
-// Masks before cutting: a cut could leave the beginning of a secret, which no longer matches.
+// Masks before truncating: truncation could leave the beginning of a secret, which no longer matches.
 std::string mask_secrets(const redactor& secrets, std::string_view s) {
   std::string out = secrets.apply(s);
   if (out.size() > max_log_text) {

@@ -11,7 +11,7 @@
 
 namespace ry::observe {
 
-// Longer messages and values are cut, and the cut is marked.
+// Longer messages and values are truncated and marked.
 inline constexpr std::size_t max_log_text = 16 * 1024;
 
 struct line_field {

@@ -16,7 +16,7 @@ namespace ry::observe {
 // Attributes of the process, e.g. {"service.name", "runyard"}.
 using otlp_resource = std::vector<std::pair<std::string, std::string>>;
 
-// Text values are masked like log lines and cut to max_span_text.
+// Text values are masked like log lines and truncated to max_span_text.
 std::string otlp_request(const otlp_resource& resource, std::string_view version, std::span<const span> spans);
 inline constexpr std::size_t max_span_text = 1024;
 

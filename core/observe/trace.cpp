@@ -11,7 +11,7 @@ std::int64_t steady_ns() noexcept {
       .count();
 }
 
-// Work that directly follows a response belongs to its trace: the rest of a run's release, emails, clean-up.
+// Work that directly follows a response belongs to its trace: the release of a run, e-mails, clean-up.
 constexpr std::int64_t afterglow_ms = 10'000;
 
 thread_local ry::observe::trace_ref t_current;

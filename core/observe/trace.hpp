@@ -77,9 +77,9 @@ inline std::string traceparent_of(const ry_trace& t) {
 std::string kept_text(const trace_ref& t);
 std::pair<std::optional<trace_parent>, std::string_view> parse_kept(std::string_view text) noexcept;
 
-// The trace that this thread works for. Empty if that trace is over.
+// The trace that this thread works for. Empty if that trace has ended.
 trace_ref current_trace() noexcept;
-// Like current_trace(), but also returns a trace that is over, so that callers can restore it.
+// Like current_trace(), but also returns a trace that has ended, so that callers can restore it.
 const trace_ref& trace_of_thread() noexcept;
 void enter_trace(trace_ref t) noexcept;
 

@@ -1,6 +1,6 @@
-// Starts one program in a new session and process group, with pipes, resource limits, a clean environment and no
-// other descriptors, except one that the plan may name. Blocks until the program runs or has failed to start (about
-// 100 microseconds).
+// Starts one program in a new session and process group, with pipes, resource limits, a clean environment and no other
+// descriptors, except one that the plan may specify. Blocks until the program runs or has failed to start (about 100
+// microseconds).
 #pragma once
 
 #include <sys/types.h>
@@ -28,7 +28,7 @@ struct launch_plan {
 struct launched {
   enum class failure { none, resources, not_found, not_executable, directory, other };
   failure failed = failure::none;
-  std::string message;  // the reason of a failure, one sentence
+  std::string message;  // the reason of a failure
   pid_t pid = -1;  // also its process group and session
   unique_fd pidfd;
   unique_fd in, out, err;  // our ends, non-blocking; err is empty when it goes to stdout

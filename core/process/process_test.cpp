@@ -409,7 +409,7 @@ TEST(process, stop_kills_all_children) {
   EXPECT_EQ(w.try_start({"sh"}, r), RY_UNAVAILABLE);
 }
 
-// A host in its own process: act(pipe) sends the test what it needs to know, then the host keeps running.
+// A host in a separate process: act(pipe) reports to the test through the pipe, then the host keeps running.
 struct host {
   pid_t pid = -1;
   int report_pipe = -1;
@@ -482,7 +482,7 @@ TEST(process, the_reaper_kills_its_process_groups_and_nothing_else) {
     g.watch(groups[0]);
     g.watch(groups[1]);
     g.forget(groups[0]);
-    // After its shell is killed it starts another one, which knows the same groups.
+    // After its shell is killed it starts another one, which reads the same groups.
     ::kill(shell, SIGKILL);
     siginfo_t info{};
     ::waitid(P_PID, static_cast<id_t>(shell), &info, WEXITED | WNOWAIT);

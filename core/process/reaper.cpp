@@ -26,8 +26,8 @@ constexpr const char* script =
     "exit 0\n";
 constexpr std::size_t first_lines = 512;
 
-// One group as a fixed-size line: a single store writes it whole, so a crash of the host cannot leave a torn line. A
-// pid has at most seven digits.
+// One group as a fixed-size line: a single store writes it atomically, so a crash of the host cannot leave a torn line.
+// A pid has at most seven digits.
 std::uint64_t line_of(pid_t group) {
   char text[sizeof(std::uint64_t)];
   std::memset(text, ' ', sizeof text);

@@ -12,7 +12,8 @@ struct sql_function {
   std::string signature;  // as PostgreSQL prints it: "(account uuid) returns bigint"
 };
 
-// The functions that a module which provides the service ("accounts/1") must define. Empty: the service has no SQL interface.
+// The functions that a module which provides the service ("accounts/1") must define. Empty: the service has no SQL
+// interface.
 std::vector<sql_function> functions_of_service(std::string_view service);
 
 // The declarations in the text of one file of sdk/sql.

@@ -27,8 +27,8 @@ using steady = std::chrono::steady_clock;
 
 namespace {
 
-// How long a new instance may wait for owners of extension points that cannot hold it beside the old one, and how
-// long an old instance may take to end once it is unused.
+// How long a new instance may wait for owners of extension points that cannot hold it next to the old one, and how long
+// an old instance may take to end once it is unused.
 constexpr auto short_patience = std::chrono::seconds(5);
 
 // The actor in the audit log when no account requested the swap.
@@ -57,7 +57,8 @@ const char* outcome_of(module_operations::action a) {
   }
 }
 
-// One line per problem; if the configuration's faults are the cause, those are used because they are more precise.
+// One line per problem. Faults in the configuration are reported instead if they are the cause, because they are more
+// precise.
 std::string text_of(const module::report& r, const config::config& c) {
   std::string out;
   const auto add = [&](const std::string& line) { out += (out.empty() ? "" : "\n") + line; };
@@ -112,7 +113,7 @@ module_operations::module_operations(module_host& w, host_services& r, api_docum
       database_(std::move(database)),
       drain_(drain),
       record_(w.metrics) {
-  constexpr auto flags = RY_ROUTE_ADMIN | RY_ROUTE_LONG;  // the request takes as long as the ending module needs
+  constexpr auto flags = RY_ROUTE_ADMIN | RY_ROUTE_LONG;  // the request waits until the old module has ended
   r.server.add_host_route(
       {"GET", "/admin/modules", [this](auto&) { return list(); }, http::runs_on::blocking, RY_ROUTE_ADMIN});
   for (const auto what : {action::reload, action::enable, action::disable})
@@ -364,8 +365,8 @@ http::host_answer module_operations::run(action what, const std::string& name) {
   // Requests and streams drain while jobs get time to finish.
   const auto old = swap->leaving();
   const auto time_is_up = [&] { return main_.requested() || steady::now() >= swapped + drain_; };
-  std::thread jobs([&] { services_.jobs.part_with(old, swapped + drain_ / 2, time_is_up); });
-  const auto cut = services_.server.part_with(old, time_is_up);
+  std::thread jobs([&] { services_.jobs.end_requests_of(old, swapped + drain_ / 2, time_is_up); });
+  const auto cut = services_.server.end_requests_of(old, time_is_up);
   jobs.join();
   // A driver stays in use as long as another module holds it.
   const auto ends = swap->end_leaving(std::max(swapped + drain_, steady::now() + short_patience));

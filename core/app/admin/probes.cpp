@@ -15,7 +15,7 @@ namespace {
 json::object entry_of(std::string_view component, std::string_view message) {
   return {{"component", component}, {"room", component}, {"message", message}};  // "room": the old name
 }
-// Time for the database's answer. Load balancers usually wait longer than this for a probe.
+// Maximum time to wait for the database; shorter than the usual probe timeout of load balancers.
 constexpr std::chrono::milliseconds database_limit{2'000};
 }  // namespace
 

@@ -1,5 +1,4 @@
-// The record of module swaps: their metrics for /metrics, and the instances (module instances) that stay in
-// memory.
+// Records module swaps: their metrics, and the replaced module instances that stay in memory.
 //
 // Threads: all members [any]. Lifetime: must not outlive the metrics.
 #pragma once
@@ -20,14 +19,14 @@ class swap_record {
  public:
   explicit swap_record(observe::metrics& metrics) : metrics_(metrics) {}
 
-  // Registers a module of this server, so that its metrics exist from now on, at 0. Swaps of other names count as
-  // "unknown".
+  // Registers a module of this server, so that its metrics of swapped and refused modules start at 0. Swaps of other
+  // names count as "unknown".
   void register_module(const std::string& module);
   // outcome: swapped, enabled, disabled or refused.
   void count(const std::string& module, const char* outcome);
   // Records that an instance has ended; `report` is what operators see.
   void left(const module::module_end& e, const boost::json::object& report);
-  // Adds "left" to the entries of modules that have instances in memory: the most recent of them.
+  // Adds the most recent remaining instances as "left" to the entries of their modules.
   void add_to(boost::json::array& modules) const;
 
  private:

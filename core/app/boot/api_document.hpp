@@ -28,7 +28,7 @@ struct api_parts {
   std::vector<module::module_text> texts;  // including the text of "host"
 };
 
-// The document as JSON text. Malformed parts are left out; the registrar already rejects them.
+// The document as JSON text. Malformed parts are omitted; the registrar already rejects them.
 std::string api_text(const api_parts& parts);
 
 // Names of the form "schemas/host.Error", one for each component of the host's description.

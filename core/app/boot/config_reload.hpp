@@ -23,7 +23,7 @@ class config_reload {
 
   // Reads the configuration again. If it is invalid, the fault is logged and only the log file is reopened.
   struct outcome {
-    std::string certificate, database;  // a word for the log line
+    std::string certificate, database;  // the outcome, for the log line
     bool ok = true;
   };
   outcome run();

@@ -8,8 +8,8 @@ namespace ry::app {
 
 class data_dir_lock {
  public:
-  // Creates and locks the directory. Throws std::runtime_error with a sentence if it cannot be created or written,
-  // or if another server still holds the lock after two seconds.
+  // Creates and locks the directory. Throws std::runtime_error with a message for the operator if it cannot be created
+  // or written, or if another server still holds the lock after two seconds.
   explicit data_dir_lock(const std::filesystem::path& data_dir);
   ~data_dir_lock();  // unlocks
   data_dir_lock(const data_dir_lock&) = delete;

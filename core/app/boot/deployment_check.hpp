@@ -13,7 +13,7 @@ namespace ry::app {
 struct process_circumstances {
   bool is_root = false;
   bool in_container = false;
-  // What would let an attacker who controls the server control the machine.
+  // The privileges that would let an attacker who controls the server control the machine.
   std::vector<std::string> capabilities;  // such as CAP_SYS_ADMIN
   std::vector<std::string> groups;  // such as docker
 };

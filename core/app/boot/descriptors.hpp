@@ -1,4 +1,4 @@
-// The limit of file descriptors, and how many descriptors client connections may use.
+// The file descriptor limit, and how many of the descriptors client connections may use.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace ry::app {
 void raise_descriptor_limit();
 // The current soft limit. [any]
 std::size_t descriptor_limit();
-// `configured`, or fewer connections: a quarter of the descriptors, at most 4096, is reserved for the database,
-// outgoing requests, files and the commands of agents. At least 1. [any]
+// Returns `configured`, reduced so that a quarter of the descriptors (at most 4096) stays free for the database,
+// outgoing requests, files and agent commands; at least 1. [any]
 std::size_t max_client_connections(std::size_t configured, std::size_t descriptors);
 
 }  // namespace ry::app

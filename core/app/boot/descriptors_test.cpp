@@ -9,12 +9,12 @@ namespace ry::app {
 namespace {
 
 TEST(descriptors, some_are_reserved_for_other_uses_than_connections) {
-  EXPECT_EQ(20'000u, connections_within(20'000, 1'048'576));
+  EXPECT_EQ(20'000u, max_client_connections(20'000, 1'048'576));
   EXPECT_EQ(768u, max_client_connections(20'000, 1024));
-  EXPECT_EQ(15'904u, connections_within(20'000, 20'000));
+  EXPECT_EQ(15'904u, max_client_connections(20'000, 20'000));
   EXPECT_EQ(100u, max_client_connections(100, 1024));
   EXPECT_EQ(1u, max_client_connections(20'000, 0));
-  EXPECT_EQ(20'000u, connections_within(20'000, std::numeric_limits<std::size_t>::max()));
+  EXPECT_EQ(20'000u, max_client_connections(20'000, std::numeric_limits<std::size_t>::max()));
 }
 
 TEST(descriptors, the_soft_limit_is_raised_to_the_hard_limit) {

@@ -170,13 +170,13 @@ bool module_host::prepare(report_target target) {
   std::vector<std::pair<std::string, std::string>> drivers;
   for (const auto& m : modules.describe())
     for (const auto& d : m.drivers) drivers.emplace_back(d.point, d.name);
-  // The settings of a module that was left out are unknown.
+  // The settings of a skipped module are unknown.
   if (sound) {
     config_.check_drivers(drivers);
     config_.check_references();
   }
   const bool faultless = report_faults(config_);
-  // A wrong name leaves out a module, and the problems that follow in other modules would hide the cause.
+  // A wrong name causes a module to be skipped, and the resulting problems in other modules would hide the cause.
   if (named_well) report_modules(report, target);
   return faultless && sound;
 }

@@ -67,14 +67,14 @@ exit_code leave(const module_host& w, exit_code code);
 // The additional services of a serving host, created in the order of the members. Destroyed after the modules have
 // ended and before the module_host.
 struct host_services {
-  // Throws std::runtime_error with a sentence. Faults are added to the configuration.
+  // Throws std::runtime_error with a message for the operator. Faults are added to the configuration.
   host_services(module_host& w, config::config& c, const data_dir_lock& place);
   // Shuts down if shutdown() was not called.
   ~host_services();
 
-  // Ends everything in the reverse order of the start, whatever has started: requests, streams and jobs, which have until
-  // `deadline`; the modules, which have at least five seconds more to write their final state; events, traces, outgoing
-  // requests, processes and the database connections. Blocks. Main thread; a second call has no effect.
+  // Ends what has started, in reverse order: requests, streams and jobs, which have until `deadline`; the modules,
+  // which have at least five seconds more to write their final state; events, traces, outgoing requests, processes and
+  // the database connections. Blocks. Main thread; a second call has no effect.
   void shutdown(std::chrono::steady_clock::time_point deadline);
 
   exec::blocking_pool blocking;

@@ -19,7 +19,7 @@ int code_of(int status) {
   return WIFSIGNALED(status) ? killed + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// Reaps every child that ends; returns the exit code once the server has ended.
+// Reaps every child that terminates; returns the exit code once the server has terminated.
 std::optional<int> reap(pid_t server) {
   std::optional<int> ended;
   int status = 0;

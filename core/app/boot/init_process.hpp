@@ -6,9 +6,9 @@
 
 namespace ry::app {
 
-// In process 1: returns in the child, and in the parent once the child has ended, with its exit code (128 plus the
-// signal's number if a signal ended it). The parent forwards its signals to the child. In any other process it does
-// nothing. Must be called before the first thread is started.
+// In process 1: returns in the child, and in the parent once the child has terminated, with its exit code (128 plus the
+// signal's number if a signal terminated it). The parent forwards its signals to the child. In any other process it
+// does nothing. Must be called before the first thread is started.
 std::optional<int> run_below_init();
 
 }  // namespace ry::app

@@ -11,7 +11,7 @@ namespace ry::app {
 
 struct interface_fault {
   std::string module;
-  std::string message;  // one sentence for the operator
+  std::string message;  // for the operator
 };
 
 // One fault for each function of a provided service that is missing or has another signature: modules that call it will

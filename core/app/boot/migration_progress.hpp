@@ -1,6 +1,6 @@
 // Reports long migrations. Every `interval` while migrations run, or while the server waits for another node's
-// migrations, it calls `alive`; the server then asks its service manager for more time. For each `interval` that one
-// migration has been running, it logs the migration and the elapsed time.
+// migrations, it calls `alive`; the server then asks its service manager for more time. A migration that runs longer
+// than `interval` is logged, with the elapsed time, once per `interval`.
 //
 // Threads: the migrating thread calls the observer's members; a thread of this object calls `alive`.
 #pragma once
@@ -21,7 +21,7 @@ class migration_progress final : public db::migration_observer {
  public:
   static constexpr std::chrono::seconds default_interval{5};
 
-  // Both functions may be empty. `alive` receives a sentence about the work in progress.
+  // Both functions may be empty. `alive` receives a message that describes the work in progress.
   explicit migration_progress(std::function<void(const std::string&)> alive = {},
                               std::function<void(const db::migration_step&)> on_applied = {},
                               std::chrono::milliseconds interval = default_interval);

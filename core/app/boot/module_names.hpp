@@ -11,8 +11,8 @@ inline constexpr const char* host_part = "host";
 inline constexpr const char* host_database_schema = "core";
 inline constexpr const char* host_interfaces = "ry";
 
-// Why the name is refused, as the end of a sentence without a full stop ("a table of the host's settings has that
-// name"). Empty if it is allowed.
+// Why the name is rejected, as the end of an error message without a full stop ("a table of the host's settings has
+// that name"). Empty if it is allowed.
 std::string taken_by(std::string_view module_name);
 
 }  // namespace ry::app

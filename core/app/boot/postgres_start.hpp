@@ -15,15 +15,15 @@ namespace ry::app {
 
 class postgres_start {
  public:
-  // Starts the private PostgreSQL at once if there is no database.url.
+  // Starts the private PostgreSQL immediately if there is no database.url.
   postgres_start(const config::config& c, const data_dir_lock& place);
   ~postgres_start();  // stops the private PostgreSQL
   postgres_start(const postgres_start&) = delete;
   postgres_start& operator=(const postgres_start&) = delete;
 
   bool is_private() const noexcept { return own_.has_value(); }
-  // The settings with the URL to use; blocks until a private PostgreSQL is ready. Throws db::failure with a
-  // sentence.
+  // The settings with the URL to use; blocks until a private PostgreSQL is ready. Throws db::failure with a message for
+  // the operator.
   db::settings wait();
   void stop();
 

@@ -45,7 +45,7 @@ void listen(process::unique_fd& from, std::string& out) {
   }
 }
 
-// If the other process is gone, writing must not kill this one with SIGPIPE.
+// If the other process has terminated, writing must not kill this one with SIGPIPE.
 ssize_t write_quietly(int fd, std::string_view bytes) {
   sigset_t pipe, before;
   sigemptyset(&pipe);
@@ -100,7 +100,7 @@ class other_process final : public module::preflight {
  private:
   bool answered(std::string_view line) const { return answers_.find(line) != std::string::npos; }
 
-  // Waits until the process has completed this step or will not.
+  // Waits until the process has completed this step, or has terminated or timed out.
   std::string objection(const step& last) {
     const auto until = steady::now() + time_limit;
     bool running = child_.pid > 0;

@@ -15,7 +15,7 @@ inline constexpr step creating = {"created\n", "in create"};
 inline constexpr step destroying = {"destroyed\n", "in destroy"};
 inline constexpr step unloading = {"unloaded\n", "while it is unloaded"};
 inline constexpr std::array steps = {loading, creating, destroying, unloading};
-// Written instead of the next step: the process ends regularly without continuing.
+// Written instead of the next step: the process exits normally without continuing.
 inline constexpr std::string_view refused = "refused\n";
 
 }  // namespace ry::app

@@ -136,7 +136,7 @@ watchdog_heartbeat::~watchdog_heartbeat() {
 }
 
 bool watchdog_heartbeat::all_loops_responsive() {
-  // Outlives this object if a loop answers too late.
+  // Outlives this object if a loop responds too late.
   struct roll_call {
     std::mutex mutex;
     std::condition_variable changed;

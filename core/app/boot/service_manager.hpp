@@ -2,8 +2,8 @@
 // (LISTEN_FDS), state notifications (NOTIFY_SOCKET) and the watchdog (WATCHDOG_USEC). Without a service manager it
 // does nothing.
 //
-// The protocol is one line of text in a datagram. libsystemd would load its own libraries for that into a process
-// whose modules have theirs.
+// libsystemd is not used: the protocol is a single text datagram, and the library would pull further shared libraries
+// into a process whose modules bring their own.
 #pragma once
 
 #include <chrono>
@@ -20,13 +20,13 @@
 namespace ry::app {
 
 // Threads: the constructor runs before other threads exist, because it removes the variables from the environment
-// (children would take them as their own); tell() and the other members from any thread.
+// (child processes would inherit them). All other members may be called from any thread.
 class service_manager {
  public:
   service_manager();
 
-  // The socket to serve on; nullopt: none was passed. May be called once. Throws std::runtime_error with a sentence
-  // if it is not a listening TCP socket, or if there are several.
+  // The socket to serve on; nullopt: none was passed. May be called once. Throws std::runtime_error with a message for
+  // the operator if it is not a listening TCP socket, or if there are several.
   std::optional<http::listener> take_listener();
 
   void starting(std::string_view what) const;

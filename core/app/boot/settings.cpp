@@ -32,7 +32,7 @@ bool numeric(const std::string& address) {
   return inet_pton(AF_INET, address.c_str(), &v4) == 1 || inet_pton(AF_INET6, address.c_str(), &v6) == 1;
 }
 
-// The path of a readable file; empty if none is set or it was refused.
+// The path of a readable file; empty if none is set or it was rejected.
 std::string need_file(config::config& c, const char* key) {
   const auto path = c.text(key);
   if (path.empty() || ::access(path.c_str(), R_OK) == 0) return path;
@@ -204,7 +204,7 @@ http::settings http_settings(config::config& c) {
 void check_brand(config::config& c) {
   constexpr double least = 3;  // WCAG 2.2, 1.4.11
   const auto color = ry::color::parse(c.text("brand.color"));
-  if (!color) return;  // the schema has already refused it
+  if (!color) return;  // the schema has already rejected it
   const double ratio = ry::contrast(*color, {255, 255, 255});
   if (ratio >= least) return;
   char text[160];

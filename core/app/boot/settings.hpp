@@ -31,9 +31,9 @@ std::string base_url(const listen_address& at, std::uint16_t port, bool tls);
 
 observe::log_settings log_settings(const config::config& c);
 http::settings http_settings(config::config& c);
-// Refuses a colour with too little contrast for buttons.
+// Rejects a colour with too little contrast for buttons.
 void check_brand(config::config& c);
-// Refuses an invalid address before the server waits for it.
+// Rejects an invalid address before the server waits for it.
 void check_database(config::config& c);
 db::settings db_settings(const config::config& c);
 auth::settings auth_settings(config::config& c);

@@ -1,6 +1,6 @@
-// Handles signals on the main thread. SIGTERM and SIGINT request a stop; a second one at least a second later ends
-// the process at once. Until then the waiting thread runs posted work. SIGHUP requests a stop if a terminal was
-// closed, and otherwise runs the on_hangup() function.
+// Handles signals on the main thread. SIGTERM and SIGINT request a stop; a second one at least a second later
+// terminates the process immediately. Until then the waiting thread runs posted work. SIGHUP requests a stop if a
+// terminal was closed, and otherwise runs the on_hangup() function.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // Records across restarts which module was being started. A module whose start() crashed the server, or during whose
-// start the server ended twice in a row, is skipped at the next start if it is optional, and named if it is
-// required. One file per module in <data_dir>/module-starts exists while its start() runs: it holds the module
+// start the server terminated twice in a row, is skipped at the next start if it is optional, and reported if it is
+// required. One file per module in <data_dir>/module-starts exists while its start() runs: it contains the module
 // file's SHA-256, the number of starts, and a mark if the server crashed.
 //
 // Threads: the main thread.

@@ -19,7 +19,7 @@ class start_guard_test : public testing::Test {
  protected:
   start_guard_test() { std::filesystem::create_directory(dir_); }
   ~start_guard_test() override { std::filesystem::remove_all(dir_); }
-  // The process ends while the module is being started.
+  // The process terminates while the module is being started.
   template <class F>
   void ends_in_start(int signal, F how) {
     EXPECT_EXIT(

@@ -91,7 +91,7 @@ class command_line {
   }
 
  private:
-  // An error sentence if a leading word is not a command; empty otherwise. The parser itself would only report that
+  // An error message if a leading word is not a command; empty otherwise. The parser itself would only report that
   // something is missing.
   std::string unknown_command(int argc, char** argv) const {
     const CLI::App* at = &app_;

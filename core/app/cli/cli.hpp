@@ -6,7 +6,7 @@
 namespace ry::app {
 
 // Runs the command that argv names. Catches every exception; the reason of a failure is written to standard error as
-// one sentence.
+// one line.
 exit_code run_command_line(int argc, char** argv);
 
 }  // namespace ry::app

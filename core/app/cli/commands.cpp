@@ -59,7 +59,7 @@ void print_defaults(const config::config& c) {
   std::printf("  modules.path = \"%s\"\n(--show prints all settings)\n", paths.c_str());
 }
 
-// The subject of an operator who uses the deployment's key instead of an account.
+// The subject of tokens for an operator without an account, signed with the deployment's key.
 constexpr const char* operator_subject = "00000000-0000-7000-8000-000000000000";
 
 auth::issued sign(config::config& c, const auth::token_request& request) {
@@ -162,7 +162,8 @@ std::string served_at(config::config& c) {
   return base_url({web.address, web.port}, web.port, !web.tls_cert_file.empty()) + web.base_path;
 }
 
-// Certificates do not name the address that a server listens on, so the client compares the server's key with the configured one.
+// Certificates do not name the address that a server listens on, so the client compares the server's key with the
+// configured one.
 void ask_own_server(config::config& c, client::module_request& request) {
   request.url = served_at(c);
   const auto cert = c.text("http.tls.cert");

@@ -170,7 +170,7 @@ exit_code serve(const config_options& options) {
   try {
     r.server.publish(w.modules.routes());
     api.update(w.modules.routes(), w.modules.descriptions());
-    // Clients that already wait on an inherited socket are answered at once.
+    // Clients that already wait on an inherited socket are served immediately.
     probe.serving();
     r.server.start(std::move(listener));
   } catch (...) {

@@ -21,11 +21,11 @@ struct api_call {
 struct api_answer {
   long status = 0;  // 0: see `error`
   std::string body;
-  std::string error;  // why there is no response, one sentence
+  std::string error;  // why there is no response
   bool nobody_listens = false;  // the connection could not be made
 
   bool ok() const noexcept { return status / 100 == 2; }
-  // The reason of a failure as a sentence: the response's `detail`, or why there is no response.
+  // The reason of a failure, for people: the response's `detail`, or why there is no response.
   std::string reason() const;
 };
 

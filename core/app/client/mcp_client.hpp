@@ -27,7 +27,7 @@ struct mcp_request {
 // an error, refused if the request itself is invalid.
 exit_code mcp(const mcp_request& request);
 
-// The body of the request to our server. Throws std::invalid_argument with a sentence.
+// The body of the request to our server. Throws std::invalid_argument with an error message.
 std::string mcp_body(const mcp_request& request);
 // The text to print for a response, in lines.
 std::string mcp_text(const mcp_request& request, const std::string& body);

@@ -43,7 +43,7 @@ void add_texts(std::string& out, const char* title, const json::object& o, const
     if (one.is_string()) add_line(out, title, std::string(one.get_string()));
 }
 
-// Names the source of a refused token, because several are possible.
+// Names the source of a rejected token, because several are possible.
 std::string reason_of(const api_answer& answer, const module_request& request) {
   const bool token_rejected = answer.status == 401 || answer.status == 403;
   return answer.reason() +

@@ -17,7 +17,7 @@ struct module_request {
   std::string name;
   output as = output::text;
   tls_trust trust{};
-  std::string token_source;  // where the token comes from, for the message when it is refused
+  std::string token_source;  // where the token comes from, for the message when it is rejected
 };
 
 // Blocks until the old instances have ended or are left in memory. exit_code::failed: nothing has changed, and the

@@ -35,7 +35,7 @@ class run_view {
   std::string status_, error_;
 };
 
-// Removes control characters except \n and \t, because a model's output may hold terminal escapes.
+// Removes control characters except \n and \t, because a model's output may contain terminal escapes.
 std::string printable(std::string_view text);
 
 }  // namespace ry::app::client

@@ -82,7 +82,7 @@ std::string config::place(std::string_view text) const {
     const auto consider = [&](const std::string& part, const node& child) {
       if (!text.starts_with(part)) return;
       const auto behind = text.substr(part.size());
-      // "a.bc" does not begin with "a.b"; after the key, a sentence continues with a space, a longer key with "." or
+      // "a.bc" does not begin with "a.b": after the key, a message continues with a space, a longer key with "." or
       // "[".
       if (!behind.empty() && is_bare(behind.front())) return;
       next = &child;
@@ -180,7 +180,7 @@ void config::check_names(const std::vector<std::string>& module_names) {
     return std::find(module_names.begin(), module_names.end(), name) != module_names.end();
   };
   const auto hosts = host_keys();
-  // [a.b] is another spelling of [a_b] if a module a_b exists beside a module a.
+  // [a.b] is another spelling of [a_b] if the modules a and a_b both exist.
   for (const auto& name : module_names) {
     for (auto at = name.find('_'); at != std::string::npos; at = name.find('_', at + 1)) {
       auto* outer = known(name.substr(0, at)) ? tree_.find(name.substr(0, at)) : nullptr;

@@ -59,7 +59,7 @@ class config {
   std::vector<module_entry> modules() const;
   std::vector<std::string> module_paths() const;  // modules.path, split at ':'
 
-  // Reads [a.b] as [a_b] if both a and a_b are modules. Refuses top-level tables and modules.<name> entries that
+  // Reads [a.b] as [a_b] if both a and a_b are modules. Rejects top-level tables and modules.<name> entries that
   // match no name in `module_names` (all modules on disk, enabled or not).
   void check_names(const std::vector<std::string>& module_names);
   // Checks the table [name] against the module's schema (JSON text). Returns the settings with defaults, or nullopt
@@ -80,10 +80,9 @@ class config {
   problems unchecked() const;
 
   // "key = value" of each limit or protection that is turned off: its value equals the "off" member of its schema.
-  // Modules whose settings were not checked are left out.
-  std::vector<std::string> disabled() const;
-  // The effective configuration, one "key = value  # where" per line, with secrets masked. Modules whose settings
-  // were not checked are left out.
+  // Modules whose settings were not checked are skipped. std::vector<std::string> disabled() const; The effective
+  // configuration, one "key = value # where" per line, with secrets masked. Modules whose settings were not checked are
+  // left out.
   std::string listing() const;
   // The secrets, which must never appear in a log.
   std::vector<std::string> secret_texts() const;

@@ -32,7 +32,7 @@ class name_check {
   std::map<std::string, std::set<std::string>, std::less<>> names_;  // by kind
 };
 
-// The fault in these keywords of a schema, as the end of a sentence; empty if there is none.
+// The fault in these keywords of a schema, as the end of an error message; empty if there is none.
 std::string name_rule_fault(const boost::json::value& schema);
 
 }  // namespace ry::app::config

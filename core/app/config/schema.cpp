@@ -213,7 +213,7 @@ class checker {
     const auto* properties = member(schema, "properties");
     const auto* known = properties ? properties->if_object() : nullptr;
     const auto* additional = member(schema, "additionalProperties");
-    // An empty schema allows everything, also in nested tables.
+    // An empty schema allows everything, even in nested tables.
     if (schema.is_object() && schema.get_object().empty()) additional = &schema;
     for (const auto& [key, child] : value.members) {
       path_.push_back(key);

@@ -16,7 +16,7 @@ namespace ry::app::config {
 // position of `value` and prefixes every reported key.
 boost::json::value check(const node& value, const boost::json::value& schema, key_path path, problems& out);
 
-// The fault in the schema itself, as one sentence; empty if there is none.
+// The fault in the schema itself, as an error message; empty if there is none.
 std::string schema_fault(const boost::json::value& schema);
 
 // Where the schema has "driver_of": "<extension point>", the string must name one of the drivers, given as pairs of
@@ -33,10 +33,10 @@ void find_secret_files(const boost::json::value& value, const boost::json::value
                        std::vector<std::string>& out);
 
 // A copy for display: values that the schema marks as secret become "********" (an empty value stays empty), and so
-// does the part of an address before its '@'.
+// does the user information of a URL (before its '@').
 boost::json::value masked(const boost::json::value& value, const boost::json::value& schema);
 
-// All secrets in a checked value, including those in addresses, for redaction in the log.
+// All secrets in a checked value, including those in URLs, for redaction in the log.
 std::vector<std::string> secrets(const boost::json::value& value, const boost::json::value& schema);
 
 }  // namespace ry::app::config

@@ -6,7 +6,7 @@
 
 namespace ry::app::config {
 
-// The member of an object; nullptr if the value is no object or has no such member.
+// The member of an object; nullptr if the value is not an object or has no such member.
 inline const boost::json::value* member(const boost::json::value& v, std::string_view key) {
   const auto* o = v.if_object();
   return o ? o->if_contains(key) : nullptr;

@@ -46,12 +46,12 @@ constexpr auto test_time = 120s;
 constexpr int answer_seconds = 5;
 constexpr const char* transport_point = "mcp.transport/1";
 constexpr const char* transport_suite = "mcp_check";
-constexpr const char* in_progress = "under way";  // the suite's health until its test case has ended
+constexpr const char* in_progress = "under way";  // reported by the suite's health() until its test case has finished
 
 // Exit codes of a test for its parent; 0 and signals need no code.
 constexpr int code_failed = 1;
 constexpr int code_skipped = 4;
-// The last line of a test that ran to its end: if a module exits the process itself, the test has no verdict.
+// The last line of a test that ran to its end. It is missing if a module exits the process itself.
 constexpr std::string_view end_line = "[end of the test]";
 
 struct mend {
@@ -148,7 +148,7 @@ class examination {
       throw mend{"the third start/stop cycle leaves threads running: stop() must join them"};
   }
 
-  // Removes each host interface in turn: the module must refuse with a sentence, or work without it.
+  // Removes each host interface in turn: the module must fail with an error message, or work without it.
   void needs() const {
     const module::library code(std::make_shared<const module::sealed_image>(what_.file));
     const auto* descriptor = code.descriptor();
@@ -463,7 +463,7 @@ bool chosen(const module_check& what, const std::string& name) {
   return what.only.empty() || std::find(what.only.begin(), what.only.end(), name) != what.only.end();
 }
 
-// Converts a child's end to "passed", "FAILED" or "skipped". `v.said` receives the text for the report.
+// Converts the exit of a child to "passed", "FAILED" or "skipped". `v.output` receives the text for the report.
 const char* outcome_of(verdict& v) {
   const auto explain = [&v](const std::string& why) { v.output = why + (v.output.empty() ? ")" : ")\n" + v.output); };
   if (v.late) {

@@ -57,7 +57,7 @@ void live(const std::string& path, const std::function<void(std::string_view)>& 
   const auto why = one->create(std::string(given.at("settings").as_string()));
   report(creating.done);
   bool ended = one->quiesce(steady::now() + quiesce_time);
-  if (ended && why.empty()) ended = one->destroy();  // the server, too, keeps running if destroy() does not end
+  if (ended && why.empty()) ended = one->destroy();  // the server also keeps running if destroy() does not return
   report(destroying.done);
   if ((seen.manifest->flags & RY_MODULE_NO_UNLOAD) != 0) one->code().pin();
   // Unfinished work of the module still needs the library.

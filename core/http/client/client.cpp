@@ -25,7 +25,7 @@ std::chrono::milliseconds timeout_or_default(std::uint64_t ms, std::uint64_t fal
   return std::chrono::milliseconds(std::min(ms ? ms : fallback, week));
 }
 
-// Hop-by-hop and framing fields, which the client sets itself.
+// Fields that the client sets itself; values from the caller are ignored.
 bool is_client_managed(std::string_view name) {
   for (std::string_view managed : {"host", "content-length", "connection", "transfer-encoding", "te", "trailer",
                                    "upgrade", "keep-alive", "proxy-connection", "expect"})
@@ -94,7 +94,8 @@ struct client::impl {
   };
   shard& shard_of(ry_op_id id) { return shards[id % shards.size()]; }
 
-  // Certificates that single requests trust in addition to the default set; a number is the index in `sets` plus one.
+  // Certificates that single requests trust in addition to the default set; the id returned by trust() is the index in
+  // `sets` plus one.
   struct certificate_sets {
     static constexpr std::size_t max_sets = 256;
     std::mutex mutex;
@@ -125,7 +126,7 @@ client::~client() {
   }
 }
 
-// Adds traceparent for the receiver, unless the caller sets it itself.
+// Opens a client span, and adds traceparent if the receiver may get it and the caller did not set it.
 void client::trace(const ry_client_request& r, exchange_request& x) const {
   using receivers = observe::trace_settings::receivers;
   x.trace = observe::current_trace();

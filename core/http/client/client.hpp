@@ -4,7 +4,7 @@
 // Lifetime: created before the first module; stop() it while the loops still run; destroy it after the loops are
 // joined and before they are destroyed. A request stays on the loop of its executor; its handler is called inline
 // there. Errors: reasons as in
-// ry/if/http_client.h, besides RY_INVALID_ARGUMENT "http_client.request" for a method or header
+// ry/if/http_client.h, and RY_INVALID_ARGUMENT "http_client.request" for a method or header
 // that cannot be sent, and RY_RESOURCE_EXHAUSTED "http_client.too_large".
 #pragma once
 
@@ -34,7 +34,7 @@ namespace ry::http {
 
 struct exchange_request;
 
-// A request of the host itself; its response is buffered as a whole.
+// A request of the host itself; its response is buffered completely.
 struct fetch_request {
   std::string method = "GET", url;
   std::vector<std::pair<std::string, std::string>> headers;
@@ -65,7 +65,7 @@ class client {
   // Posts a task to the loop that closes its idle connections with this pool_key. [any]
   void drop_idle(ry_exec* exec, std::string pool_key);
   ry_status check_url(std::string_view url) const;
-  // Registers these certificates; returns their number for ry_client_request::trust. Throws std::runtime_error with a
+  // Registers these certificates; returns their id for ry_client_request::trust. Throws std::runtime_error with a
   // readable message when they are unusable, std::length_error when there are too many sets. Parsing is slow: do not
   // call it on a loop.
   std::uint64_t trust(std::string_view pem);

@@ -23,7 +23,7 @@ struct client_settings {
   pool::limits idle_limits;
   observe::trace_settings::receivers propagate = observe::trace_settings::receivers::all;
   resolver::lookup_fn lookup = resolver::system_lookup;
-  std::size_t account_lookups = resolver::options().per_account;  // in progress at once
+  std::size_t account_lookups = resolver::options().per_account;  // concurrent lookups of one account
   local_addresses::list_fn interfaces = local_addresses::read_interfaces;
   environment_proxies proxies;  // for requests with RY_CLIENT_ENVIRONMENT_PROXY
 };

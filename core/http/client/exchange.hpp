@@ -75,7 +75,7 @@ struct exchange_request {
   std::chrono::milliseconds connect_timeout{}, idle_timeout{}, total_timeout{};  // total 0: none
   std::uint64_t max_response = 0;
   std::shared_ptr<const tls_context> tls;
-  std::uint64_t trust = 0;  // number of the certificate set that `tls` trusts; 0: the default set
+  std::uint64_t trust = 0;  // id of the certificate set that `tls` trusts; 0: the default set
   std::optional<proxy> given_proxy;
   bool environment_proxy = false;
   std::string proxy_problem;  // why the proxy is unusable; empty: usable, or no proxy requested

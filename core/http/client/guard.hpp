@@ -9,7 +9,7 @@
 
 namespace ry::http::guard {
 
-// Why a connection to this address is refused ("private", "loopback", ...); nullopt for an ordinary public address.
+// Why a connection to this address is rejected ("private", "loopback", ...); nullopt for an ordinary public address.
 // An IPv6 address that embeds an IPv4 address (NAT64, 6to4) is judged by the embedded address. IPv4-mapped addresses
 // are always refused: no resolver returns them.
 std::optional<std::string_view> refused_address(const boost::asio::ip::address& address);

@@ -1,10 +1,10 @@
 // Fair scheduler for the DNS lookups of users, without threads, clock or I/O. The resolver owns it and calls it under
 // its lock.
 //
-// Accounts take turns, and the sites of one account (a site is a registered domain) take turns within it. An account and a
-// site have a limited number of lookups in progress. A site with an unanswered lookup, and an account with several, is
-// slow for a while: it gets one lookup at a time, and all slow ones share a small limit. A name that several accounts
-// wait for is queued for each of them and looked up at the earliest of their turns.
+// Accounts take turns, and the sites of one account (a site is a registered domain) take turns within it. An account
+// and a site have a limited number of lookups in progress. A site with an unanswered lookup, and an account with
+// several, is slow for a while: it gets one lookup at a time, and all slow ones share a small limit. A name that
+// several accounts wait for is queued for each of them and looked up at the earliest of their turns.
 //
 // The account "" stands for requests that name no account. It takes turns like the others, but only the limits of sites
 // apply to it.

@@ -34,7 +34,7 @@ class pool {
   std::unique_ptr<connection> take(const std::string& key);
   // Keeps the connection, or closes it if the pool is full.
   void give(const std::string& key, std::unique_ptr<connection> c, clock::time_point now);
-  // Closes connections past the idle timeout; returns how many are left.
+  // Closes connections past the idle timeout; returns the number of the remaining ones.
   std::size_t sweep(clock::time_point now);
   // Closes the connections whose name satisfies `its`.
   void drop(const std::function<bool(const std::string& name)>& its);

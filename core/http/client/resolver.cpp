@@ -30,7 +30,7 @@ struct resolver::state {
   };
   struct name {
     explicit name(name_source b) : by(b) {}
-    name_source by;  // configuration if at least one waiter is the operator's
+    name_source by;  // configuration if at least one waiter is for the operator's configuration
     bool in_progress = false;
     std::vector<waiting> waiters;
   };
@@ -187,7 +187,7 @@ void resolver::state::run(const std::shared_ptr<state>& s) {
     if (!next) continue;
     s->names.at(next->host).in_progress = true;
     ++s->running;
-    // The end of another lookup may have made several names ready.
+    // The completion of another lookup may have made several names ready.
     if (s->ready(1) > 0) call_thread(s);
     lock.unlock();
     const auto begun = clock::now();

@@ -1,9 +1,9 @@
-// Resolves host names outside the loops. getaddrinfo() blocks and cannot be cancelled, so it runs on threads of the
-// resolver; a waiter may disappear at any time.
+// Resolves host names outside the event loops. getaddrinfo() blocks and cannot be cancelled, so it runs on threads of
+// the resolver; a caller may be destroyed before its result arrives.
 //
-// Threads rather than c-ares: getaddrinfo() follows nsswitch.conf, /etc/hosts, systemd-resolved and the resolver options
-// of the machine, which c-ares does only in part. An unanswered lookup therefore occupies a thread for about ten
-// seconds. Lookups of users are scheduled fairly between accounts (lookup_schedule.hpp), and negative results are
+// Threads rather than c-ares: getaddrinfo() follows nsswitch.conf, /etc/hosts, systemd-resolved and the resolver
+// options of the machine, which c-ares does only in part. An unanswered lookup therefore occupies a thread for about
+// ten seconds. Lookups of users are scheduled fairly between accounts (lookup_schedule.hpp), and negative results are
 // cached briefly. Names in the operator's configuration take precedence and have reserved threads.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace ry::http {
 
-// The origin of a name. A user may give many names that no name server ever answers.
+// The source of a name. User-supplied names may be numerous and unanswered, so they get fewer threads.
 enum class name_source : std::uint8_t { user, configuration };
 
 // Counters since the start, and gauges.
@@ -43,7 +43,8 @@ class resolver {
 
   static constexpr std::size_t max_threads = 16;
   static constexpr std::size_t max_for_users = 12;  // the other threads are reserved for the operator's names
-  static constexpr std::size_t max_waiting = 4096;  // of the operator, and of all users; further ones fail at once
+  static constexpr std::size_t max_waiting =
+      4096;  // for the operator's names, and for those of all users together; lookups beyond it fail immediately
 
   struct options {
     std::size_t per_account = 4;  // lookups in progress for one account
@@ -59,9 +60,9 @@ class resolver {
   resolver(const resolver&) = delete;
   resolver& operator=(const resolver&) = delete;
 
-  // Looks up `host`; calls `done` on exec, never inside this call, and destroys it on any thread. Concurrent lookups of
-  // one name are single-flight. If all waiters of a name disappear before its turn, the resolver skips the lookup and
-  // drops their `done`. `account`: the account of a user's name, see lookup_schedule. [any]
+  // Looks up `host`; calls `done` on exec, never before resolve() has returned. `done` may be destroyed on any thread.
+  // Concurrent lookups of one name are single-flight. If all waiters of a name disappear before its turn, the resolver
+  // skips the lookup and drops their `done`. `account`: the account of a user's name, see lookup_schedule. [any]
   void resolve(const std::string& host, name_source by, const std::string& account, ry_exec* exec,
                std::weak_ptr<const void> waiter, done_fn done);
   resolver_stats stats() const;

@@ -69,7 +69,7 @@ class name_server {
   std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
-// Waits for an answer; it disappears with its last pointer.
+// Waits for an answer. Releasing the last pointer abandons the lookup.
 class waiter {
  public:
   bool wait(int ms = 10'000) {

@@ -18,8 +18,7 @@ struct reading {
   std::string problem;
 };
 
-// Feeds `text` in pieces of `step` bytes, each in a buffer of its own so that sanitizers see
-// overruns.
+// Feeds `text` in pieces of `step` bytes, each in a separate buffer so that sanitizers detect overruns.
 reading read(std::string_view text, std::size_t step,
              response_reader::body_rule rule = response_reader::body_rule::normal, bool close = false) {
   response_reader r(rule);

@@ -1,4 +1,4 @@
-// A scripted TCP server for tests: each accepted connection runs a script on a thread of its own.
+// A scripted TCP server for tests: each accepted connection runs a script on its own thread.
 #pragma once
 
 #include <arpa/inet.h>

@@ -75,7 +75,7 @@ struct tls_server {
           if (SSL_accept(ssl) == 1) script(ssl);
           SSL_free(ssl);
         }) {
-    ::signal(SIGPIPE, SIG_IGN);  // raised by writes of the server
+    ::signal(SIGPIPE, SIG_IGN);  // writing to a connection that the client closed would raise it
     SSL_CTX_use_certificate(ctx.get(), id.cert.get());
     SSL_CTX_use_PrivateKey(ctx.get(), id.key.get());
     SSL_CTX_set_max_proto_version(ctx.get(), version);

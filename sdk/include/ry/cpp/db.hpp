@@ -472,8 +472,8 @@ struct subscription_block {
 
 }  // namespace detail
 
-// Ends a subscription (of wake-ups or of a live topic) when destroyed. On the subscription's executor no call follows; on
-// other threads a running call may still finish.
+// Ends a subscription (of wake-ups or of a live topic) when destroyed. On the subscription's executor no call follows;
+// on other threads a running call may still finish.
 class subscription {
  public:
   subscription() = default;

@@ -1,5 +1,5 @@
-// Collects the faults that a module finds in its settings (ry/ext/settings_check.h) while it reads them in create(), and
-// reports them together. Include it explicitly; the module's needs or wants must name RY_SETTINGS_CHECK_1.
+// Collects the faults that a module finds in its settings (ry/ext/settings_check.h) while it reads them in create(),
+// and reports them together. Include it explicitly; the module's needs or wants must name RY_SETTINGS_CHECK_1.
 //
 //   example(ry::context& ctx, ry::registrar& reg) : config_(read(ctx.settings(), faults_)) {
 //     reg.contribute(RY_SETTINGS_CHECK_1, "example", &faults_.table, &faults_);

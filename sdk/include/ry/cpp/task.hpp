@@ -1,4 +1,5 @@
-// task<T>: a lazy coroutine. It runs when it is awaited, inside the chain of its awaiter, and returns a value or throws.
+// task<T>: a lazy coroutine. It runs when it is awaited, inside the chain of its awaiter, and returns a value or
+// throws.
 //
 // A chain (a root task and all that it awaits) runs on one executor at a time and carries a cancel token. Every
 // awaitable of this SDK resumes on that executor, and the token cancels it. context::spawn starts a chain;
