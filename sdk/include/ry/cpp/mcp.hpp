@@ -1,16 +1,28 @@
 // Drivers of mcp.transport/1 in C++: a driver class opens sessions, a session class sends and receives messages.
 //
-//   class pipe_session : public ry::mcp::session {...};
+//   #include <ry/ry.hpp>
+//   #include <ry/cpp/mcp.hpp>
+//
 //   class pipe_driver {
 //    public:
 //     static constexpr std::uint32_t capabilities = RY_MCP_MODERN;
-//     void check(const ry::mcp::target& t) const;                 // throws ry::error
+//     void check(const ry::mcp::target& t) const;                                    // throws ry::error
 //     ry::mcp::session* open(const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to);
-//     ry::task<ry::mcp::resolved> resolve(ry::mcp::target t);     // only with RY_MCP_RESOLVES
+//     ry::task<ry::mcp::resolved> resolve(ry::mcp::target t);                        // RY_MCP_RESOLVES
 //     ry::task<ry::mcp::resolved> authorize(ry::mcp::target t, ry::mcp::refusal r);  // RY_MCP_AUTHORIZES
 //   };
-//   static constexpr auto table = ry::mcp::transport_table<pipe_driver>();
-//   reg.contribute(RY_MCP_TRANSPORT_1, "pipe", &table, &driver);
+//
+//   class pipe_module {
+//    public:
+//     pipe_module(ry::context&, ry::registrar& reg) {
+//       static constexpr auto table = ry::mcp::transport_table<pipe_driver>();
+//       reg.contribute(RY_MCP_TRANSPORT_1, "pipe", &table, &driver_);
+//     }
+//
+//    private:
+//     pipe_driver driver_;
+//   };
+//   RY_MODULE(pipe_module, "pipe", "1.0.0", .needs(RY_MCP_TRANSPORT_1));
 //
 // An exception of a driver becomes the status and the error message of the call.
 #pragma once

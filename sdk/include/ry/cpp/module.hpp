@@ -1,16 +1,16 @@
 // RY_MODULE: turns a class into a module.
 //
-// clang-format off
+//   #include <ry/ry.hpp>
+//
 //   class hello {
 //    public:
 //     hello(ry::context& ctx, ry::registrar& reg);  // create: settings, interfaces, registration; no I/O
 //     void start();                                 // optional; or ry::task<void> start()
 //     ry::task<void> stop();                        // optional: before the module's tasks are cancelled
 //     ry::result<void> health() const;              // optional
-//     std::string degraded() const;                 // optional: the parts that do not work although the module is healthy
+//     std::string degraded() const;                 // optional: the failed parts of a module that is otherwise healthy
 //   };
 //   RY_MODULE(hello, "hello", "1.0.0", .needs("ry.http/1", "ry.db/1").wants("mail/1").provides("hello/1"));
-// clang-format on
 //
 // The macro emits the descriptor, ry_module_entry() and the section .ry.module, which has the same manifest as one JSON
 // object, so that it can be read without running the module. Both come from one constant.
@@ -23,7 +23,7 @@ namespace ry {
 // The manifest of a module, built in a constant expression.
 class module_manifest {
  public:
-  static constexpr std::size_t most = 32;  // needs, and provided ids
+  static constexpr std::size_t max_ids = 32;  // of needs, and of provided ids
 
   constexpr module_manifest(std::string_view name, std::string_view version) : name_(name), version_(version) {}
   // Host interfaces, services or points without which the module does not load.
@@ -72,8 +72,8 @@ class module_manifest {
   constexpr std::size_t need_count() const { return n_needs_; }
   constexpr std::size_t provided_count() const { return n_provided_; }
 
-  constexpr std::array<ry_need, most> c_needs() const {
-    std::array<ry_need, most> out{};
+  constexpr std::array<ry_need, max_ids> c_needs() const {
+    std::array<ry_need, max_ids> out{};
     for (std::size_t i = 0; i < n_needs_; ++i) {
       out[i].struct_size = sizeof(ry_need);
       out[i].optional = optional_[i];
@@ -81,15 +81,15 @@ class module_manifest {
     }
     return out;
   }
-  constexpr std::array<ry_str, most> c_provided() const {
-    std::array<ry_str, most> out{};
+  constexpr std::array<ry_str, max_ids> c_provided() const {
+    std::array<ry_str, max_ids> out{};
     for (std::size_t i = 0; i < n_provided_; ++i) {
       out[i] = {provided_[i].data(), provided_[i].size()};
     }
     return out;
   }
 
-  // The content of the section: writes at most `cap` characters, returns the whole length.
+  // The content of the section: writes at max_ids `cap` characters, returns the complete length.
   constexpr std::size_t json(char* to, std::size_t cap) const {
     writer w{to, cap, 0};
     w.put("{\"name\":").quoted(name_).put(",\"version\":").quoted(version_);
@@ -140,12 +140,12 @@ class module_manifest {
     }
   };
   constexpr void add_need(std::string_view id, std::uint32_t optional) {
-    if (n_needs_ == most) throw "too many needs";
+    if (n_needs_ == max_ids) throw "too many needs";
     needs_[n_needs_] = id;
     optional_[n_needs_++] = optional;
   }
   constexpr void add_provided(std::string_view id) {
-    if (n_provided_ == most) throw "too many provided ids";
+    if (n_provided_ == max_ids) throw "too many provided ids";
     provided_[n_provided_++] = id;
   }
 
@@ -153,8 +153,8 @@ class module_manifest {
   std::uint32_t flags_ = 0;
   std::uint32_t min_host_minor_ = RY_ABI_MINOR;
   std::size_t n_needs_ = 0, n_provided_ = 0;
-  std::array<std::string_view, most> needs_{}, provided_{};
-  std::array<std::uint32_t, most> optional_{};
+  std::array<std::string_view, max_ids> needs_{}, provided_{};
+  std::array<std::uint32_t, max_ids> optional_{};
 };
 
 namespace detail {

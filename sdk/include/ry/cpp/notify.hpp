@@ -1,26 +1,44 @@
 // Drivers of notify.orchestrator/1 in C++.
 //
-//   class pigeon {
+//   #include <ry/ry.hpp>
+//   #include <ry/cpp/notify.hpp>
+//
+//   class my_driver {
 //    public:
 //     static constexpr std::uint32_t capabilities = RY_NOTIFY_EMAIL | RY_NOTIFY_FOLLOWS;
-//     const ry::context& host() const;
-//     // The device's name, empty: its token; throws bad_request.
+//     explicit my_driver(ry::context& host) : host_(host) {}
+//     const ry::context& host() const { return host_; }
+//     // Validates a device token. Returns a stable device name, or an empty string to use the token itself. Throws
+//     // ry::bad_request. Required only with RY_NOTIFY_PUSH.
 //     std::string accepts(const ry::notify::token& t) const;
 //     ry::task<ry::notify::results> trigger(ry::notify::notification n);
-//     ry::task<bool> withdraw(std::string key);                              // RY_NOTIFY_WITHDRAWS
-//     ry::task<void> put_subscriber(ry::notify::subscriber who);             // RY_NOTIFY_STORES_SUBSCRIBERS
-//     ry::task<void> forget(std::string account_id);                         // RY_NOTIFY_STORES_SUBSCRIBERS
+//     ry::task<bool> withdraw(std::string key);                               // RY_NOTIFY_WITHDRAWS
+//     ry::task<void> put_subscriber(ry::notify::subscriber subscriber);       // RY_NOTIFY_STORES_SUBSCRIBERS
+//     ry::task<void> forget(std::string account_id);                          // RY_NOTIFY_STORES_SUBSCRIBERS
 //     ry::task<void> put_tokens(std::string account_id, std::string provider,
-//                               std::vector<ry::notify::token> all);         // RY_NOTIFY_STORES_TOKENS
-//     ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> s); // RY_NOTIFY_FOLLOWS
-//     std::vector<ry::notify::report> read_report(std::string_view body);    // RY_NOTIFY_REPORTS
-//     std::string web_push_key() const;                                      // optional; empty: no Web Push
-//   };
-//   static constexpr auto table = ry::notify::orchestrator_table<pigeon>();
-//   reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "pigeon", &table, &driver);
+//                               std::vector<ry::notify::token> all);          // RY_NOTIFY_STORES_TOKENS
+//     ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> s);  // RY_NOTIFY_FOLLOWS
+//     std::vector<ry::notify::report> read_report(std::string_view body);     // RY_NOTIFY_REPORTS
+//     std::string web_push_key() const;                                       // optional; empty: no Web Push
 //
-// What a driver throws becomes the status and the sentence of the call. A trigger that is cancelled is
-// called off by the token of its chain. `accepts` is needed with RY_NOTIFY_PUSH only.
+//    private:
+//     ry::context& host_;
+//   };
+//
+//   class my_module {
+//    public:
+//     my_module(ry::context& ctx, ry::registrar& reg) : driver_(ctx) {
+//       static constexpr auto table = ry::notify::orchestrator_table<my_driver>();
+//       reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "my_driver", &table, &driver_);
+//     }
+//
+//    private:
+//     my_driver driver_;
+//   };
+//   RY_MODULE(my_module, "my_module", "1.0.0", .needs(RY_NOTIFY_ORCHESTRATOR_1));
+//
+// Exceptions thrown by a driver become the status and error message of the call. Cancelling a trigger cancels the
+// cancel_token of its coroutine.
 #pragma once
 
 #include <ry/ext/notify_orchestrator.h>
@@ -31,7 +49,7 @@
 
 namespace ry::notify {
 
-// Each owns the data that its C counterpart borrowed, and returns it with view().
+// Each struct owns a copy of the data that its C counterpart borrows; view() returns a C struct that points into it.
 struct subscriber {
   subscriber() = default;
   explicit subscriber(const ry_notify_subscriber& s)
@@ -158,9 +176,9 @@ struct notification {
     const auto* trigger = &t;
     if (RY_HAS(trigger, ry_notify_trigger, flags)) bulk = (t.flags & RY_NOTIFY_BULK) != 0;
     if (RY_HAS(trigger, ry_notify_trigger, broadcast)) broadcast = text(t.broadcast);
-    const auto* at = reinterpret_cast<const unsigned char*>(t.tokens);
-    for (std::size_t i = 0; i < t.n_tokens; ++i, at += t.token_stride) {
-      tokens.emplace_back(*reinterpret_cast<const ry_notify_token*>(at));
+    const auto* position = reinterpret_cast<const unsigned char*>(t.tokens);
+    for (std::size_t i = 0; i < t.n_tokens; ++i, position += t.token_stride) {
+      tokens.emplace_back(*reinterpret_cast<const ry_notify_token*>(position));
     }
   }
   bool wants(std::uint32_t channel) const noexcept { return (channels & channel) != 0; }
@@ -191,68 +209,69 @@ inline std::vector<ry_notify_result> views(const results& all) {
 }
 
 template <class T, class View>
-std::vector<T> own_all(const View* first, std::size_t n, std::size_t stride) {
+std::vector<T> copy_all(const View* first, std::size_t n, std::size_t stride) {
   std::vector<T> out;
   out.reserve(n);
-  const auto* at = reinterpret_cast<const unsigned char*>(first);
-  for (std::size_t i = 0; i < n; ++i, at += stride) {
-    out.emplace_back(*reinterpret_cast<const View*>(at));
+  const auto* position = reinterpret_cast<const unsigned char*>(first);
+  for (std::size_t i = 0; i < n; ++i, position += stride) {
+    out.emplace_back(*reinterpret_cast<const View*>(position));
   }
   return out;
 }
 
-inline ry::task<void> pass_results(task<results> work, ry_notify_results_fn fn, void* ctx) {
+inline ry::task<void> complete_with_results(task<results> work, ry_notify_results_fn fn, void* ctx) {
   std::optional<std::vector<ry_notify_result>> out;
   results all;
-  error why(RY_INTERNAL);
+  error failure(RY_INTERNAL);
   try {
     all = co_await std::move(work);
     out = views(all);
   } catch (...) {
-    why = current_error();
+    failure = current_error();
   }
   if (out) {
     fn(ctx, RY_OK, out->data(), out->size(), sizeof(ry_notify_result), nullptr);
   } else {
-    const ry_error_view v = why.view();
-    fn(ctx, why.status() == RY_OK ? RY_INTERNAL : why.status(), nullptr, 0, 0, &v);
+    const ry_error_view v = failure.view();
+    fn(ctx, failure.status() == RY_OK ? RY_INTERNAL : failure.status(), nullptr, 0, 0, &v);
   }
 }
 
-inline ry::task<void> tell_withdrawn(task<bool> work, ry_notify_withdrawn_fn fn, void* ctx) {
+inline ry::task<void> complete_withdraw(task<bool> work, ry_notify_withdrawn_fn fn, void* ctx) {
   bool withdrawn = false;
-  error why(RY_OK);
+  error failure(RY_OK);
   try {
     withdrawn = co_await std::move(work);
   } catch (...) {
-    why = current_error();
+    failure = current_error();
   }
-  const ry_error_view v = why.view();
-  fn(ctx, why.status(), withdrawn ? 1u : 0u, why.status() == RY_OK ? nullptr : &v);
+  const ry_error_view v = failure.view();
+  fn(ctx, failure.status(), withdrawn ? 1u : 0u, failure.status() == RY_OK ? nullptr : &v);
 }
 
-inline ry::task<void> pass_done(task<void> work, ry_done done) {
-  error why(RY_OK);
+inline ry::task<void> complete(task<void> work, ry_done done) {
+  error failure(RY_OK);
   try {
     co_await std::move(work);
   } catch (...) {
-    why = current_error();
+    failure = current_error();
   }
-  const ry_error_view v = why.view();
-  done.fn(done.ctx, why.status(), why.status() == RY_OK ? nullptr : &v);
+  const ry_error_view v = failure.view();
+  done.fn(done.ctx, failure.status(), failure.status() == RY_OK ? nullptr : &v);
 }
 
-// Posted, so that the completion never comes inside the call. unstarted() completes triggers that came too late for the
-// module.
-template <class Unstarted>
-void spawn_later(const context& host, ry_exec* exec, ry::task<void> t, cancel_token token, Unstarted unstarted) {
-  host.post(exec,
-            [&host, t = std::move(t), exec, token = std::move(token), unstarted = std::move(unstarted)]() mutable {
-              if (!host.spawn(std::move(t), exec, std::move(token))) unstarted();
-            });
+// Starts the task with a post, so that its completion is never called inside the call. If the module is already
+// stopping and the task cannot be started, calls on_not_started() instead.
+template <class OnNotStarted>
+void spawn_later(const context& host, ry_exec* exec, ry::task<void> t, cancel_token token,
+                 OnNotStarted on_not_started) {
+  host.post(exec, [&host, t = std::move(t), exec, token = std::move(token),
+                   on_not_started = std::move(on_not_started)]() mutable {
+    if (!host.spawn(std::move(t), exec, std::move(token))) on_not_started();
+  });
 }
 
-// A trigger in progress, which destroys itself after the completion.
+// State of a running trigger; destroyed after its completion.
 struct running {
   explicit running(const context& host) : source(host.tasks().token()) {}
   cancel_source source;
@@ -260,8 +279,8 @@ struct running {
 
 inline ry::task<void> run_trigger(std::unique_ptr<running> call, task<results> work, ry_notify_results_fn fn,
                                   void* ctx) {
-  co_await pass_results(std::move(work), fn, ctx);
-  (void)call;
+  co_await complete_with_results(std::move(work), fn, ctx);
+  (void)call;  // a parameter only to keep the state alive until here
 }
 
 }  // namespace detail
@@ -276,8 +295,8 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
     return guard(
         [&]() -> ry_status {
           if constexpr (detail::can<Driver>(RY_NOTIFY_PUSH)) {
-            const std::string own = static_cast<Driver*>(self)->accepts(token(*device));
-            if (!own.empty() && name != nullptr) name(ctx, raw(own));
+            const std::string device_name = static_cast<Driver*>(self)->accepts(token(*device));
+            if (!device_name.empty() && name != nullptr) name(ctx, raw(device_name));
             return RY_OK;
           } else {
             (void)self, (void)device, (void)name, (void)ctx;
@@ -286,7 +305,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
         },
         err);
   };
-  t.trigger = [](void* self, const ry_notify_trigger* what, ry_exec* exec, ry_notify_results_fn fn, void* ctx,
+  t.trigger = [](void* self, const ry_notify_trigger* request, ry_exec* exec, ry_notify_results_fn fn, void* ctx,
                  void** call) noexcept {
     return guard([&] {
       auto* d = static_cast<Driver*>(self);
@@ -294,7 +313,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
       auto state = std::make_unique<detail::running>(host);
       auto token = state->source.token();
       *call = state.get();
-      auto work = detail::run_trigger(std::move(state), d->trigger(notification(*what)), fn, ctx);
+      auto work = detail::run_trigger(std::move(state), d->trigger(notification(*request)), fn, ctx);
       detail::spawn_later(host, exec, std::move(work), std::move(token),
                           [fn, ctx] { fn(ctx, RY_CANCELLED, nullptr, 0, 0, nullptr); });
     });
@@ -304,7 +323,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
     return guard([&]() -> ry_status {
       if constexpr (detail::can<Driver>(RY_NOTIFY_WITHDRAWS)) {
         auto* d = static_cast<Driver*>(self);
-        auto work = detail::tell_withdrawn(d->withdraw(text(key)), fn, ctx);
+        auto work = detail::complete_withdraw(d->withdraw(text(key)), fn, ctx);
         detail::spawn_later(d->host(), exec, std::move(work), {}, [fn, ctx] { fn(ctx, RY_CANCELLED, 0, nullptr); });
         return RY_OK;
       } else {
@@ -313,15 +332,15 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
       }
     });
   };
-  t.put_subscriber = [](void* self, const ry_notify_subscriber* who, ry_exec* exec, ry_done done) noexcept {
+  t.put_subscriber = [](void* self, const ry_notify_subscriber* data, ry_exec* exec, ry_done done) noexcept {
     return guard([&]() -> ry_status {
       if constexpr (detail::can<Driver>(RY_NOTIFY_STORES_SUBSCRIBERS)) {
         auto* d = static_cast<Driver*>(self);
-        auto work = detail::pass_done(d->put_subscriber(subscriber(*who)), done);
+        auto work = detail::complete(d->put_subscriber(subscriber(*data)), done);
         detail::spawn_later(d->host(), exec, std::move(work), {}, [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
         return RY_OK;
       } else {
-        (void)self, (void)who, (void)exec, (void)done;
+        (void)self, (void)data, (void)exec, (void)done;
         return RY_UNIMPLEMENTED;
       }
     });
@@ -330,7 +349,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
     return guard([&]() -> ry_status {
       if constexpr (detail::can<Driver>(RY_NOTIFY_STORES_SUBSCRIBERS)) {
         auto* d = static_cast<Driver*>(self);
-        auto work = detail::pass_done(d->forget(text(account_id)), done);
+        auto work = detail::complete(d->forget(text(account_id)), done);
         detail::spawn_later(d->host(), exec, std::move(work), {}, [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
         return RY_OK;
       } else {
@@ -344,8 +363,8 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
     return guard([&]() -> ry_status {
       if constexpr (detail::can<Driver>(RY_NOTIFY_STORES_TOKENS)) {
         auto* d = static_cast<Driver*>(self);
-        auto all = detail::own_all<token>(tokens, n, stride);
-        auto work = detail::pass_done(d->put_tokens(text(account_id), text(provider), std::move(all)), done);
+        auto all = detail::copy_all<token>(tokens, n, stride);
+        auto work = detail::complete(d->put_tokens(text(account_id), text(provider), std::move(all)), done);
         detail::spawn_later(d->host(), exec, std::move(work), {}, [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
         return RY_OK;
       } else {
@@ -360,7 +379,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
     return guard([&]() -> ry_status {
       if constexpr (detail::can<Driver>(RY_NOTIFY_FOLLOWS)) {
         auto* d = static_cast<Driver*>(self);
-        auto work = detail::pass_results(d->follow(detail::own_all<sent>(all, n, stride)), fn, ctx);
+        auto work = detail::complete_with_results(d->follow(detail::copy_all<sent>(all, n, stride)), fn, ctx);
         detail::spawn_later(d->host(), exec, std::move(work), {},
                             [fn, ctx] { fn(ctx, RY_CANCELLED, nullptr, 0, 0, nullptr); });
         return RY_OK;
