@@ -1,4 +1,4 @@
-# check_headers.cmake on a copy of the headers below WORK, in which a view has padding; it must fail.
+# Runs check_headers.cmake on a copy of the headers in WORK, in which a view has padding; it must fail.
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${INCLUDE}/ry DESTINATION ${WORK})
 file(READ ${WORK}/ry/if/trace.h text)

@@ -1,9 +1,9 @@
-# Compares the tokens and macros of all C headers with GOLDEN, which holds them as released. -DUPDATE=ON
-# writes GOLDEN anew: only for additions that sdk/POLICY.md allows.
+# Compares the tokens and macros of all C headers with GOLDEN, which contains them as released. -DUPDATE=ON rewrites
+# GOLDEN: only for additions that sdk/POLICY.md allows.
 file(GLOB headers RELATIVE ${INCLUDE} ${INCLUDE}/ry/*.h ${INCLUDE}/ry/if/*.h ${INCLUDE}/ry/svc/*.h
      ${INCLUDE}/ry/ext/*.h)
 list(SORT headers)
-# Empty standard headers keep the C library's own text out of the comparison.
+# Empty standard headers exclude the C library's text from the comparison.
 file(MAKE_DIRECTORY ${WORK}/std)
 file(WRITE ${WORK}/std/stddef.h "")
 file(WRITE ${WORK}/std/stdint.h "")
@@ -17,7 +17,7 @@ execute_process(COMMAND ${COMPILER} -std=c99 -E -P -dD -nostdinc -I${WORK}/std -
 if(NOT rc EQUAL 0)
   message(FATAL_ERROR "${err}")
 endif()
-# Semicolons would make lists of the text.
+# CMake would treat text with semicolons as a list.
 string(REPLACE ";" "\\;" out "${out}")
 string(REGEX REPLACE "\n#(define|undef) [^R][^\n]*" "" out "\n${out}")
 string(REGEX REPLACE "\n#define RY_[A-Z_]*_H *\n" "\n" out "${out}")

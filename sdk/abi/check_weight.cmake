@@ -1,6 +1,6 @@
-# A module's source with nothing but the SDK compiles in about a second. A time says more of the machine than of the
-# headers, so what the compiler has to read is counted instead: at most twice the lines of five standard headers that
-# no coroutine does without, which themselves take half a second.
+# A module's source with only the SDK compiles in about a second. A time depends on the machine, so the preprocessed
+# lines are counted instead: at most twice those of five standard headers that every coroutine needs, which take half a
+# second.
 # usage: cmake -DINCLUDE=DIR -DCOMPILER=FILE -DWORK=DIR [-DMORE=HEADER] -P check_weight.cmake
 cmake_minimum_required(VERSION 3.20)
 

@@ -1,5 +1,5 @@
-# Compiles every header of the C++ wrapper by itself with COMPILER and FLAGS, and prints how long a
-# translation unit takes that includes nothing but ry/ry.hpp. WORK: a folder for scratch files.
+# Compiles every header of the C++ wrapper by itself with COMPILER and FLAGS, and prints the compile time of a
+# translation unit that includes only ry/ry.hpp. WORK: a directory for temporary files.
 file(GLOB headers RELATIVE ${INCLUDE} ${INCLUDE}/ry/*.hpp ${INCLUDE}/ry/cpp/*.hpp)
 file(MAKE_DIRECTORY ${WORK})
 separate_arguments(flags UNIX_COMMAND "${FLAGS}")

@@ -1,6 +1,6 @@
-/* Sizes and offsets of every public struct on 64-bit machines (LP64), as released. A line that
- * fails means that modules which exist would break: restore the struct, see sdk/POLICY.md. New
- * members of a table go to its end; then its SIZE line grows and its other lines stay. */
+/* Sizes and offsets of every public struct on 64-bit machines (LP64), as released. A failing line means that existing
+ * modules would break: restore the struct, see sdk/POLICY.md. New members of a table are added at its end; then only
+ * its SIZE line changes. */
 #include <ry/abi.h>
 #include <ry/ext/agent_tools.h>
 #include <ry/ext/command.h>
@@ -848,7 +848,7 @@ AT(ry_mcp_v1, struct_size, 0);
 AT(ry_mcp_v1, reserved0, 4);
 AT(ry_mcp_v1, enabled, 8);
 
-/* One function per table, so that a comparison of debug information sees every type. */
+/* One function per table, so that the comparison of debug information covers every type. */
 const void* witness_ry_str(const ry_str* p);
 const void* witness_ry_str(const ry_str* p) {
   return p;

@@ -1,7 +1,7 @@
 # ry_add_module(NAME
 #   SOURCES a.cpp ...        sources of the module, one of them with RY_MODULE
-#   [LIBS lib ...]           libraries for its own trade; linked privately, their symbols stay hidden
-#   [NEEDS libx.so ...]      beginnings of names of shared libraries that it may need at load time beside
+#   [LIBS lib ...]           libraries that only the module uses; linked privately, their symbols stay hidden
+#   [NEEDS libx.so ...]      name prefixes of shared libraries that it may need at load time, in addition to
 #                            the C and C++ run time
 #   [MIGRATIONS dir]         dir/*.sql and dir/functions/*.sql in order of their ids become the header "migrations.hpp", see
 #                            embed_migrations.cmake
@@ -12,9 +12,9 @@
 #   [PGTESTS x_pgtest.cpp ...]  the same for tests that need PostgreSQL (label pg)
 #   [TEST_LIBS lib ...])
 #
-# Makes the target NAME_module: ${RY_MODULE_DIR}/OUTPUT.so, which exports ry_module_entry and nothing
-# else, and needs no shared library but those. With RY_TESTS ctests prove that. Works inside the source tree and from an installed copy:
-# the header folder is found beside this file.
+# Creates the target NAME_module: ${RY_MODULE_DIR}/OUTPUT.so, which exports only ry_module_entry and needs no other
+# shared libraries. With RY_TESTS, tests check this. Works in the source tree and from an installed copy: the header
+# directory is next to the directory of this file.
 include_guard(GLOBAL)
 
 if(NOT TARGET ry_sdk)
@@ -23,8 +23,7 @@ if(NOT TARGET ry_sdk)
                                           ${CMAKE_CURRENT_LIST_DIR}/../include)
 endif()
 
-# Exactly one exported symbol, every symbol found at link and load time. For any shared library that
-# is a module, whatever language it was written in.
+# Exactly one exported symbol, and no unresolved symbols at link or load time. For modules in any language.
 function(ry_module_link_flags target)
   if(NOT RY_MODULE_DIR)
     set(RY_MODULE_DIR ${CMAKE_BINARY_DIR}/modules)
@@ -32,7 +31,7 @@ function(ry_module_link_flags target)
   set(map ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/module.map)
   target_link_options(${target} PRIVATE -Wl,--version-script=${map} -Wl,-z,now
                                         -Wl,--exclude-libs,ALL)
-  # Sanitizer runtimes live in the executable: their symbols are undefined in a module on purpose.
+  # Sanitizer runtimes are part of the executable, so their symbols are intentionally undefined in a module.
   if(NOT RY_SANITIZE)
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
@@ -41,7 +40,7 @@ function(ry_module_link_flags target)
                                              LINK_DEPENDS ${map})
 endfunction()
 
-# A ctest that the library exports ry_module_entry only.
+# Adds a test that the library exports only ry_module_entry.
 function(ry_module_symbol_test target)
   if(RY_TESTS)
     add_test(NAME module.${target}.symbols
@@ -50,7 +49,7 @@ function(ry_module_symbol_test target)
   endif()
 endfunction()
 
-# A ctest that the library needs only the run time and what is named after the target.
+# Adds a test that the library needs only the C and C++ run time and the libraries named after the target.
 function(ry_module_library_test target)
   if(RY_TESTS AND NOT RY_SANITIZE)
     add_test(NAME module.${target}.libraries
@@ -120,7 +119,7 @@ function(ry_add_module name)
   ry_module_symbol_test(${name}_module)
   ry_module_library_test(${name}_module ${M_NEEDS})
 
-  # Out of the project's own tree there is no RY_TESTS: tests that are listed are built unless it is OFF.
+  # Outside this source tree RY_TESTS is not defined: listed tests are built unless it is OFF.
   if((M_TESTS OR M_PGTESTS) AND NOT DEFINED RY_TESTS)
     set(RY_TESTS ON)
   endif()

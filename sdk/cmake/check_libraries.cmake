@@ -1,5 +1,5 @@
-# Fails unless every library that LIBRARY needs at load time is one of the C and C++ run time or matches
-# one of ALLOWED (a list of beginnings of names), according to OBJDUMP.
+# Fails unless every library that LIBRARY needs at load time belongs to the C and C++ run time or matches one of ALLOWED
+# (a list of name prefixes), according to OBJDUMP.
 execute_process(COMMAND ${OBJDUMP} -p ${LIBRARY} OUTPUT_VARIABLE out RESULT_VARIABLE rc)
 if(NOT rc EQUAL 0)
   message(FATAL_ERROR "objdump cannot read ${LIBRARY}")

@@ -1,4 +1,4 @@
-# Fails unless LIBRARY exports ry_module_entry and nothing else, according to NM.
+# Fails unless LIBRARY exports only ry_module_entry, according to NM.
 execute_process(COMMAND ${NM} -D --defined-only ${LIBRARY} OUTPUT_VARIABLE out RESULT_VARIABLE rc)
 if(NOT rc EQUAL 0)
   message(FATAL_ERROR "nm cannot read ${LIBRARY}")

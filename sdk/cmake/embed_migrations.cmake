@@ -3,7 +3,7 @@
 # (RY_MIGRATION_NO_TX), "compatible" states that older versions of the module work on the schema that it leaves
 # (RY_MIGRATION_COMPATIBLE), "number NNNN" makes it repeatable (RY_MIGRATION_REPEATABLE): the id of functions/start.sql with
 # "-- ry: number 0014" is 0014_start.
-cmake_policy(SET CMP0054 NEW)  # quoted arguments of if() are no variables
+cmake_policy(SET CMP0054 NEW)  # quoted arguments of if() are not variables
 set(ids "")
 foreach(path IN LISTS FILES)
   get_filename_component(id "${path}" NAME_WE)

@@ -1,6 +1,6 @@
-# find_package(ry-sdk 1.0): the headers as ry::sdk, and ry_add_module() with its kin (RyModule.cmake).
-#   RY_SDK_DIR        what is no header: cmake/, rust/, templates/
-#   RY_SDK_RUST_DIR   ry_sys.rs, the headers' mirror in Rust
+# find_package(ry-sdk 1.0): the headers as ry::sdk, and ry_add_module() with its helpers (RyModule.cmake).
+#   RY_SDK_DIR        the files other than headers: cmake/, rust/, templates/
+#   RY_SDK_RUST_DIR   ry_sys.rs, the headers in Rust
 get_filename_component(_ry_sdk_share ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
 set(RY_SDK_DIR ${_ry_sdk_share}/runyard/sdk)
 set(RY_SDK_RUST_DIR ${RY_SDK_DIR}/rust)

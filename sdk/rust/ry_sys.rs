@@ -1,7 +1,7 @@
 //! The SDK's C headers in Rust: ry/abi.h, ry/if/core.h, ry/if/registrar.h, ry/if/http.h and
-//! ry/ext/mcp_transport.h. Names are those of C; the comments there are the reference. Slots of tables that
-//! are not spelled out stand as `slot`. Copy this file into a project, or include it from the SDK; it needs
-//! nothing but `std` of Rust 1.63.
+//! ry/ext/mcp_transport.h. Names are those of C; the comments there are the reference. Table slots that are not
+//! declared in detail have the type `slot`. Copy this file into a project, or include it from the SDK; it needs only
+//! `std` of Rust 1.63.
 #![allow(non_camel_case_types, dead_code)]
 use std::ffi::c_void;
 use std::mem::size_of;
@@ -30,7 +30,7 @@ pub const RY_UNAVAILABLE: ry_status = 14;
 pub const RY_DATA_LOSS: ry_status = 15;
 pub const RY_UNAUTHENTICATED: ry_status = 16;
 
-/// A slot of a table that is not spelled out here.
+/// A slot of a table that is not declared in detail here.
 pub type slot = *const c_void;
 pub enum ry_host {}
 pub enum ry_exec {}
@@ -64,7 +64,7 @@ impl ry_str {
     }
     /// A copy; invalid UTF-8 is replaced.
     /// # Safety
-    /// As bytes().
+    /// Like bytes().
     pub unsafe fn to_text(self) -> String {
         String::from_utf8_lossy(self.bytes()).into_owned()
     }
@@ -76,7 +76,7 @@ pub struct ry_errbuf {
     pub cap: usize,
     pub len: usize,
 }
-/// Writes a sentence about the error; truncated if it is too long.
+/// Writes an error message; truncated if it is too long.
 pub fn say(err: *mut ry_errbuf, text: &str) {
     if err.is_null() {
         return;
@@ -303,14 +303,14 @@ pub struct ry_mcp_transport_v1 {
 }
 unsafe impl Sync for ry_mcp_transport_v1 {}
 
-// ---- what every module in Rust needs ----
+// ---- helpers for every module in Rust ----
 
 /// The exception firewall: a panic must not leave a callback.
 pub fn guard(f: impl FnOnce() -> ry_status) -> ry_status {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or(RY_INTERNAL)
 }
 
-/// The section `.ry.module`: the module's facts as JSON, the same that the descriptor says.
+/// The section `.ry.module`: the module's manifest as JSON; it must match the descriptor.
 #[macro_export]
 macro_rules! ry_module_section {
     ($facts:expr) => {
@@ -329,7 +329,7 @@ macro_rules! ry_module_section {
     };
 }
 
-/// Sizes on 64-bit machines, as released; sdk/abi/witness.c has the same.
+/// Sizes on 64-bit machines, as released; the same as in sdk/abi/witness.c.
 macro_rules! size {
     ($what:ty, $size:expr) => {
         const _: () = assert!(size_of::<$what>() == $size);

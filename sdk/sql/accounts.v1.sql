@@ -45,7 +45,7 @@ create function accounts.mailbox(p_address text) returns text;
 -- used by: referrals
 create function accounts.owns_mailbox(account uuid) returns boolean;
 
--- The account with an address; NULL: none.
+-- The account with this e-mail address; NULL: none.
 -- used by: notifications
 create function accounts.find_by_email(email text) returns uuid;
 

@@ -9,7 +9,7 @@ create function core.job_enqueue(p_kind text, p_args jsonb, p_queue text DEFAULT
 -- used by: runs
 create function core.job_create_leased(p_kind text, p_queue text, p_args jsonb, p_max_attempts integer, p_node uuid, p_share uuid) returns bigint;
 
--- The same for several jobs in one statement. Leaves out NULL elements of p_args. Returns the ids in the order of the others.
+-- The same for several jobs in one statement. Skips NULL elements of p_args. Returns the ids in the order of the others.
 -- used by: runs
 create function core.jobs_create_leased(p_kind text, p_queue text, p_args jsonb[], p_max_attempts integer, p_node uuid, p_shares uuid[] DEFAULT NULL::uuid[]) returns bigint[];
 

@@ -1,6 +1,6 @@
 -- Tables that are partitioned by the time in their UUIDv7 keys, and the conversions that belong to them.
 
--- A time as text on the wire: ISO 8601 in UTC with milliseconds and Z.
+-- A time as text in API responses: ISO 8601 in UTC with milliseconds and Z.
 -- used by: runs
 create function core.iso(p_at timestamp with time zone) returns text;
 

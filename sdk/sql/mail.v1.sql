@@ -15,7 +15,7 @@
 --              unchanged. NULL: the layout shows the text. The caller must escape text from users. {{unsubscribe_url}} in either body becomes
 --              the URL of the page that unsubscribes this recipient from the category.
 --   bulk       unsolicited mail: it carries List-Unsubscribe with one-click, and is sent after all other mail.
---   key        at most one message ever has this key, for callers that may repeat themselves.
+--   key        at most one message ever has this key, for callers that may retry.
 --   ttl        the message is dead-lettered if the relay does not accept it within this time.
 -- used by: accounts, notifications, referrals
 create function mail.enqueue(category text, address text, subject text, body_text text, body_html text DEFAULT NULL::text, bulk boolean DEFAULT false, key text DEFAULT NULL::text, ttl interval DEFAULT '2 days'::interval) returns TABLE(id uuid, outcome text);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/app/boot/load_config.hpp"
+#include "core/app/config/exit_code.hpp"
 
 namespace ry::app {
 

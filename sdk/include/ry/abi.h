@@ -1,32 +1,32 @@
 /* ry/abi.h - the binary interface between the host and a module: core types and the module descriptor.
  *
- * A module is a shared library that exports exactly one symbol, ry_module_entry(). Everything else is
- * reached through function tables ("interfaces"), fetched by a versioned name from the host
- * ("ry.db/1"), from other modules ("accounts/1") or offered by the module itself.
+ * A module is a shared library that exports exactly one symbol, ry_module_entry(). Everything else is accessed through
+ * function tables ("interfaces"), which are obtained by a versioned name from the host ("ry.db/1") or from other
+ * modules ("accounts/1"), or are offered by the module itself.
  *
  * Rules that hold for every header of this SDK
- *  - C99. No C++ type, allocator, errno, locale, FILE, long, bool, bit-field or enum crosses.
- *  - Tables and views only grow at their end; `struct_size` stands first; test a later member with
- *    RY_HAS. No slot of a table is ever NULL; unsupported functions return RY_UNIMPLEMENTED.
+ *  - C99. No C++ type, allocator, errno, locale, FILE, long, bool, bit-field or enum crosses the boundary.
+ *  - Tables and views only grow at their end; `struct_size` is the first member; test a later member with RY_HAS. No
+ *    slot of a table is ever NULL; unsupported functions return RY_UNIMPLEMENTED.
  *  - Strings are {ptr,len}, need no NUL, and may have ptr == NULL only when len == 0. They are UTF-8
  *    where they are text; the receiver must not rely on that.
  *  - Ownership is one of: borrowed-in (valid until the call returns; the callee copies), borrowed-out
  *    (valid until the callback returns), handle (created by one call, ended by exactly one call).
  *    No memory is freed by the other side.
  *  - No pointer, handle or callback is NULL unless its comment says that it may be.
- *  - A function that returns ry_status may answer, besides what its comment names: RY_INVALID_ARGUMENT (an
+ *  - A function that returns ry_status may return, in addition to what its comment names: RY_INVALID_ARGUMENT (an
  *    argument breaks these rules), RY_FAILED_PRECONDITION (a handle that has ended, the wrong phase),
  *    RY_RESOURCE_EXHAUSTED (out of memory), RY_CANCELLED (the host stops) and RY_INTERNAL. Nothing is
  *    written to out parameters and no callback is called then.
  *  - Times are int64_t microseconds since the Unix epoch, UTC; durations are uint64_t milliseconds.
  *  - Thread tags:
- *      [lifecycle]   called on one thread, in order, never two at once; a module that does not return gets no more calls
- *      [exec]        called on the executor named, never two at once on one executor; must not block
+ *      [lifecycle]   called on one thread, in order, never concurrently; a module that hangs gets no more calls
+ *      [exec]        called on the given executor, never concurrently on one executor; must not block
  *      [any]         any thread, never blocks
  *      [blocking-ok] a worker thread of the host; may block
- *  - Asynchronous calls take an executor and a completion. A non-zero return means that it was not
- *    started and the completion is never called. Zero means: the completion is called exactly once,
- *    never inside the starting call, on that executor; with RY_CANCELLED when the host stops first.
+ *  - Asynchronous calls take an executor and a completion. A non-zero return value means that the operation was not
+ *    started and the completion is never called. Zero means that the completion is called exactly once, on that
+ *    executor, never inside the starting call; with RY_CANCELLED if the host stops first.
  */
 #ifndef RY_ABI_H
 #define RY_ABI_H
@@ -37,7 +37,7 @@
 extern "C" {
 #endif
 
-/* noexcept is part of a function's type from C++17 on: an unguarded C++ handler does not compile. */
+/* noexcept is part of a function's type since C++17: an unguarded C++ handler does not compile. */
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define RY_NOEXCEPT noexcept
 #else
@@ -47,12 +47,13 @@ extern "C" {
 
 #define RY_ABI_MAGIC 0x31595259u /* "YRY1" in memory on little-endian machines */
 #define RY_ABI_MAJOR 1u
-/* The minor a build targets. Define it lower to run on older hosts: members added later disappear. */
+/* The minor version that a build targets. Define a lower one to run on older hosts: members added later are then
+ * hidden. */
 #ifndef RY_ABI_MINOR
 #define RY_ABI_MINOR 0u
 #endif
 
-/* True when *p is long enough to hold `member`. p may be NULL. */
+/* True if *p is long enough to contain `member`. p may be NULL. */
 #define RY_HAS(p, type, member) ((p) != NULL && (p)->struct_size >= offsetof(type, member) + sizeof((p)->member))
 
 /* Result of a call: 0, or one of the canonical codes below. Unknown codes mean RY_UNKNOWN. */
@@ -60,7 +61,7 @@ typedef int32_t ry_status;
 #define RY_OK 0
 #define RY_CANCELLED 1 /* the caller, the client or a shutdown ended it */
 #define RY_UNKNOWN 2
-#define RY_INVALID_ARGUMENT 3 /* wrong whatever the state of the system */
+#define RY_INVALID_ARGUMENT 3 /* wrong regardless of the state of the system */
 #define RY_DEADLINE_EXCEEDED 4
 #define RY_NOT_FOUND 5
 #define RY_ALREADY_EXISTS 6
@@ -85,8 +86,8 @@ typedef struct ry_bytes {
   size_t len;
 } ry_bytes;
 
-/* Caller-owned text buffer for the message of a failed lifecycle call. Write at most `cap` bytes,
- * set `len`; longer text is cut. */
+/* Caller-owned text buffer for the message of a failed lifecycle call. Write at most `cap` bytes and set `len`;
+ * truncate longer text. */
 typedef struct ry_errbuf {
   char* ptr;
   size_t cap;
@@ -97,7 +98,7 @@ typedef struct ry_uuid {
   uint8_t bytes[16]; /* network order */
 } ry_uuid;
 
-/* Names one started operation. Never reused while the process lives: a late cancel is a no-op. */
+/* Identifies one started operation. Never reused in a process, so a late cancel is a no-op. */
 typedef uint64_t ry_op_id;
 
 typedef struct ry_host ry_host; /* one per module instance; valid until destroy() returns */
@@ -109,14 +110,14 @@ typedef struct ry_error_view {
   uint32_t struct_size;
   ry_status status;
   ry_str reason; /* stable machine code "runs.not_found"; may be empty */
-  ry_str message; /* one sentence for a person; never a secret, a path or a stack trace */
+  ry_str message; /* for people; never contains a secret, a path or a stack trace */
   ry_str detail_json; /* JSON value for the body's "detail"; empty = the message as a string */
   uint32_t http_status; /* 0 = derived from status */
   uint32_t retry_after_s; /* 0 = none */
 } ry_error_view;
 
 typedef void (*ry_call_fn)(void* ctx) RY_NOEXCEPT;
-/* `err` may be NULL, also when st != RY_OK; borrowed-out. */
+/* `err` may be NULL, even if st != RY_OK; borrowed-out. */
 typedef void (*ry_done_fn)(void* ctx, ry_status st, const ry_error_view* err) RY_NOEXCEPT;
 typedef struct ry_done {
   ry_done_fn fn;
@@ -130,7 +131,7 @@ typedef struct ry_header {
   ry_str value;
 } ry_header;
 
-/* Why work is cancelled. Treat unknown values like RY_REASON_SHUTDOWN. */
+/* Reasons of a cancellation. Treat unknown values like RY_REASON_SHUTDOWN. */
 #define RY_REASON_USER 1 /* a user or administrator requested it */
 #define RY_REASON_DEADLINE 2
 #define RY_REASON_GONE 3 /* the client closed its connection */
@@ -139,7 +140,7 @@ typedef struct ry_header {
 #define RY_REASON_OVERLOAD 6
 typedef void (*ry_cancel_fn)(void* ctx, int32_t why) RY_NOEXCEPT; /* why: RY_REASON_* */
 
-/* The caller: a verified bearer token or API key. All strings may be empty but `subject`. */
+/* The caller: a verified bearer token or API key. All strings except `subject` may be empty. */
 #define RY_ROLE_USER 0u
 #define RY_ROLE_ADMIN 1u
 #define RY_ROLE_SUPER_ADMIN 2u
@@ -166,11 +167,11 @@ typedef struct ry_need {
   uint32_t reserved0;
 } ry_need;
 
-/* The table of a host interface; NULL when the host lacks it, or has it shorter than min_size, or the
- * needs do not name it (core, registrar and services need not be). Valid until destroy(). [any] */
+/* The table of a host interface; NULL if the host lacks it, if it is shorter than min_size, or if the needs do not name
+ * it (not necessary for core, registrar and services). Valid until destroy(). [any] */
 typedef const void* (*ry_get_interface_fn)(const ry_host* host, ry_str id, uint32_t min_size)RY_NOEXCEPT;
 
-#define RY_MODULE_USES_DRAFT 1u /* uses headers under ry/draft: runs only on the very host minor it was built with */
+#define RY_MODULE_USES_DRAFT 1u /* uses headers under ry/draft: requires the exact host minor that it was built with */
 #define RY_MODULE_NO_UNLOAD 2u /* never dlclose (runtimes that cannot stop, e.g. Go) */
 #define RY_MODULE_NO_RELOAD 4u /* restart the process to change it */
 
@@ -181,7 +182,7 @@ typedef struct ry_module_v1 {
   uint32_t abi_major; /* RY_ABI_MAJOR of the headers it was built with */
   uint32_t abi_minor; /* RY_ABI_MINOR it was built with */
   uint32_t min_host_minor; /* the oldest host minor it runs on */
-  uint32_t flags; /* RY_MODULE_*; unknown bits: refused */
+  uint32_t flags; /* RY_MODULE_*; unknown bits: the module is rejected */
   ry_str name; /* [a-z][a-z0-9_]{0,62}; also its settings table and database schema */
   ry_str version; /* of the module, for people */
   ry_str config_schema_json; /* JSON Schema (subset, see ry/if/registrar.h) of its settings; empty = no settings */
@@ -194,21 +195,21 @@ typedef struct ry_module_v1 {
   /* Builds the module: reads its settings, takes its interfaces, registers everything it serves
    * through ry.registrar/1. No I/O and no threads here: `runyard check` runs it too. `host` and
    * `get_interface` stay valid until destroy() returns; `registrar` and `config_json` only until
-   * create() returns. On failure: write a sentence to err, leave *self alone; destroy() is not
-   * called. If it takes longer than 30 s (destroy(): 5 s), the module gets no more calls and stays mapped. [lifecycle] */
+   * create() returns. On failure: write a message to err and do not change *self; destroy() is not called. If it takes
+   * longer than 30 s (destroy(): 5 s), the module gets no more calls and stays mapped. [lifecycle] */
   ry_status (*create)(const ry_host* host, ry_get_interface_fn get_interface, ry_registrar* registrar,
                       ry_str config_json, void** self, ry_errbuf* err) RY_NOEXCEPT;
-  /* Called after every module was created and all migrations ran, dependencies first. Services
-   * and drivers may be acquired from here on. May block for a few seconds, at most 60. On
-   * failure destroy() follows, without stop(). [lifecycle] */
+  /* Called after every module was created and all migrations ran, dependencies first. From here on, services and
+   * drivers may be acquired. May block for a few seconds, at most 60. On failure destroy() follows, without stop().
+   * [lifecycle] */
   ry_status (*start)(void* self, ry_errbuf* err) RY_NOEXCEPT;
-  /* Its routes get no more requests. Finish or cancel the work in progress, join own threads, then
-   * call done exactly once (from any thread, also inside stop). After the deadline the host continues
-   * without the module and never unmaps the library. [lifecycle] */
+  /* Its routes get no more requests. Finish or cancel the work in progress, join the module's threads, then call done
+   * exactly once (from any thread, even inside stop). After the deadline the host continues without the module and
+   * never unmaps the library. [lifecycle] */
   void (*stop)(void* self, int64_t deadline_unix_us, ry_done done) RY_NOEXCEPT;
   /* Last call. No operation is outstanding. [lifecycle] */
   void (*destroy)(void* self) RY_NOEXCEPT;
-  /* RY_OK, or RY_UNAVAILABLE with a sentence: shown by /readyz. Must be quick. [any] */
+  /* RY_OK, or RY_UNAVAILABLE with a message that /readyz shows. Must be quick. [any] */
   ry_status (*health)(void* self, ry_errbuf* err) RY_NOEXCEPT;
 } ry_module_v1;
 

@@ -1,5 +1,5 @@
-/* agent.tools/1 - sources of tools for agents. Extension point of the module `runs`. The tools of the
- * sandbox are built in; the module `mcp` contributes those of MCP servers.
+/* agent.tools/1 - sources of tools for agents. Extension point of the module `runs`. The tools of the sandbox are built
+ * in; the module `mcp` provides those of MCP servers.
  *
  * tools_json: [{"name":"files__read","description":"...","parameters":{JSON Schema},
  *               "source":"mcp:files","read_only":false,"idempotent":false,"own_time_limit":false,
@@ -51,21 +51,21 @@ typedef struct ry_tool_sink {
 typedef struct ry_agent_tools_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* The tools of this agent. Must not wait for an unreachable server: return the cached list. RY_NOT_FOUND: the agent was deleted
-   * and has no tools. RY_UNAVAILABLE, RY_DEADLINE_EXCEEDED, RY_ABORTED: retried for half a second. After any other error the run
-   * continues without this source and reports it in its stream. [any] */
+  /* The tools of this agent. Must not wait for an unreachable server: return the cached list. RY_NOT_FOUND: the agent
+   * was deleted and has no tools. RY_UNAVAILABLE, RY_DEADLINE_EXCEEDED, RY_ABORTED: retried for half a second. After
+   * any other error the run continues without this source and reports it in its stream. [any] */
   ry_status (*list)(void* self, const ry_tools_scope* scope, ry_exec* exec, ry_tools_list_fn fn, void* ctx) RY_NOEXCEPT;
   /* *call is valid until on_result has returned. [any] */
   ry_status (*call)(void* self, const ry_tools_scope* scope, ry_str tool_call_id, ry_str name, ry_str arguments_json,
                     ry_exec* exec, const ry_tool_sink* sink, void* ctx, void** call) RY_NOEXCEPT;
   void (*cancel)(void* self, void* call) RY_NOEXCEPT; /* on_result follows. [exec] */
-  /* Like call, for a call of a worker that no longer executes the run: waits for the work that the call started, and starts none.
-   * on_result with RY_NOT_FOUND: the outcome of that call is unknown. May be NULL. [any] */
+  /* Like call, for a call of a worker that no longer executes the run: waits for the work that the call started, and
+   * starts none. on_result with RY_NOT_FOUND: the outcome of that call is unknown. May be NULL. [any] */
   ry_status (*resume)(void* self, const ry_tools_scope* scope, ry_str tool_call_id, ry_str name, ry_str arguments_json,
                       ry_exec* exec, const ry_tool_sink* sink, void* ctx, void** call) RY_NOEXCEPT;
-  /* This worker no longer executes the run, so the source can free what it keeps for the run in memory. finished: 1 if the run has
-   * ended, so work that was started for it can be cancelled; 0 if another worker continues it. No call of the run is pending.
-   * May be NULL. [any] */
+  /* This worker no longer executes the run, so the source can free what it keeps for the run in memory. finished: 1 if
+   * the run has ended, so work that was started for it can be cancelled; 0 if another worker continues it. No call of
+   * the run is pending. May be NULL. [any] */
   void (*ended)(void* self, const ry_tools_scope* scope, int32_t finished) RY_NOEXCEPT;
 } ry_agent_tools_v1;
 

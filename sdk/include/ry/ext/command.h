@@ -1,7 +1,7 @@
 /* ry.command/1 - commands of the operator that a module implements, such as `runyard model check`. A point of the host.
  *
- * The command line creates the modules as `runyard check` does: none is started, there is no database, and interfaces that
- * need one return RY_UNAVAILABLE. ry.core/1 and ry.http_client/1 work. A server never calls a command.
+ * The command line creates the modules as `runyard check` does: none is started, there is no database, and interfaces
+ * that need one return RY_UNAVAILABLE. ry.core/1 and ry.http_client/1 work. A server never calls a command.
  */
 #ifndef RY_EXT_COMMAND_H
 #define RY_EXT_COMMAND_H
@@ -22,8 +22,8 @@ typedef struct ry_command_call {
   void* ctx;
   /* Writes text to standard output unchanged; any number of times before done. Borrowed. [exec] */
   void (*print)(void* ctx, ry_str text) RY_NOEXCEPT;
-  /* Called once, last. RY_OK: exit code 0; RY_INVALID_ARGUMENT or RY_NOT_FOUND: wrong command line; others: the command failed.
-   * The error's message is written to standard error. [exec] */
+  /* Called once, last. RY_OK: exit code 0; RY_INVALID_ARGUMENT or RY_NOT_FOUND: wrong command line; others: the command
+   * failed. The error's message is written to standard error. [exec] */
   ry_done_fn done;
 } ry_command_call;
 

@@ -29,7 +29,7 @@ typedef struct ry_bus_sink {
   void (*lost)(void* ctx, ry_str topic, uint64_t cursor) RY_NOEXCEPT;
   /* Messages of other nodes may be missing: every subscriber reads its log. [any] */
   void (*missed)(void* ctx) RY_NOEXCEPT;
-  /* up: 1 if both directions work. detail: a sentence for operators, without secrets. [any] */
+  /* up: 1 if both directions work. detail: a message for operators, without secrets. [any] */
   void (*state)(void* ctx, uint32_t up, ry_str detail) RY_NOEXCEPT;
 } ry_bus_sink;
 
@@ -39,8 +39,8 @@ typedef struct ry_event_bus_v1 {
   /* Starts connecting; the driver counts as down until it calls state(). *sink stays valid until the
    * `done` of close(). [lifecycle] */
   ry_status (*open)(void* self, const ry_bus_sink* sink, void* ctx) RY_NOEXCEPT;
-  /* Calls `done` once no call to the sink is in progress or will follow, from any thread, also inside
-   * this call. open() may follow. [lifecycle] */
+  /* Calls `done` once no call to the sink is in progress or will follow, from any thread, even inside this call. open()
+   * may follow. [lifecycle] */
   void (*close)(void* self, ry_done done) RY_NOEXCEPT;
   /* Copies the message and sends it to the other nodes; the order per topic and thread is kept. Two
    * messages with the same topic, cursor and kind (with or without bytes) within two minutes are delivered

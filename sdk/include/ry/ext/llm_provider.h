@@ -17,8 +17,8 @@
  *   "reasoning_effort": "none" | "minimal" | "low" | "medium" | "high",              -- optional
  *   "tool_choice": "auto" | "none" | "required" | {"name":"shell"}                   -- optional
  * }
- * A driver leaves out or changes what its provider refuses: schemas, ids, empty texts, the order of roles. A tool that it cannot
- * express is left out of the request and reported with on_notice.
+ * A driver omits or changes what its provider rejects: schemas, ids, empty texts, the order of roles. A tool that it
+ * cannot express is omitted from the request and reported with on_notice.
  * config_json, from runs.providers.<name>: {"kind", "base_url", "api_key", "headers":{}, "timeout_seconds",
  * "idle_timeout_seconds", "proxy", "ca_file", ...driver's own keys}; defaults are the driver's.
  */
@@ -38,7 +38,7 @@ typedef struct ry_llm_usage {
   int64_t output_tokens;
   int64_t cached_tokens; /* read from the provider's cache */
   int64_t
-      cache_write_tokens; /* written to the provider's cache; part of input_tokens. Since 1.0; 0 if struct_size is smaller */
+      cache_write_tokens; /* written to the provider's cache; part of input_tokens; 0 if struct_size is smaller */
 } ry_llm_usage;
 
 #define RY_LLM_FINISH_STOP 1 /* the model ended its answer itself */
@@ -52,7 +52,7 @@ typedef struct ry_llm_usage {
 typedef struct ry_llm_end {
   uint32_t struct_size;
   int32_t finish; /* RY_LLM_FINISH_*, 0 if it failed */
-  ry_llm_usage usage; /* the known part also after failure and cancellation */
+  ry_llm_usage usage; /* the known part, even after failure and cancellation */
 } ry_llm_end;
 
 /* Called on the exec of complete(), in order; on_end last and exactly once. Strings borrowed-out. */
@@ -61,20 +61,20 @@ typedef struct ry_llm_sink {
   uint32_t reserved0;
   void (*on_text)(void* ctx, ry_str text) RY_NOEXCEPT;
   void (*on_reasoning)(void* ctx, ry_str text) RY_NOEXCEPT;
-  /* A whole tool call. arguments_json is the model's text: it may be no valid JSON. */
+  /* A complete tool call. arguments_json is the model's text: it may be invalid JSON. */
   void (*on_tool_call)(void* ctx, ry_str id, ry_str name, ry_str arguments_json) RY_NOEXCEPT;
   /* st: RY_OK; RY_CANCELLED; RY_RESOURCE_EXHAUSTED (429, err->retry_after_s), RY_UNAVAILABLE (5xx,
-   * network, stream cut before its end), RY_DEADLINE_EXCEEDED: worth a retry; RY_DATA_LOSS (violates the protocol):
+   * network, truncated stream), RY_DEADLINE_EXCEEDED: worth a retry; RY_DATA_LOSS (violates the protocol):
    * worth one; RY_UNAUTHENTICATED, RY_INVALID_ARGUMENT, RY_NOT_FOUND (no such model): not;
-   * RY_OUT_OF_RANGE (context too long): with less. Clients see err->message: it is the driver's own sentence, without
-   * addresses and text of the provider. Put those into err's detail_json as {"cause": "..."}, which is logged and shown to
-   * the operator only. Neither holds the API key. */
+   * RY_OUT_OF_RANGE (context too long): with less. Clients see err->message: it is the driver's own message, without
+   * addresses and text of the provider. Put those into err's detail_json as {"cause": "..."}, which is logged and shown
+   * to the operator only. Neither contains the API key. */
   void (*on_end)(void* ctx, ry_status st, const ry_llm_end* end, const ry_error_view* err) RY_NOEXCEPT;
   /* May be NULL, or missing if struct_size is smaller. A JSON object on one line that later requests contain
    * as an element of the message's "reasoning"; its members "driver" and "model" name its origin. */
   void (*on_reasoning_block)(void* ctx, ry_str block_json) RY_NOEXCEPT;
-  /* May be NULL, or missing if struct_size is smaller. Part of the request was left out or changed to meet the provider's
-   * limits; `code` is "tool_skipped", "image_skipped" or "parameter_skipped", `message` a sentence that names the part.
+  /* May be NULL, or missing if struct_size is smaller. Part of the request was omitted or changed to meet the
+   * provider's limits; `code` is "tool_skipped", "image_skipped" or "parameter_skipped", `message` names the part.
    * Called before the first on_text. */
   void (*on_notice)(void* ctx, ry_str code, ry_str message) RY_NOEXCEPT;
 } ry_llm_sink;
@@ -95,8 +95,8 @@ typedef struct ry_llm_limits {
 typedef struct ry_llm_provider_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* Creates an instance for one configured provider. May read files, but does no other I/O, because `runyard check` calls it too. A
-   * message in err about a key of config_json begins with that key. [lifecycle] */
+  /* Creates an instance for one configured provider. May read files, but does no other I/O, because `runyard check`
+   * calls it too. A message in err about a key of config_json begins with that key. [lifecycle] */
   ry_status (*open)(void* self, ry_str name, ry_str config_json, void** provider, ry_errbuf* err) RY_NOEXCEPT;
   /* No call is in progress. [lifecycle] */
   void (*close)(void* self, void* provider) RY_NOEXCEPT;

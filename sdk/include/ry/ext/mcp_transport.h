@@ -1,6 +1,6 @@
 /* mcp.transport/1 - carries messages to an MCP server and back. Extension point of the module `mcp`.
  *
- * A driver carries whole messages: one JSON text each, in UTF-8. JSON-RPC, protocol revisions, paging,
+ * A driver carries complete messages: one JSON text each, in UTF-8. JSON-RPC, protocol revisions, paging,
  * caching, tools and limits are the module's task. A configuration selects a driver by name with its
  * `customType` or, if it has none, with its `type`.
  *
@@ -14,13 +14,12 @@
  *   close                the driver cleans up in the background; the module does not wait for it
  *
  * There are two kinds of drivers. If messages share one channel (a pipe, a socket), on_sent reports that
- * the message was written, and answers arrive at any time. If each message is an exchange of its own
- * (RY_MCP_EXCHANGES: HTTP), on_sent reports the end of the exchange: a request that has no answer by then
- * gets none.
+ * the message was written, and answers arrive at any time. If each message is a separate exchange (RY_MCP_EXCHANGES:
+ * HTTP), on_sent reports the end of the exchange: a request that has no answer by then gets none.
  *
  * Users see the message of a driver's error. It states the cause in the driver's own words, without secrets of the
- * configuration, addresses that the user does not know, and text of the server or its program. Put those into the error's
- * detail_json as {"cause": "..."}: the module writes it to the log and shows it to no client.
+ * configuration, addresses that the user does not know, and text of the server or its program. Put those into the
+ * error's detail_json as {"cause": "..."}: the module writes it to the log and does not show it to clients.
  */
 #ifndef RY_EXT_MCP_TRANSPORT_H
 #define RY_EXT_MCP_TRANSPORT_H
@@ -37,7 +36,7 @@ extern "C" {
 #define RY_MCP_MODERN 4u /* may carry revision 2026-07-28; without: revisions with `initialize` only */
 #define RY_MCP_LOCAL 8u /* runs a program on this machine */
 #define RY_MCP_RESOLVES 16u /* no transport of its own: resolve() names the configuration to be used */
-#define RY_MCP_AUTHORIZES 32u /* with RY_MCP_RESOLVES: authorize() may find better credentials */
+#define RY_MCP_AUTHORIZES 32u /* with RY_MCP_RESOLVES: authorize() may obtain better credentials */
 
 #define RY_MCP_OPERATOR 1u /* the configuration is the operator's own: neither address guard nor allow-list */
 
@@ -51,7 +50,7 @@ typedef struct ry_mcp_target {
   ry_str identity; /* connections are shared only within one identity */
   uint64_t connect_timeout_ms; /* until the session can carry messages; 0 = the driver's default */
   uint64_t
-      max_message_bytes; /* of one decoded message from the server; a longer one ends the session with RY_RESOURCE_EXHAUSTED */
+      max_message_bytes; /* of one decoded message from the server; a longer one ends the session */
 } ry_mcp_target;
 
 /* Kinds of messages; they affect framing only. */
@@ -71,7 +70,7 @@ typedef struct ry_mcp_message {
   uint64_t timeout_ms; /* of an exchange, from its start to its end; 0 = none */
 } ry_mcp_message;
 
-/* The outcome of a message besides its status; borrowed-out. */
+/* The outcome of a message in addition to its status; borrowed-out. */
 #define RY_MCP_IN_SESSION 1u /* it was sent within a session that the server keeps */
 typedef struct ry_mcp_outcome {
   uint32_t struct_size;
@@ -91,8 +90,8 @@ typedef struct ry_mcp_sink {
    * non-zero status ends the session with that status. */
   ry_status (*on_message)(void* ctx, uint64_t token, ry_str json) RY_NOEXCEPT;
   /* Called once for each message, unless finish() or on_closed was called before. outcome: never NULL.
-   * st: RY_OK also if the server refused with an HTTP status, see outcome; RY_UNAVAILABLE,
-   * RY_DEADLINE_EXCEEDED, RY_PERMISSION_DENIED (a refused address), RY_DATA_LOSS (violates the protocol),
+   * st: RY_OK even if the server responded with an HTTP error, see outcome; RY_UNAVAILABLE,
+   * RY_DEADLINE_EXCEEDED, RY_PERMISSION_DENIED (a rejected address), RY_DATA_LOSS (violates the protocol),
    * RY_RESOURCE_EXHAUSTED (a limit). */
   void (*on_sent)(void* ctx, uint64_t token, ry_status st, const ry_mcp_outcome* outcome,
                   const ry_error_view* err) RY_NOEXCEPT;
@@ -123,13 +122,13 @@ typedef struct ry_mcp_transport_v1 {
   uint32_t struct_size;
   uint32_t capabilities;
   /* Whether open() would accept this configuration. Checks only its text: no name lookups, no I/O.
-   * RY_OK; RY_INVALID_ARGUMENT; RY_PERMISSION_DENIED (a refused address or command), with a sentence
-   * for the API client. [any] */
+   * RY_OK; RY_INVALID_ARGUMENT; RY_PERMISSION_DENIED (a rejected address or command), with a message for the API
+   * client. [any] */
   ry_status (*check)(void* self, const ry_mcp_target* target, ry_errbuf* err) RY_NOEXCEPT;
   /* The sink is copied. *session is a handle until close(). Statuses besides those of check():
-   * RY_RESOURCE_EXHAUSTED: the account has too many sessions of this driver; RY_ABORTED: the node has too many. The module
-   * closes idle sessions (of the account; with RY_ABORTED also of others) and calls open() again for a few seconds.
-   * RY_UNAVAILABLE and others: the server cannot be reached, or its program cannot be started. [any] */
+   * RY_RESOURCE_EXHAUSTED: the account has too many sessions of this driver; RY_ABORTED: the node has too many. The
+   * module closes idle sessions (of the account; with RY_ABORTED also of others) and calls open() again for a few
+   * seconds. RY_UNAVAILABLE and others: the server cannot be reached, or its program cannot be started. [any] */
   ry_status (*open)(void* self, const ry_mcp_target* target, ry_exec* exec, const ry_mcp_sink* sink, void* ctx,
                     void** session, ry_errbuf* err) RY_NOEXCEPT;
   /* RY_RESOURCE_EXHAUSTED: too many messages (at least 16) wait for their on_sent; RY_CANCELLED: the
@@ -141,7 +140,7 @@ typedef struct ry_mcp_transport_v1 {
   void (*finish)(void* self, void* session, uint64_t token, int32_t why) RY_NOEXCEPT;
   /* Continues reading. [exec] */
   void (*resume)(void* self, void* session) RY_NOEXCEPT;
-  /* Releases the handle; no call of the sink starts after this returned. The driver ends the session
+  /* Releases the handle; no call of the sink starts after this has returned. The driver ends the session
    * (a DELETE, a child process and its descendants) in the background, within a few seconds. [exec] */
   void (*close)(void* self, void* session) RY_NOEXCEPT;
   /* For drivers with RY_MCP_RESOLVES; others return RY_UNIMPLEMENTED. RY_NOT_FOUND: the account has no

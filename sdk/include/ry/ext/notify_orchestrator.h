@@ -29,7 +29,7 @@ extern "C" {
 /* Channels, as bits. */
 #define RY_NOTIFY_EMAIL 1u
 #define RY_NOTIFY_PUSH 2u
-#define RY_NOTIFY_IN_APP 4u /* an inbox of the driver's own, besides that of the service */
+#define RY_NOTIFY_IN_APP 4u /* an inbox of the driver, in addition to that of the service */
 
 /* Capabilities of a driver: its channels, and these. Unknown bits are ignored. A function whose capability
  * a driver lacks is not called, and returns RY_UNIMPLEMENTED. */
@@ -63,8 +63,8 @@ typedef struct ry_notify_token {
   ry_str device_type; /* "mobile", "web" ... as the client named it */
 } ry_notify_token;
 
-/* The texts from the operator's templates, for drivers without texts of their own; plain text unless
- * stated otherwise. */
+/* The content from the operator's templates, for drivers without their own templates; plain text unless stated
+ * otherwise. */
 typedef struct ry_notify_content {
   uint32_t struct_size;
   uint32_t reserved0;
@@ -97,7 +97,8 @@ typedef struct ry_notify_trigger {
                                withdrawn together: see the event notifications.broadcast */
 } ry_notify_trigger;
 
-/* Of ry_notify_trigger: sent to many recipients, or marketing. Such e-mail has an unsubscribe link and lower priority than other mail. */
+/* Of ry_notify_trigger: sent to many recipients, or marketing. Such e-mail has an unsubscribe link and lower priority
+ * than other mail. */
 #define RY_NOTIFY_BULK 1u
 
 /* The result on one channel, or on several. */
@@ -109,7 +110,7 @@ typedef struct ry_notify_trigger {
 #define RY_NOTIFY_REFUSED 6 /* permanently */
 /* the address is invalid: the module deletes `token`; without a token: the peer does not know the subscriber */
 #define RY_NOTIFY_GONE 7
-/* credentials or settings of the driver are wrong. Not counted as an attempt; all notifications wait for
+/* the driver's credentials or settings are invalid. Not counted as an attempt; all notifications wait for
    retry_after_s */
 #define RY_NOTIFY_PAUSED 8
 /* the recipient gets too many messages. Not counted as an attempt; throttled e-mails of one account and workflow are
@@ -124,12 +125,12 @@ typedef struct ry_notify_result {
   ry_str provider; /* that accepted or refused it: "mail", "expo", "novu"; may be empty */
   ry_str provider_id; /* the provider's id, for follow(); may be empty */
   ry_str token; /* the device that it is about; empty = the whole channel */
-  ry_str detail; /* one sentence about a failure */
+  ry_str detail; /* the reason of a failure */
 } ry_notify_result;
 
 /* results: borrowed-out, n of them, `stride` bytes apart. A requested channel without a result counts as
- * RY_NOTIFY_RETRY. st other than RY_OK: the outcome is unknown, all channels count as RY_NOTIFY_RETRY with err's retry_after_s;
- * RY_CANCELLED: cancelled, not counted as an attempt. */
+ * RY_NOTIFY_RETRY. st other than RY_OK: the outcome is unknown, all channels count as RY_NOTIFY_RETRY with err's
+ * retry_after_s; RY_CANCELLED: cancelled, not counted as an attempt. */
 typedef void (*ry_notify_results_fn)(void* ctx, ry_status st, const ry_notify_result* results, size_t n, size_t stride,
                                      const ry_error_view* err) RY_NOEXCEPT;
 
@@ -166,10 +167,10 @@ typedef void (*ry_notify_report_fn)(void* ctx, const ry_notify_report* report) R
 typedef struct ry_notify_orchestrator_v1 {
   uint32_t struct_size;
   uint32_t capabilities;
-  /* Whether the driver delivers push messages of this provider. RY_OK; RY_INVALID_ARGUMENT with a sentence that
-   * names its providers, or the fault of the token. Checks only the text. `name` is called at most once, inside
-   * the call, with an identity of the device if its token can be written in several ways; not called: the token
-   * is the identity. [any] */
+  /* Whether the driver delivers push messages of this provider. RY_OK; RY_INVALID_ARGUMENT with a message that names
+   * its providers, or the fault in the token. Checks only the text. `name` is called at most once, inside the call,
+   * with a stable name of the device if its token has several spellings; not called: the token identifies the device.
+   * [any] */
   ry_status (*accepts)(void* self, const ry_notify_token* token, ry_take_fn name, void* ctx,
                        ry_errbuf* err) RY_NOEXCEPT;
   /* *call is valid until the completion has returned. [any] */
@@ -181,14 +182,14 @@ typedef struct ry_notify_orchestrator_v1 {
   ry_status (*withdraw)(void* self, ry_str key, ry_exec* exec, ry_notify_withdrawn_fn fn, void* ctx) RY_NOEXCEPT;
   /* Creates or updates the subscriber. [any] */
   ry_status (*put_subscriber)(void* self, const ry_notify_subscriber* who, ry_exec* exec, ry_done done) RY_NOEXCEPT;
-  /* The account was deleted: deletes all its data. RY_OK also if it is unknown. [any] */
+  /* The account was deleted: deletes all its data. RY_OK even if it is unknown. [any] */
   ry_status (*forget)(void* self, ry_str account_id, ry_exec* exec, ry_done done) RY_NOEXCEPT;
   /* Replaces all devices of the account with this provider; n = 0: none. RY_NOT_FOUND: the peer does not know
    * the subscriber; the module calls put_subscriber() and put_tokens() again. [any] */
   ry_status (*put_tokens)(void* self, ry_str account_id, ry_str provider, const ry_notify_token* tokens, size_t n,
                           size_t stride, ry_exec* exec, ry_done done) RY_NOEXCEPT;
-  /* The current results of up to 100 accepted notifications, `stride` bytes apart. One result each, in order: ACCEPTED =
-   * unchanged; DELIVERED, REFUSED, GONE. [any] */
+  /* The current results of up to 100 accepted notifications, `stride` bytes apart. One result each, in order: ACCEPTED
+   * = unchanged; DELIVERED, REFUSED, GONE. [any] */
   ry_status (*follow)(void* self, const ry_notify_sent* sent, size_t n, size_t stride, ry_exec* exec,
                       ry_notify_results_fn fn, void* ctx) RY_NOEXCEPT;
   /* Parses the body of a webhook of the peer. The module has checked its signature, or treats the reports

@@ -1,8 +1,8 @@
 /* sandbox.driver/1 - runs the commands of agents. Extension point of the module `runs`.
  *
- * A workspace has the UUID of its project and is mounted as /workspace. Paths are relative to it; a driver
- * never follows a path out of it, whatever links the agent created. All completions are called on the
- * given exec, never inside the call.
+ * A workspace has the UUID of its project and is mounted as /workspace. Paths are relative to it; a driver never
+ * resolves a path to outside the workspace, regardless of symbolic links. All completions are called on the given exec,
+ * never inside the call.
  */
 #ifndef RY_EXT_SANDBOX_DRIVER_H
 #define RY_EXT_SANDBOX_DRIVER_H
@@ -20,8 +20,8 @@ extern "C" {
 /* no workspace of a project: /workspace is empty and is removed after the command. project_id then identifies only
    the user of the command */
 #define RY_SANDBOX_SCRATCH 2u
-/* memory_bytes limits the writable memory of each process instead of its address space: for programs that reserve
-   more than they use */
+/* memory_bytes limits the data segment of each process (RLIMIT_DATA) instead of its address space (RLIMIT_AS): for
+ * programs that reserve more than they use */
 #define RY_SANDBOX_LIMIT_DATA 4u
 
 /* A path of the host that is mounted in the sandbox under the same path. */
@@ -35,11 +35,11 @@ typedef struct ry_sandbox_mount {
 typedef struct ry_sandbox_command {
   uint32_t struct_size;
   uint32_t network; /* 1: with network; 0: none */
-  const ry_str* argv; /* argv[0] by PATH inside the sandbox */
+  const ry_str* argv; /* argv[0] is looked up in PATH inside the sandbox */
   size_t n_argv;
   ry_bytes stdin_bytes;
   uint64_t wall_ms; /* 0 = the driver's default; limited to its maximum except with RY_SANDBOX_INTERACTIVE */
-  uint64_t memory_bytes; /* of all its processes in total, and address space of each. 0 = default */
+  uint64_t memory_bytes; /* of all processes together, and of the address space of each; 0 = default */
   uint64_t output_bytes; /* delivered from both pipes in total; more is dropped and counted. 0 = default */
   const ry_str* host_files; /* absolute paths of programs of the host: each appears, readable and
                                executable only, as /opt/runyard/<its last component> */
@@ -50,18 +50,18 @@ typedef struct ry_sandbox_command {
   size_t n_env;
   const ry_sandbox_mount* mounts;
   size_t n_mounts;
-  /* 0 = the driver's own limit. They replace it, also by a larger value. */
-  uint64_t processes; /* processes and threads. Where the kernel counts them by user, of all commands of project_id */
+  /* 0 = the driver's limit. A value overrides that limit, even with a larger one. */
+  uint64_t processes; /* processes and threads; of all commands of project_id together if the kernel counts per user */
   uint64_t open_files; /* of each process */
   uint64_t file_bytes; /* largest file that it may write */
   uint64_t scratch_bytes; /* size of /tmp, and of /workspace of RY_SANDBOX_SCRATCH */
   ry_str cache; /* absolute path of a directory of the host that appears, writable, as /cache; empty: none. The
                                driver gives it to the command's user */
-  uint64_t cache_bytes; /* a command that makes it larger is ended; 0 = no limit */
+  uint64_t cache_bytes; /* a command that makes it larger is killed; 0 = no limit */
   ry_str account; /* account of the command, a UUID, to which the limits per account apply. Empty: they
                                apply to project_id */
-  /* Limits of the workspace if they are below the driver's; 0 = the driver's limits. The driver ends a command that makes the
-   * workspace larger while it exceeds a limit. */
+  /* Workspace limits; they apply if they are lower than the driver's (0 = the driver's). The driver kills a command
+   * that grows the workspace beyond a limit. */
   uint64_t workspace_bytes;
   uint64_t workspace_files; /* files, directories, links and others */
 } ry_sandbox_command;
@@ -69,8 +69,8 @@ typedef struct ry_sandbox_command {
 typedef struct ry_sandbox_exit {
   uint32_t struct_size;
   int32_t exit_code; /* 0..255 or -signal */
-  int32_t why; /* 0, or RY_REASON_DEADLINE, RY_REASON_USER; RY_REASON_OVERLOAD: it exceeded a limit of
-                               memory or space, which the last output on fd 2 names */
+  int32_t why; /* 0, or RY_REASON_DEADLINE, RY_REASON_USER; RY_REASON_OVERLOAD: it exceeded a memory or disk limit; the
+                  last output on fd 2 names the limit */
   uint32_t reserved0;
   uint64_t dropped_bytes;
   /* Size of the workspace after the command; UINT64_MAX if it is unknown. */
@@ -129,11 +129,11 @@ typedef struct ry_sandbox_driver_v1 {
   ry_status (*run)(void* self, ry_str project_id, const ry_sandbox_command* command, ry_exec* exec,
                    const ry_sandbox_sink* sink, void* ctx, void** call) RY_NOEXCEPT;
   void (*cancel)(void* self, void* call) RY_NOEXCEPT; /* on_exit follows. [exec] */
-  /* At most max_bytes from offset. RY_NOT_FOUND, RY_PERMISSION_DENIED (leaves the workspace),
+  /* At most max_bytes from offset. RY_NOT_FOUND, RY_PERMISSION_DENIED (the path is outside the workspace),
    * RY_FAILED_PRECONDITION (a directory). [any] */
   ry_status (*read_file)(void* self, ry_str project_id, ry_str path, uint64_t offset, uint64_t max_bytes, ry_exec* exec,
                          ry_sandbox_read_fn fn, void* ctx) RY_NOEXCEPT;
-  /* Replaces a whole file atomically (temporary file, then rename); creates parents. [any] */
+  /* Replaces a complete file atomically (temporary file, then rename); creates parents. [any] */
   ry_status (*write_file)(void* self, ry_str project_id, ry_str path, ry_bytes content, ry_exec* exec,
                           ry_done done) RY_NOEXCEPT;
   /* Moves a file of the host into the workspace (rename, or copy across devices). RY_ALREADY_EXISTS if the
@@ -148,14 +148,14 @@ typedef struct ry_sandbox_driver_v1 {
    * max_entries. [any] */
   ry_status (*scan)(void* self, ry_str project_id, uint64_t max_entries, ry_exec* exec, ry_sandbox_scan_fn fn,
                     void* ctx) RY_NOEXCEPT;
-  /* Creates entry->path as the entry describes, replacing what exists; creates parents. A file is moved
+  /* Creates entry->path as the entry describes, and replaces an existing entry; creates parents. A file is moved
    * from host_path (rename, or copy across devices) and gets mode and modified_ns; RY_SANDBOX_DELETED deletes
    * the path recursively. Does not follow a link at the end of the path. [any] */
   ry_status (*place)(void* self, ry_str project_id, const ry_sandbox_entry* entry, ry_str host_path, ry_exec* exec,
                      ry_done done) RY_NOEXCEPT;
-  /* For commands with RY_SANDBOX_INTERACTIVE. write: queues a copy; `done` when it was written to the pipe;
-   * RY_RESOURCE_EXHAUSTED if 1 MiB is queued; RY_CANCELLED after the command closed its end. close_stdin:
-   * after the queue is written. pause, only inside on_output: no output until resume(). [exec] */
+  /* For commands with RY_SANDBOX_INTERACTIVE. write: queues a copy; `done` is called when the data has been written to the
+   * pipe; RY_RESOURCE_EXHAUSTED if 1 MiB is queued; RY_CANCELLED after the command closed its end. close_stdin: after
+   * the queue is written. pause, only inside on_output: no output until resume(). [exec] */
   ry_status (*write)(void* self, void* call, ry_bytes bytes, ry_done done) RY_NOEXCEPT;
   void (*close_stdin)(void* self, void* call) RY_NOEXCEPT;
   void (*pause)(void* self, void* call) RY_NOEXCEPT;

@@ -1,6 +1,6 @@
 /* ry.settings_check/1 - checks of a module's settings that its schema cannot express. Extension point of the host.
  *
- * The schema in the descriptor refuses unknown keys, wrong types and values out of range. Here a module reports
+ * The schema in the descriptor rejects unknown keys, wrong types and values out of range. Here a module reports
  * settings that contradict each other, or that the driver of another module reads: all faults in one call, each with
  * the key of its setting, so that the host can state where it was set. The host calls this after all modules are
  * created and owners of extension points know their drivers, before any migration or start: in `runyard check`, when
@@ -21,9 +21,9 @@ typedef struct ry_settings_sink {
   uint32_t struct_size;
   uint32_t reserved0;
   void* ctx;
-  /* key: the setting within the module's own table, as in TOML: "models.\"a/b\"", "list[0]"; empty: the whole
-   * table. message: the fault, without the key and without secrets. Both borrowed. May be called any number of
-   * times. [lifecycle] */
+  /* key: the setting within the module's own table, as in TOML: "models.\"a/b\"", "list[0]"; empty: the complete table.
+   * message: the fault, without the key and without secrets. Both borrowed. May be called any number of times.
+   * [lifecycle] */
   void (*fault)(void* ctx, ry_str key, ry_str message) RY_NOEXCEPT;
 } ry_settings_sink;
 

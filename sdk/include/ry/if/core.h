@@ -17,31 +17,30 @@ extern "C" {
 typedef struct ry_core_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* One line to the host's log under the module's name. `fields_json`: empty or one JSON object.
+  /* Writes one line to the host's log under the module's name. `fields_json`: empty or one JSON object.
    * Registered secrets (ry.secrets/1 redact) are masked. [any] */
   void (*log)(const ry_host* host, int32_t level, ry_str message, ry_str fields_json) RY_NOEXCEPT;
   /* Wall clock. [any] */
   int64_t (*now_unix_us)(const ry_host* host) RY_NOEXCEPT;
   /* Monotonic clock, for measuring. [any] */
   int64_t (*mono_us)(const ry_host* host) RY_NOEXCEPT;
-  /* A fact about the host by name, borrowed until destroy(): "version", "node_id" (UUID, new at
-   * every start), "deployment.mode", "http.listen", "http.base_path", "http.public_url" (may be empty),
-   * "data_dir" (a directory of this module's own, made at the first question; may be empty on
-   * failure). Empty when unknown. [any] */
+  /* A property of the host by name, borrowed until destroy(): "version", "node_id" (UUID, new at every start),
+   * "deployment.mode", "http.listen", "http.base_path", "http.public_url" (may be empty), "data_dir" (a directory for
+   * this module only, created by the first call; empty on failure). Empty if unknown. [any] */
   ry_str (*info)(const ry_host* host, ry_str key) RY_NOEXCEPT;
   /* A new UUIDv7: increasing in time within this process. [any] */
   void (*new_uuid)(const ry_host* host, ry_uuid* out) RY_NOEXCEPT;
 
-  /* An executor for a new piece of work; the host balances. Executors are never freed. [any] */
+  /* Returns an executor for new work; the host balances the load. Executors are never freed. [any] */
   ry_exec* (*pick_exec)(const ry_host* host)RY_NOEXCEPT;
-  /* 1 when the caller runs on this executor. [any] */
+  /* 1 if the caller runs on this executor. [any] */
   uint32_t (*on_exec)(const ry_exec* exec) RY_NOEXCEPT;
-  /* Runs fn(ctx) on exec, soon, never inside this call, always (also while stopping, before
-   * destroy). [any] */
+  /* Runs fn(ctx) on exec soon, never inside this call. Always runs it, even while the module is stopping, before
+   * destroy. [any] */
   ry_status (*exec_post)(const ry_host* host, ry_exec* exec, ry_call_fn fn, void* ctx) RY_NOEXCEPT;
   /* Completes after at least `ms`, or with RY_CANCELLED. `op` may be NULL. [any] */
   ry_status (*sleep_ms)(const ry_host* host, ry_exec* exec, uint64_t ms, ry_done done, ry_op_id* op) RY_NOEXCEPT;
-  /* Asks an operation to end early; its completion still comes. Stale ids have no effect. [any] */
+  /* Requests that an operation ends early; its completion is still called. Stale ids have no effect. [any] */
   void (*op_cancel)(const ry_host* host, ry_op_id op) RY_NOEXCEPT;
   /* Runs work(ctx) on a thread that may block, then done on exec. Not cancellable. `work` must not
    * use handles that are tagged [exec]. [any] */

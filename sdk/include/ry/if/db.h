@@ -1,10 +1,10 @@
 /* ry.db/1 - SQL on the host's PostgreSQL.
  *
- * SQL uses $1, $2 ... Each module has a schema of its own name; statements run with
+ * SQL uses $1, $2 ... Each module has a schema with its name; statements run with
  * search_path = <module>, core. Statements are prepared once per connection and kept: use constant
- * SQL text with parameters. Results come as text in PostgreSQL's output format (timestamps: cast to
- * epoch micros or use to_char; bytea is decoded to raw bytes). A NUL byte in a text parameter is
- * refused with RY_INVALID_ARGUMENT "db.nul_byte".
+ * SQL text with parameters. Results are text in PostgreSQL's output format (timestamps: cast to
+ * epoch micros or use to_char; bytea is decoded to raw bytes). A NUL byte in a text parameter is rejected with
+ * RY_INVALID_ARGUMENT "db.nul_byte".
  *
  * Errors: reason is "db.<sqlstate>" ("db.23505"), detail_json {"constraint": "...", "message": "..."}. Status:
  * 23505 -> RY_ALREADY_EXISTS, 23503/23514 -> RY_FAILED_PRECONDITION, 40001/40P01 -> RY_ABORTED (single
@@ -51,7 +51,7 @@ typedef struct ry_value {
   } u;
 } ry_value;
 
-#define RY_DB_READ_ONLY 1u /* safe to repeat after a lost connection */
+#define RY_DB_READ_ONLY 1u /* safe to retry after a lost connection */
 #define RY_DB_NO_PREPARE 2u /* the text is not repeated */
 
 typedef struct ry_db_call {
@@ -84,16 +84,15 @@ typedef void (*ry_tx_fn)(void* ctx, ry_status st, ry_tx* tx, const ry_error_view
 typedef struct ry_db_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* Runs n statements in one hop. tx == NULL: n == 1 runs by itself, n > 1 in one transaction of its
-   * own, all or nothing. With tx: inside it; after an error the transaction is aborted. Parameters are
-   * copied. [any] */
+  /* Runs n statements in one round trip. tx == NULL: a single statement is its own transaction; several are one
+   * transaction. With tx: inside it; after an error the transaction is aborted. Parameters are copied. [any] */
   ry_status (*run)(const ry_host* host, ry_tx* tx, const ry_db_call* calls, size_t n, ry_exec* exec, ry_db_fn fn,
                    void* ctx, ry_op_id* op) RY_NOEXCEPT;
-  /* A transaction that spans several answers. Holds a connection: keep it short; it is rolled back
+  /* A transaction that spans several calls. Holds a connection: keep it short; it is rolled back
    * after database.transaction_timeout. Calls on one tx must not overlap. [any] */
   ry_status (*begin)(const ry_host* host, uint32_t flags, ry_exec* exec, ry_tx_fn fn, void* ctx,
                      ry_op_id* op) RY_NOEXCEPT;
-  /* Ends the handle, whatever the outcome. [any] */
+  /* Ends the handle, regardless of the outcome. [any] */
   ry_status (*commit)(ry_tx* tx, ry_exec* exec, ry_done done) RY_NOEXCEPT;
   /* Ends the handle. done.fn may be NULL. [any] */
   ry_status (*rollback)(ry_tx* tx, ry_exec* exec, ry_done done) RY_NOEXCEPT;
@@ -102,11 +101,11 @@ typedef struct ry_db_v1 {
   const ry_db_rows* (*result_rows)(const ry_db_result* result)RY_NOEXCEPT;
   void (*result_release)(ry_db_result* result) RY_NOEXCEPT;
 
-  /* fn runs on exec after each notification on the channel, and at least every poll_ms, because notifications can
-   * get lost: read the table. All modules share the channels: prefix with the module's name. [any] */
+  /* fn runs on exec after each notification on the channel, and at least every poll_ms, because notifications can get
+   * lost: read the table. All modules share the channel names: prefix them with the module's name. [any] */
   ry_status (*listen)(const ry_host* host, ry_str channel, uint64_t poll_ms, ry_exec* exec, ry_call_fn fn, void* ctx,
                       ry_db_listen** out) RY_NOEXCEPT;
-  /* No call of fn starts after this returned, if called on its executor. Ends the handle. [any] */
+  /* If called on the executor of fn, no call of fn starts after this has returned. Ends the handle. [any] */
   void (*unlisten)(ry_db_listen* listen) RY_NOEXCEPT;
   /* Notifies a channel on all nodes soon, merged with other notifications; never inside a transaction. [any] */
   void (*notify)(const ry_host* host, ry_str channel) RY_NOEXCEPT;

@@ -36,14 +36,14 @@ typedef struct ry_event_view {
   ry_exec* exec;
 } ry_event_view;
 
-/* RY_OK: ack will be called. Else the event is delivered again after the backoff. [exec] */
+/* RY_OK: ack will be called. Otherwise the event is delivered again after the backoff. [exec] */
 typedef ry_status (*ry_event_fn)(void* ctx, const ry_event_view* view, ry_event* event) RY_NOEXCEPT;
 
 /* Registered through ry.registrar/1. The consumer starts with events published after its first
  * registration; its position is kept under (module, name). */
 typedef struct ry_event_consumer {
   uint32_t struct_size;
-  uint32_t flags; /* none yet: 0 */
+  uint32_t flags; /* none defined; must be 0 */
   ry_str name; /* unique within the module */
   ry_str kinds; /* comma-separated kinds or prefixes ending in ".*": "run.completed,payment.*" */
   ry_event_fn handle;
@@ -66,7 +66,7 @@ typedef struct ry_events_v1 {
   /* Subscribes to one topic. fn runs for messages that are published after this call returned. [any] */
   ry_status (*live_subscribe)(const ry_host* host, ry_str topic, ry_exec* exec, ry_live_fn fn, void* ctx,
                               ry_subscription** out) RY_NOEXCEPT;
-  /* Releases the handle. If called on the subscription's executor, no call starts after this returned. [any] */
+  /* Releases the handle. If called on the subscription's executor, no call starts after this has returned. [any] */
   void (*live_unsubscribe)(ry_subscription* subscription) RY_NOEXCEPT;
   /* `cursor` grows within a topic. flags: RY_LIVE_*. Order is kept per topic and publishing thread. [any] */
   ry_status (*live_publish)(const ry_host* host, ry_str topic, uint64_t cursor, ry_bytes bytes,
@@ -78,7 +78,7 @@ typedef struct ry_events_v1 {
 #define RY_LIVE_LOCAL 1u /* this node only */
 #define RY_LIVE_HINT 2u /* other nodes only: the bytes were already published locally and are durable now */
 /* other nodes only, and only by a bus that carries bytes: they are not in the log yet; a notification follows when
-   they are. Without such a bus RY_UNAVAILABLE, which is no loss */
+   they are. Without such a bus RY_UNAVAILABLE, which loses nothing */
 #define RY_LIVE_AHEAD 4u
 
 #ifdef __cplusplus

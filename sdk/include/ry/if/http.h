@@ -1,9 +1,9 @@
-/* ry.http/1 - requests that reach a module's routes, answers, forms on disk, and streams.
+/* ry.http/1 - requests to a module's routes, responses, forms on disk, and streams.
  *
  * A request handle is ended by exactly one of respond, respond_file, fail or stream_open (then the
  * stream handle by stream_close). A handler may end it inside the call or later from any thread.
- * If the handler returns an error status the host answers with it and the handle is ended. The
- * handle stays safe to end after the client went away: the answer is dropped.
+ * If the handler returns an error status, the host responds with it and the handle is ended. The handle may still be
+ * ended after the client has disconnected: the response is dropped.
  */
 #ifndef RY_IF_HTTP_H
 #define RY_IF_HTTP_H
@@ -18,7 +18,7 @@ typedef struct ry_request ry_request;
 typedef struct ry_stream ry_stream;
 typedef struct ry_buffer ry_buffer; /* immutable shared bytes, for one event to many streams */
 
-/* Valid until the request handle is ended (also after the handler returned). */
+/* Valid until the request handle is ended (even after the handler has returned). */
 typedef struct ry_request_view {
   uint32_t struct_size;
   uint32_t n_headers;
@@ -31,7 +31,7 @@ typedef struct ry_request_view {
   size_t n_params;
   ry_bytes body; /* whole body; empty on RY_ROUTE_STREAM_BODY routes */
   const ry_principal* principal; /* NULL on public routes without a valid token */
-  ry_str request_id; /* also answered as X-Request-Id */
+  ry_str request_id; /* also sent as X-Request-Id */
   ry_str remote_address; /* of the client, after trusted proxies */
   ry_str traceparent; /* W3C trace context, may be empty */
   int64_t received_unix_us;
@@ -39,13 +39,13 @@ typedef struct ry_request_view {
   ry_exec* exec; /* the request's executor: use it for what belongs to this request */
 } ry_request_view;
 
-/* RY_OK: the handler has ended the request or will. Anything else: the host answers. [exec] */
+/* RY_OK: the handler has ended the request or will end it. Otherwise the host responds. [exec] */
 typedef ry_status (*ry_handler_fn)(void* ctx, const ry_request_view* view, ry_request* request) RY_NOEXCEPT;
 
 /* Limits for read_form; 0 = the host's default. Over a limit: RY_RESOURCE_EXHAUSTED with reason
  * "http.form_file_too_large", "http.form_too_many_files", "http.form_too_large" or
- * "http.form_too_many_parts" and detail_json {"limit": n, "field": "..."}; a broken form:
- * RY_INVALID_ARGUMENT "http.form_malformed". */
+ * "http.form_too_many_parts" and detail_json {"limit": n, "field": "..."}; a malformed form: RY_INVALID_ARGUMENT
+ * "http.form_malformed". */
 typedef struct ry_form_limits {
   uint32_t struct_size;
   uint32_t max_files;
@@ -58,7 +58,7 @@ typedef struct ry_form_limits {
 
 typedef struct ry_form_part {
   uint32_t struct_size;
-  uint32_t is_file; /* 1 when the part had a filename */
+  uint32_t is_file; /* 1 if the part had a filename */
   ry_str name;
   ry_str filename; /* as sent, unsanitised */
   ry_str content_type;
@@ -83,17 +83,17 @@ typedef void (*ry_body_fn)(void* ctx, ry_status st, ry_bytes chunk) RY_NOEXCEPT;
 typedef struct ry_http_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* Answers with a copy of body. Content-Length, Date, X-Request-Id are the host's. [any] ends it */
+  /* Responds with a copy of body. The host sets Content-Length, Date and X-Request-Id. [any] ends it */
   ry_status (*respond)(ry_request* request, uint32_t status, const ry_header* headers, size_t n,
                        ry_bytes body) RY_NOEXCEPT;
-  /* Answers with a byte range of a file, streamed from disk; len = UINT64_MAX: to its end. The file is
-   * opened before this returns. RY_NOT_FOUND leaves the request open. [blocking-ok][any] ends it */
+  /* Responds with a byte range of a file, streamed from disk; len = UINT64_MAX: up to its end. The file is opened
+   * before this returns. RY_NOT_FOUND leaves the request open. [blocking-ok][any] ends it */
   ry_status (*respond_file)(ry_request* request, uint32_t status, const ry_header* headers, size_t n, ry_str path,
                             uint64_t offset, uint64_t len) RY_NOEXCEPT;
-  /* Answers {"detail": ...} from the error, with its http_status and Retry-After. [any] ends it */
+  /* Responds with {"detail": ...} from the error, with its http_status and Retry-After. [any] ends it */
   ry_status (*fail)(ry_request* request, const ry_error_view* error) RY_NOEXCEPT;
-  /* fn runs once, on the request's executor, if the client leaves, the deadline passes or the host
-   * drains before the request is ended; never after. One per request: a second call replaces it. [exec] */
+  /* fn runs once, on the request's executor, if the client disconnects, the deadline passes or the host drains before
+   * the request is ended; never after. One per request: a second call replaces it. [exec] */
   ry_status (*on_cancel)(ry_request* request, ry_cancel_fn fn, void* ctx) RY_NOEXCEPT;
 
   /* RY_ROUTE_STREAM_BODY: the next piece of the body. One at a time. [exec] */
@@ -102,32 +102,31 @@ typedef struct ry_http_v1 {
    * most, or max_value_bytes if more) or urlencoded. Once. limits may be NULL. [exec] */
   ry_status (*read_form)(ry_request* request, const ry_form_limits* limits, ry_form_fn fn, void* ctx) RY_NOEXCEPT;
 
-  /* Sends the head at once; the body follows by stream_write. Chunked unless Content-Length is
-   * among the headers. [any] ends the request; *out is valid until stream_close */
+  /* Sends the head immediately; the body follows with stream_write. Chunked unless the headers contain Content-Length.
+   * [any] ends the request; *out is valid until stream_close */
   ry_status (*stream_open)(ry_request* request, uint32_t status, const ry_header* headers, size_t n,
                            ry_stream** out) RY_NOEXCEPT;
-  /* Queues a copy. RY_RESOURCE_EXHAUSTED: the reader is too slow, the queue's bound (1 MiB or 1024
-   * pieces by default) is reached and the connection will be closed; RY_CANCELLED: it is closed. What is
-   * queued when the socket is free leaves in one gather write. [any] */
+  /* Queues a copy. RY_RESOURCE_EXHAUSTED: the client reads too slowly, the limit of the queue (1 MiB or 1024 pieces by
+   * default) is reached and the connection will be closed; RY_CANCELLED: it is closed. The pieces that are queued when
+   * the socket becomes writable are sent in one gather write. [any] */
   ry_status (*stream_write)(ry_stream* stream, ry_bytes bytes) RY_NOEXCEPT;
-  /* The same with shared bytes; the stream takes its own reference. [any] */
+  /* Like stream_write, with shared bytes; the stream takes its own reference. [any] */
   ry_status (*stream_write_buffer)(ry_stream* stream, ry_buffer* buffer) RY_NOEXCEPT;
-  /* Completes when less than a quarter of the queue's bound is waiting; RY_CANCELLED when the client
-   * is gone. For replays: write until the queue is half full, then wait. [any] */
+  /* Completes when less than a quarter of the queue's limit is queued; RY_CANCELLED if the client has disconnected. For
+   * replays: write until the queue is half full, then wait. [any] */
   ry_status (*stream_ready)(ry_stream* stream, ry_exec* exec, ry_done done) RY_NOEXCEPT;
-  /* From now on the connection sends `bytes` by itself after every interval without a write. A
-   * zero interval ends that. [any] */
+  /* From now on the connection sends `bytes` after every interval without a write. A zero interval stops this. [any] */
   ry_status (*stream_keepalive)(ry_stream* stream, uint64_t interval_ms, ry_bytes bytes) RY_NOEXCEPT;
-  /* fn runs once on exec when the client is gone, was cut, or the host drains (RY_REASON_SHUTDOWN: say
-   * good-bye and close); not begun after stream_close returned (a call that has begun on another
-   * thread may still be running: close on exec where that matters). [any] */
+  /* fn runs once on exec when the client has disconnected or was disconnected, or when the host drains
+   * (RY_REASON_SHUTDOWN: send a last message and close). It does not start after stream_close has returned; a call on
+   * another thread may still be running, so close on exec where that matters. [any] */
   ry_status (*stream_on_close)(ry_stream* stream, ry_exec* exec, ry_cancel_fn fn, void* ctx) RY_NOEXCEPT;
-  /* Sends what is queued, ends the body, and ends the handle. [any] */
+  /* Sends the queued pieces, ends the body, and ends the handle. [any] */
   void (*stream_close)(ry_stream* stream) RY_NOEXCEPT;
 
-  /* A buffer with one reference. NULL when memory is short. [any] */
+  /* Creates a buffer with one reference. NULL if out of memory. [any] */
   ry_buffer* (*buffer_new)(ry_bytes bytes)RY_NOEXCEPT;
-  /* Gives back the caller's reference. [any] */
+  /* Releases the caller's reference. [any] */
   void (*buffer_release)(ry_buffer* buffer) RY_NOEXCEPT;
 } ry_http_v1;
 

@@ -1,11 +1,11 @@
-/* ry.http_client/1 - outgoing HTTP(S) with the address guard, streaming answers and pooled connections.
+/* ry.http_client/1 - outgoing HTTP(S) with an address guard, streamed responses and pooled connections.
  *
- * The guard (off only in deployment.mode = local, or for a request flagged as the operator's own
- * address) allows http and https only, checks every resolved address, connects to the address that
- * was checked, checks redirects again and never follows them to another host.
+ * The guard (off only in deployment.mode = local, or for a request whose URL is flagged as the operator's) allows only
+ * http and https, checks every resolved address, connects to the address that was checked, checks redirects again and
+ * never follows them to another host.
  *
  * A proxy resolves the name and connects, so the client cannot check the address. Therefore only a request with
- * RY_CLIENT_OPERATOR_URL may use one; any other request with a proxy is refused with "http_client.proxy".
+ * RY_CLIENT_OPERATOR_URL may use one; any other request with a proxy is rejected with "http_client.proxy".
  */
 #ifndef RY_IF_HTTP_CLIENT_H
 #define RY_IF_HTTP_CLIENT_H
@@ -20,7 +20,7 @@ extern "C" {
 #define RY_CLIENT_FOLLOW_REDIRECTS 2u /* same host, at most 5, GET and HEAD or 307/308 */
 #define RY_CLIENT_FRESH_CONNECTION 4u /* neither uses a pooled connection nor returns one */
 #define RY_CLIENT_LAST 8u /* may use a pooled connection, but returns none */
-/* idempotent, whatever the method: sent once more if a pooled connection breaks before the answer */
+/* idempotent regardless of the method: retried once if a pooled connection breaks before the response */
 #define RY_CLIENT_REPEATABLE 16u
 /* use the proxy in HTTPS_PROXY or HTTP_PROXY of the server's environment for this URL, unless NO_PROXY excludes it
    or `proxy` is set */
@@ -31,11 +31,11 @@ typedef struct ry_client_request {
   uint32_t flags;
   ry_str method;
   ry_str url;
-  const ry_header* headers; /* Host, Content-Length and Connection are the host's; User-Agent has a default */
+  const ry_header* headers; /* the host sets Host, Content-Length and Connection; User-Agent has a default */
   size_t n_headers;
   ry_bytes body; /* copied */
-  uint64_t connect_timeout_ms; /* name look-up, TCP and TLS together; 0 = 10 s */
-  uint64_t idle_timeout_ms; /* between two pieces of the answer; 0 = 60 s */
+  uint64_t connect_timeout_ms; /* name lookup, TCP and TLS together; 0 = 10 s */
+  uint64_t idle_timeout_ms; /* between two pieces of the response; 0 = 60 s */
   uint64_t total_timeout_ms; /* of the whole request; 0 = none */
   uint64_t max_response_bytes; /* 0 = 64 MiB; UINT64_MAX = none; a larger one: RY_RESOURCE_EXHAUSTED */
   ry_str pool_key; /* connections are shared only within one key, e.g. an identity */
@@ -66,9 +66,10 @@ typedef struct ry_client_handler {
   void (*on_head)(void* ctx, const ry_client_response* response) RY_NOEXCEPT;
   ry_status (*on_data)(void* ctx, ry_bytes chunk) RY_NOEXCEPT;
   /* Failures: RY_PERMISSION_DENIED "http_client.address_refused", RY_UNAVAILABLE
-   * "http_client.resolve" | "lookup_limit" (too many name lookups wait) | "connect" | "tls" | "reset" | "proxy", RY_DEADLINE_EXCEEDED
-   * "http_client.connect_timeout" | "idle_timeout" | "total_timeout", RY_INVALID_ARGUMENT
-   * "http_client.url" | "proxy" (unusable, or it refused: a retry does not help), RY_DATA_LOSS "http_client.malformed" | "truncated", RY_CANCELLED. */
+   * "http_client.resolve" | "lookup_limit" (too many name lookups wait) | "connect" | "tls" | "reset" | "proxy",
+   * RY_DEADLINE_EXCEEDED "http_client.connect_timeout" | "idle_timeout" | "total_timeout", RY_INVALID_ARGUMENT
+   * "http_client.url" | "proxy" (unusable, or it rejected the request: a retry does not help), RY_DATA_LOSS
+   * "http_client.malformed" | "truncated", RY_CANCELLED. */
   ry_done_fn on_done;
 } ry_client_handler;
 
@@ -80,15 +81,15 @@ typedef struct ry_http_client_v1 {
                        const ry_client_handler* handler, void* ctx, ry_op_id* op) RY_NOEXCEPT;
   /* Continues reading after a pause. [any] */
   void (*resume)(const ry_host* host, ry_op_id op) RY_NOEXCEPT;
-  /* Whether the guard allows the literal form of this URL (scheme, address literal, always refused names).
+  /* Whether the guard allows the literal form of this URL (scheme, address literal, names that are always refused).
    * No name lookup. RY_OK, RY_INVALID_ARGUMENT or RY_PERMISSION_DENIED. [any] */
   ry_status (*check_url)(const ry_host* host, ry_str url) RY_NOEXCEPT;
-  /* Closes soon the idle connections of requests on this executor with this pool_key. [any] */
+  /* Soon closes the idle connections of requests on this executor with this pool_key. [any] */
   void (*drop_idle)(const ry_host* host, ry_exec* exec, ry_str pool_key) RY_NOEXCEPT;
-  /* Certificates of authorities (PEM, at most 4 MiB) that requests with this number trust in addition to the system's. The same
-   * text has the same number while the server runs. Slow: call it on a blocking thread. RY_INVALID_ARGUMENT: the text is
-   * invalid, see `err`; RY_RESOURCE_EXHAUSTED: too many. In `runyard check`, which makes no requests, the
-   * text is only checked and *number is 0. [any] */
+  /* CA certificates (PEM, at most 4 MiB) that requests with this number trust in addition to the system's. The same
+   * text has the same number while the server runs. Slow: call it on a blocking thread. RY_INVALID_ARGUMENT: the text
+   * is invalid, see `err`; RY_RESOURCE_EXHAUSTED: too many. In `runyard check`, which makes no requests, the text is
+   * only checked and *number is 0. [any] */
   ry_status (*trust)(const ry_host* host, ry_str pem, uint64_t* number, ry_errbuf* err) RY_NOEXCEPT;
 } ry_http_client_v1;
 

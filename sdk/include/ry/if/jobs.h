@@ -1,11 +1,13 @@
 /* ry.jobs/1 - durable background work, stored in PostgreSQL, executed at least once, usually by one worker at a time.
  *
- * A worker holds a lease with a fence token, which the host renews. A worker that lost its lease is notified (on_cancel,
- * RY_REASON_LEASE_LOST) as soon as its node knows; after an outage of the database this may be late. Its writes with the
- * old fence are refused: put `select core.job_hold($job_id, $fence)` into each transaction that a stale worker must not commit.
+ * A worker holds a lease with a fence token, which the host renews. A worker that lost its lease is notified
+ * (on_cancel, RY_REASON_LEASE_LOST) as soon as its node knows; after an outage of the database this may be late. Its
+ * writes with the old fence are rejected: put `select core.job_hold($job_id, $fence)` into each transaction that a
+ * stale worker must not commit.
  *
- * SQL functions for use inside a module's own statements and transactions: sdk/sql/core_jobs.v1.sql. core.job_enqueue with the
- * host's own node_id creates a job that is already leased to this node; pass its id and fence to adopt() after the commit.
+ * SQL functions for use inside a module's own statements and transactions: sdk/sql/core_jobs.v1.sql. core.job_enqueue
+ * with the host's own node_id creates a job that is already leased to this node; pass its id and fence to adopt() after
+ * the commit.
  */
 #ifndef RY_IF_JOBS_H
 #define RY_IF_JOBS_H
@@ -34,13 +36,13 @@ typedef struct ry_job_view {
   ry_exec* exec;
 } ry_job_view;
 
-/* Runs one job. RY_OK: the job will be ended by finish (now or later). Else: a failed attempt. [exec] */
+/* Runs one job. RY_OK: finish will end the job (now or later). Otherwise: a failed attempt. [exec] */
 typedef ry_status (*ry_job_fn)(void* ctx, const ry_job_view* view, ry_job* job) RY_NOEXCEPT;
 
 typedef struct ry_job_kind {
   uint32_t struct_size;
   uint32_t flags; /* none yet: 0 */
-  ry_str kind; /* "runs.execute": the module's name, a dot, a word */
+  ry_str kind; /* "runs.execute": the module's name, a dot, a name */
   ry_str queue; /* empty = "default" */
   /* five fields as in crontab(5), UTC, "@every 30s"; empty = only on demand. Once per tick in the whole cluster */
   ry_str cron;

@@ -1,6 +1,5 @@
-/* ry.process/1 - child processes with pipes and limits. The host reaps them; a child and all it
- * started (its process group) are killed when the handle is released, the limit is reached or the
- * host ends, however it ends. */
+/* ry.process/1 - child processes with pipes and limits. The host reaps them; a child and its process group are killed
+ * when the handle is released, a limit is reached or the host terminates, even if it crashes. */
 #ifndef RY_IF_PROCESS_H
 #define RY_IF_PROCESS_H
 #include "../abi.h"
@@ -14,7 +13,7 @@ typedef struct ry_process ry_process; /* ended by release */
 
 typedef struct ry_process_limits { /* 0 = none */
   uint32_t struct_size;
-  uint32_t max_processes; /* RLIMIT_NPROC: counts all processes of the user; leave 0 where a sandbox limits */
+  uint32_t max_processes; /* RLIMIT_NPROC: counts all processes of the user; leave 0 if a sandbox sets a limit */
   uint64_t wall_ms;
   uint64_t cpu_s;
   uint64_t memory_bytes; /* address space */
@@ -53,16 +52,16 @@ typedef struct ry_process_v1 {
   /* RY_NOT_FOUND: no such program; RY_RESOURCE_EXHAUSTED: no more processes. err may be NULL. [any] */
   ry_status (*spawn)(const ry_host* host, ry_exec* exec, const ry_process_spec* spec, const ry_process_handler* handler,
                      void* ctx, ry_process** out, ry_errbuf* err) RY_NOEXCEPT;
-  /* Queues a copy; done when it is in the pipe. RY_RESOURCE_EXHAUSTED over 1 MiB queued; RY_CANCELLED
-   * after the child closed its end. done.fn may be NULL. [any] */
+  /* Queues a copy; `done` is called when the data has been written to the pipe. RY_RESOURCE_EXHAUSTED if more than 1
+   * MiB is queued; RY_CANCELLED after the child closed its end. done.fn may be NULL. [any] */
   ry_status (*write)(ry_process* process, ry_bytes bytes, ry_done done) RY_NOEXCEPT;
-  /* Closes stdin after what is queued. [any] */
+  /* Closes stdin after the queued data is written. [any] */
   void (*close_stdin)(ry_process* process) RY_NOEXCEPT;
   void (*resume)(ry_process* process) RY_NOEXCEPT; /* [any] */
   /* Signals the whole group. [any] */
   void (*kill)(ry_process* process, int32_t signal) RY_NOEXCEPT;
-  /* Kills the group if it lives and ends the handle; no handler call starts after this returned, when
-   * called on its executor. [any] */
+  /* Kills the group if it still runs, and ends the handle. If called on the executor of the handler, no handler call
+   * starts after this has returned. [any] */
   void (*release)(ry_process* process) RY_NOEXCEPT;
   int32_t (*pid)(const ry_process* process) RY_NOEXCEPT; /* [any] */
 } ry_process_v1;

@@ -11,15 +11,16 @@ extern "C" {
 typedef struct ry_secrets_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* Encrypts (XChaCha20-Poly1305). `context` binds the result to its place ("mcp.header:<row id>"): open
-   * fails with another one. `take` runs once inside the call. [any] */
+  /* Encrypts (XChaCha20-Poly1305). `context` binds the result to its use ("mcp.header:<row id>"): open fails with a
+   * different context. `take` runs once inside the call. [any] */
   ry_status (*seal)(const ry_host* host, ry_str context, ry_bytes plain, ry_take_fn take, void* ctx) RY_NOEXCEPT;
-  /* RY_DATA_LOSS: damaged, another context, or a key that is gone. Old keys of a rotation are tried. [any] */
+  /* RY_DATA_LOSS: damaged, a different context, or a removed key. Old keys of a rotation are tried. [any] */
   ry_status (*open)(const ry_host* host, ry_str context, ry_bytes sealed, ry_take_fn take, void* ctx) RY_NOEXCEPT;
-  /* From now on this text is masked in the host's log, for good: for secrets of the deployment. At least 6 bytes; shorter is ignored. [any] */
+  /* Masks this text in the host's log permanently, for secrets of the deployment. Text shorter than 6 bytes is ignored.
+   * [any] */
   void (*redact)(const ry_host* host, ry_str secret) RY_NOEXCEPT;
-  /* The same for a secret that is of interest only for a while, such as a user's: masked until unmask()
-   * was called as often for this text, and for a while after, as lines about it may still come. [any] */
+  /* Like redact() for a secret that is used only temporarily, such as a user's: masked until unmask() was called as
+   * often for this text, and for a while afterwards, because log lines about it may still follow. [any] */
   void (*mask)(const ry_host* host, ry_str secret) RY_NOEXCEPT;
   void (*unmask)(const ry_host* host, ry_str secret) RY_NOEXCEPT;
 } ry_secrets_v1;

@@ -18,10 +18,10 @@ typedef struct ry_services_v1 {
   ry_status (*acquire)(const ry_host* host, ry_str id, uint32_t min_size, const void** table, void** self,
                        ry_lease** lease) RY_NOEXCEPT;
   void (*release)(ry_lease* lease) RY_NOEXCEPT; /* [any] */
-  /* The driver of that name of the extension point `point`, which the calling module owns, broke a rule of the point. The
-   * host counts it against the driver's module and logs it under that module's name. `rule` and `problem` are short
-   * texts. RY_NOT_FOUND: the module owns no such point, or no such driver is loaded. May be missing if struct_size is
-   * smaller. [any] */
+  /* Reports that the driver with this name violated a rule of the extension point `point`, which the calling module
+   * owns. The host counts the violation for the driver's module and logs it under that module's name. `rule` and
+   * `problem` are short texts. RY_NOT_FOUND: the module owns no such point, or no such driver is loaded. May be missing
+   * if struct_size is smaller. [any] */
   ry_status (*report_driver_violation)(const ry_host* host, ry_str point, ry_str driver, ry_str rule,
                                  ry_str problem) RY_NOEXCEPT;
 } ry_services_v1;

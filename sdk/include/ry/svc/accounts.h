@@ -2,8 +2,8 @@
  *
  * Money: 1 platform credit = 1 cent = 1 000 000 micro-credits, always integers.
  *
- * SQL functions for use inside another module's statements and transactions: sdk/sql/accounts.v1.sql. A module that provides
- * accounts/1 must define all of them.
+ * SQL functions for use inside another module's statements and transactions: sdk/sql/accounts.v1.sql. A module that
+ * provides accounts/1 must define all of them.
  *
  * Domain events: account.created {account_id, email, name, referral_code?}, account.verified {account_id},
  * credits.low {account_id, balance_micro, threshold_percent}.
@@ -39,7 +39,7 @@ typedef struct ry_account_view {
   ry_str account_id_text;
   ry_str email; /* may be empty */
   ry_str display_name;
-  const ry_tier_view* tier; /* as known when asked; decide limits by lock_account's tier */
+  const ry_tier_view* tier; /* as of the query; use the tier of lock_account to decide about limits */
 } ry_account_view;
 
 /* account: borrowed-out, NULL unless st == RY_OK. */
@@ -49,8 +49,8 @@ typedef void (*ry_account_fn)(void* ctx, ry_status st, const ry_account_view* ac
 typedef struct ry_accounts_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* The principal's account, made at first sight (with its starting grant). Usually from memory. The
-   * completion comes on exec, never inside the call. [any] */
+  /* The principal's account; it is created at the first call, with its starting grant. Usually cached. Completion on
+   * exec, never inside the call. [any] */
   ry_status (*ensure)(void* self, const ry_principal* principal, ry_exec* exec, ry_account_fn fn,
                       void* ctx) RY_NOEXCEPT;
   /* Limits of a tier by name; the default tier for an unknown name. [any] */

@@ -1,7 +1,7 @@
 /* agents/1 - agents and their versions (provided by the module `agents`).
  *
- * SQL functions for use inside another module's statements and transactions: sdk/sql/agents.v1.sql. A module that provides agents/1
- * must define all of them.
+ * SQL functions for use inside another module's statements and transactions: sdk/sql/agents.v1.sql. A module that
+ * provides agents/1 must define all of them.
  */
 #ifndef RY_SVC_AGENTS_H
 #define RY_SVC_AGENTS_H
@@ -30,18 +30,18 @@ typedef void (*ry_agent_fn)(void* ctx, ry_status st, const ry_agent_view* agent,
 typedef struct ry_agents_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* An agent of an account at a version (0 = the current one). RY_NOT_FOUND when unknown or foreign.
-   * Versions are immutable: answers are cached. Completion on exec, never inside the call. [any] */
+  /* An agent of an account at a version (0 = the current one). RY_NOT_FOUND if it is unknown or belongs to another
+   * account. Versions are immutable, so results are cached. Completion on exec, never inside the call. [any] */
   ry_status (*get)(void* self, ry_str account_id, ry_str agent_id, int32_t version, ry_exec* exec, ry_agent_fn fn,
                    void* ctx) RY_NOEXCEPT;
-  /* Replaces the MCP configurations of the current version by a new version. expected_version 0 = any;
-   * else RY_ABORTED when another change came first. RY_RESOURCE_EXHAUSTED (402, with the contract's
-   * CUSTOM_WORKER_LIMIT_EXCEEDED as detail) when the account would have more servers than its plan
-   * allows; decided race-free here, callers need no check of their own. [any] */
+  /* Replaces the MCP configurations of the current version with a new version. expected_version 0 = any; otherwise
+   * RY_ABORTED if another change was made first. RY_RESOURCE_EXHAUSTED (402, with the contract's
+   * CUSTOM_WORKER_LIMIT_EXCEEDED as detail) if the account would have more servers than its plan allows; this check is
+   * free of races, so callers need none. [any] */
   ry_status (*set_custom_mcps)(void* self, ry_str account_id, ry_str agent_id, int32_t expected_version,
                                ry_str custom_mcps_json, ry_exec* exec, ry_agent_fn fn, void* ctx) RY_NOEXCEPT;
-  /* The same with a list as a client writes it: it is checked (RY_INVALID_ARGUMENT names the place), its
-   * secrets are sealed, and masked ones keep the value that the current version has. [any] */
+  /* Like the function above, with a list as a client writes it: it is validated (RY_INVALID_ARGUMENT names the
+   * position), its secrets are sealed, and masked ones keep their current value. [any] */
   ry_status (*put_custom_mcps)(void* self, ry_str account_id, ry_str agent_id, int32_t expected_version,
                                ry_str custom_mcps_json, ry_exec* exec, ry_agent_fn fn, void* ctx) RY_NOEXCEPT;
 } ry_agents_v1;

@@ -1,4 +1,4 @@
-/* mcp/1 - what holds for MCP integrations as a whole (provided by the module `mcp`). */
+/* mcp/1 - properties of all MCP integrations (provided by the module `mcp`). */
 #ifndef RY_SVC_MCP_H
 #define RY_SVC_MCP_H
 #include "../abi.h"
@@ -11,7 +11,7 @@ extern "C" {
 typedef struct ry_mcp_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* 0: the operator has switched integrations off, and routes that have to do with them answer 403. [any] */
+  /* 0: the operator has disabled integrations, and their routes respond with 403. [any] */
   int32_t (*enabled)(void* self) RY_NOEXCEPT;
 } ry_mcp_v1;
 
