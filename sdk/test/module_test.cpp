@@ -1,4 +1,4 @@
-// A module as an author writes it, run in the fake host.
+// A typical module, run in the fake host.
 #include <ry/cpp/page.hpp>
 #include <ry/testing.hpp>
 
@@ -40,9 +40,9 @@ class sample {
               [](const ry::request&) { return ry::response::json("{}").header("X-Bad", "refuse me"); });
     reg.route("GET", "/dropped", 0, [](ry::request) -> ry::task<void> { co_return; });
     reg.route("GET", "/hasty", 0, [](ry::request) -> ry::task<ry::response> {
-      // What a driver must not do: completing inside the starting call, on this thread or on another.
+      // A contract violation of drivers: they complete inside the starting call, on this thread or on another.
       std::string received;
-      for (int i = 0; i < 50'000; ++i) {  // more than a stack holds, were each resumed inside the last
+      for (int i = 0; i < 50'000; ++i) {  // would overflow the stack if each were resumed inside the previous one
         ry::result<std::string> got = co_await ry::call<std::string, ry_str>(
             [](ry_exec*, auto* fn, void* ctx, ry_op_id* op) {
               *op = 7;

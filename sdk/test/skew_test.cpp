@@ -1,4 +1,4 @@
-// The wrapper as it is now in a host that is older (tables shorter than it wants, or absent) or newer.
+// Tests the current wrapper in an older host (shorter or missing tables) and in a newer one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -71,7 +71,7 @@ TEST_F(task_test, many_awaits_in_a_loop_do_not_grow_the_stack) {
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   const int rounds = 200'000;
 #else
-  const int rounds = 1'000;  // without optimisation g++ makes no tail call of a symmetric transfer
+  const int rounds = 1'000;  // without optimisation g++ does not turn a symmetric transfer into a tail call
 #endif
   const auto body = [](int n) -> task<std::int64_t> {
     std::int64_t sum = 0;
@@ -162,7 +162,7 @@ TEST_F(task_test, when_all_keeps_order_and_failures) {
     for (int i = 0; i < 3; ++i) parts.push_back(part(i));
     const std::int64_t before = ctx.now_unix_us();
     const std::vector<result<int>> all = co_await when_all(std::move(parts));
-    EXPECT_EQ(ctx.now_unix_us() - before, 100'000);  // at the same time, not in turn
+    EXPECT_EQ(ctx.now_unix_us() - before, 100'000);  // concurrently, not sequentially
     EXPECT_EQ(all[0].value(), 0);
     EXPECT_EQ(all[1].error().reason(), "one");
     EXPECT_EQ(all[2].value(), 2);
@@ -347,7 +347,7 @@ TEST_F(task_test, missing_interface_is_a_clear_error) {
   }
 }
 
-// A host of several executors, on one thread, whose posts fail for want of memory now and then.
+// A host with several executors on one thread, whose posts sometimes fail because memory is exhausted.
 struct scarce_host {
   struct posted {
     ry_exec* on;

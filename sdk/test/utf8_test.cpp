@@ -7,7 +7,7 @@ namespace {
 // Every scalar value in UTF-8, as the standard's table 3-6 defines it.
 TEST(utf8, every_character_round_trips) {
   for (char32_t c = 0; c <= 0x10FFFF; ++c) {
-    if (c == 0xD800) c = 0xE000;  // surrogates are no characters
+    if (c == 0xD800) c = 0xE000;  // surrogates are not characters
     std::string text;
     ry::append_utf8(text, c);
     ASSERT_EQ(ry::utf8_length(text + "x"), text.size()) << std::uint32_t{c};

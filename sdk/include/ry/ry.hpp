@@ -1,4 +1,4 @@
-// ry/ry.hpp - the C++20 wrapper of the module ABI: everything a module needs, header only.
+// ry/ry.hpp - the header-only C++20 wrapper of the module ABI.
 //
 //   ry/cpp/memory.hpp        give_back
 //   ry/cpp/types.hpp         text, bytes, uuid, error, result, guard

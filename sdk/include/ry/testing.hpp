@@ -1,4 +1,4 @@
-// ry/testing.hpp - a host for unit tests of modules: one thread, virtual time, scripted answers.
+// ry/testing.hpp - a fake host for unit tests of modules: one thread, virtual time, scripted responses.
 //
 //   ry::testing::fake_host host;
 //   host.db.on("select balance", {{"balance"}, {{"100"}}});
@@ -10,7 +10,7 @@
 // Nothing runs between two calls: call(), await(), run() and advance() run the pending work. The clock moves only when
 // everything waits. Provides ry.core, registrar, http, db, jobs, events, secrets, services, metrics, auth and
 // http_client; a test can hide one with `host.hide("ry.jobs/1")`. Not thread-safe; blocking work runs on the same
-// thread. Only start() has a thread of its own, because it may wait; it is not synchronized with the tasks that it
+// thread. Only start() runs on a separate thread, because it may wait; it is not synchronized with the tasks that it
 // spawned.
 #pragma once
 
@@ -29,7 +29,7 @@ namespace ry::testing {
 
 using cell = std::optional<std::string>;
 
-// The scripted answer of a statement.
+// The scripted result of a statement.
 struct db_reply {
   std::vector<std::string> columns;
   std::vector<std::vector<cell>> rows;
@@ -84,7 +84,8 @@ class fake_host {
 
   // ---- scripting and records ----
   struct database_script {
-    // Answers statements whose text contains `part`; several answers are used in order, the last one repeatedly.
+    // Scripts the results of statements whose text contains `part`; several results are used in order, the last one
+    // repeatedly.
     void on(std::string part, db_reply reply) { script_[std::move(part)].push_back(std::move(reply)); }
     void fail(std::string part, error e) { on(std::move(part), db_reply{{}, {}, 0, std::move(e)}); }
     std::vector<db_call> calls;
@@ -92,7 +93,7 @@ class fake_host {
     std::map<std::string, std::vector<db_reply>> script_;
   } db;
   struct client_script {
-    // Answers requests whose URL contains `part`.
+    // Scripts the responses to requests whose URL contains `part`.
     void on(std::string part, std::uint32_t status, std::vector<std::string> chunks, error failure = error(RY_OK)) {
       script_[std::move(part)] = {status, std::move(chunks), std::move(failure)};
     }
@@ -112,7 +113,7 @@ class fake_host {
   std::vector<std::pair<std::string, std::string>> enqueued;  // kind, args
   std::vector<std::pair<std::string, std::string>> published;  // kind, payload
   std::vector<std::string> refused_sessions;  // of ry.auth
-  std::map<std::string, double> figures;  // last value or sum of each metric
+  std::map<std::string, double> metric_values;  // last value or sum of each metric
   std::map<std::string, std::string> facts;
   std::map<std::string, std::pair<const void*, void*>> services;  // id -> table, self
   std::map<std::string, std::pair<const void*, void*>> drivers;  // "point:name" -> table, self
@@ -168,7 +169,7 @@ class fake_host {
   }
 
   // ---- modules ----
-  // create() and start(); throws std::runtime_error with the module's sentence.
+  // create() and start(); throws std::runtime_error with the module's message.
   void load(const ry_module_v1& descriptor, std::string_view settings = "{}") {
     char text_of_error[512];
     ry_errbuf err{text_of_error, sizeof text_of_error, 0};
@@ -230,7 +231,7 @@ class fake_host {
     if (a->status == 0 || a->streaming) run();
     return *a;
   }
-  // Cancels the request of an answer that is still open.
+  // Cancels a request that is still open.
   void drop_client(const answer& a, std::int32_t why = RY_REASON_GONE);
   // Runs a registered job to its end; its outcome is RY_JOB_*.
   std::int32_t run_job(std::string_view kind, std::string_view args_json, std::uint32_t attempt = 1);
@@ -267,7 +268,7 @@ class fake_host {
     ry_client_handler handler{};
     void* ctx = nullptr;
     std::size_t next = 0;
-    bool paused = false, head = false, cancelled = false;
+    bool paused = false, head_sent = false, cancelled = false;
   };
 
   const ry_host* c_host() const noexcept { return reinterpret_cast<const ry_host*>(this); }
@@ -333,7 +334,7 @@ class fake_host {
   std::atomic<std::int64_t> now_us_ = 1'750'000'000'000'000;
   std::atomic<ry_op_id> next_op_ = 1;
   std::uint64_t next_uuid_ = 1;
-  std::mutex mutex_;  // of ready_ and timers_; the module's start() runs on a thread of its own
+  std::mutex mutex_;  // of ready_ and timers_; the module's start() runs on a separate thread
   std::deque<std::function<void()>> ready_;
   const std::thread::id thread_ = std::this_thread::get_id();
   std::map<ry_op_id, timer> timers_;

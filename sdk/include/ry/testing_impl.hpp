@@ -1,11 +1,11 @@
-// The function tables of ry::testing::fake_host. Included by ry/testing.hpp, not by itself.
+// The function tables of ry::testing::fake_host. Do not include directly; ry/testing.hpp includes it.
 #pragma once
 
 #include <ry/testing.hpp>
 
 namespace ry::testing {
 
-// One request in progress; the fake's handles ry_request and ry_stream point to it.
+// One request in progress; the fake's ry_request and ry_stream handles are pointers to it.
 struct fake_host::exchange {
   fake_host* host = nullptr;
   std::shared_ptr<answer> out = std::make_shared<answer>();
@@ -121,8 +121,8 @@ struct tables {
     return t;
   }
 
-  static ry_status answered(ry_request* r, std::uint32_t status, const ry_header* fields, std::size_t n,
-                            std::string body) {
+  static ry_status set_response(ry_request* r, std::uint32_t status, const ry_header* fields, std::size_t n,
+                                std::string body) {
     answer& a = *ex(r)->out;
     a.status = status;
     a.fields = detail::own_headers(fields, n);
@@ -135,14 +135,14 @@ struct tables {
         0,
         [](ry_request* r, std::uint32_t status, const ry_header* f, std::size_t n,
            ry_bytes body) noexcept -> ry_status {
-          // Like a host that refuses to send a header; a test requests it with this value.
+          // Simulates a host that rejects a header; tests trigger this with the value "refuse me".
           for (std::size_t i = 0; i < n; ++i) {
             if (view(f[i].value) == "refuse me") return RY_INVALID_ARGUMENT;
           }
-          return answered(r, status, f, n, text(body));
+          return set_response(r, status, f, n, text(body));
         },
         [](ry_request* r, std::uint32_t status, const ry_header* f, std::size_t n, ry_str path, std::uint64_t,
-           std::uint64_t) noexcept -> ry_status { return answered(r, status, f, n, "file:" + text(path)); },
+           std::uint64_t) noexcept -> ry_status { return set_response(r, status, f, n, "file:" + text(path)); },
         [](ry_request* r, const ry_error_view* e) noexcept -> ry_status {
           static constexpr std::uint32_t http_of[] = {500, 499, 500, 400, 504, 404, 409, 403, 429,
                                                       409, 409, 400, 501, 500, 503, 500, 401};
@@ -154,7 +154,7 @@ struct tables {
           } else {
             append_json_string(body, view(e->message));
           }
-          return answered(r, e->http_status != 0 ? e->http_status : derived, nullptr, 0, body + "}");
+          return set_response(r, e->http_status != 0 ? e->http_status : derived, nullptr, 0, body + "}");
         },
         [](ry_request* r, ry_cancel_fn fn, void* ctx) noexcept -> ry_status {
           ex(r)->on_cancel = fn;
@@ -174,7 +174,7 @@ struct tables {
            ry_stream** out) noexcept -> ry_status {
           ex(r)->out->streaming = true;
           *out = reinterpret_cast<ry_stream*>(r);
-          return answered(r, status, f, n, {});
+          return set_response(r, status, f, n, {});
         },
         [](ry_stream* s, ry_bytes b) noexcept -> ry_status {
           ex(s)->out->body += view(b);
@@ -203,7 +203,7 @@ struct tables {
     return t;
   }
 
-  // The database's handles hold their host; a ry_tx is a host.
+  // A ry_tx handle is a pointer to its fake_host.
   static const ry_db_v1& db() {
     static const ry_db_v1 t = {
         sizeof(ry_db_v1),
@@ -320,7 +320,7 @@ struct tables {
   }
 
   static const ry_secrets_v1& secrets() {
-    // "sealed:<context>:<plain>": readable in a failed test.
+    // Sealed values are "sealed:<context>:<plain>", so that failures are readable.
     static const ry_secrets_v1 t = {
         sizeof(ry_secrets_v1),
         0,
@@ -342,7 +342,7 @@ struct tables {
   }
 
   static const ry_auth_v1& auth() {
-    // "token:<claims>": readable in a failed test.
+    // Tokens are "token:<claims>", so that failures are readable.
     static const ry_auth_v1 t = {
         sizeof(ry_auth_v1),
         0,
@@ -391,10 +391,12 @@ struct tables {
         sizeof(ry_metrics_v1),
         0,
         [](const ry_host* h, std::int32_t, ry_str name, ry_str, const ry_header*, std::size_t, const double*,
-           std::size_t) noexcept { return reinterpret_cast<ry_metric*>(&H::of(h)->figures[text(name)]); },
+           std::size_t) noexcept { return reinterpret_cast<ry_metric*>(&H::of(h)->metric_values[text(name)]); },
         [](ry_metric* m, double v) noexcept { *reinterpret_cast<double*>(m) += v; },
         [](ry_metric* m, double v) noexcept { *reinterpret_cast<double*>(m) = v; },
-        [](ry_metric* m, double v) noexcept { *reinterpret_cast<double*>(m) = v; }};
+        [](ry_metric* m, double v) noexcept {
+          *reinterpret_cast<double*>(m) = v;
+        }};  // histograms keep the last observation
     return t;
   }
 
@@ -515,7 +517,7 @@ inline void fake_host::pump(ry_op_id op) {
   const auto it = flows_.find(op);
   if (it == flows_.end()) return;
   flow& f = it->second;
-  const auto end = [&](error e) {  // by value: it may stand in the flow
+  const auto end = [&](error e) {  // by value: `e` may be part of the flow, which is erased
     flow last = std::move(f);
     flows_.erase(it);
     const ry_error_view v = e.view();
@@ -523,8 +525,8 @@ inline void fake_host::pump(ry_op_id op) {
   };
   if (f.cancelled) return end(error(RY_CANCELLED));
   if (f.reply.status == 0) return end(f.reply.failure);
-  if (!f.head) {
-    f.head = true;
+  if (!f.head_sent) {
+    f.head_sent = true;
     const ry_client_response r{sizeof(ry_client_response), f.reply.status, nullptr, 0, {}, {}};
     f.handler.on_head(f.ctx, &r);
   } else if (f.next < f.reply.chunks.size()) {
@@ -542,9 +544,9 @@ inline std::shared_ptr<answer> fake_host::send(std::string_view method, std::str
   auto e = std::make_shared<exchange>();
   e->host = this;
   e->method = method;
-  const std::size_t mark = target.find('?');
-  e->path = target.substr(0, mark);
-  if (mark != std::string_view::npos) e->query = target.substr(mark + 1);
+  const std::size_t query_start = target.find('?');
+  e->path = target.substr(0, query_start);
+  if (query_start != std::string_view::npos) e->query = target.substr(query_start + 1);
   e->body = o.body;
   e->fields = o.fields;
   e->subject = o.principal_subject;
@@ -554,22 +556,22 @@ inline std::shared_ptr<answer> fake_host::send(std::string_view method, std::str
     if (r.method != method) continue;
     headers params;
     std::string_view p = r.pattern, s = e->path;
-    bool same = true;
-    while (same && !p.empty()) {
+    bool matches = true;
+    while (matches && !p.empty()) {
       const std::string_view part = p.substr(0, p.find('/', 1));
-      const bool rest = part.size() > 5 && part.substr(part.size() - 4) == "...}";
-      const std::string_view got = rest ? s : s.substr(0, s.find('/', 1));
+      const bool is_wildcard = part.size() > 5 && part.substr(part.size() - 4) == "...}";
+      const std::string_view segment = is_wildcard ? s : s.substr(0, s.find('/', 1));
       if (part.size() > 3 && part[1] == '{') {
-        same = got.size() > 1;
-        const std::size_t tail = rest ? 4 : 1;
-        if (same) params.emplace_back(part.substr(2, part.size() - 2 - tail), got.substr(1));
+        matches = segment.size() > 1;
+        const std::size_t tail = is_wildcard ? 4 : 1;
+        if (matches) params.emplace_back(part.substr(2, part.size() - 2 - tail), segment.substr(1));
       } else {
-        same = part == got;
+        matches = part == segment;
       }
       p.remove_prefix(part.size());
-      s.remove_prefix(got.size());
+      s.remove_prefix(segment.size());
     }
-    if (!same || !s.empty()) continue;
+    if (!matches || !s.empty()) continue;
     found = &r;
     e->params = std::move(params);
     e->pattern = r.pattern;

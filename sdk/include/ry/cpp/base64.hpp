@@ -53,7 +53,7 @@ inline std::string base64_encode(std::string_view bytes, base64_alphabet alphabe
 }
 
 // nullopt for white space, foreign characters and bytes, an impossible length, non-zero unused bits, and padding that
-// is wrong, missing or not wanted.
+// is wrong, missing or not allowed.
 inline std::optional<std::string> base64_decode(std::string_view text, base64_alphabet alphabet,
                                                 base64_padding padding) {
   static constexpr detail::base64_table tables[] = {detail::base64_values(base64_alphabet::standard),

@@ -84,7 +84,7 @@ class cancel_state {
       unlink(node);
       return;
     }
-    // The address of errno names a thread without the cost of <thread>.
+    // The address of errno identifies a thread without the cost of <thread>.
     if (running_ == &node && thread_ == &errno) return;
     while (running_ == &node) idle_.wait(lock);
   }

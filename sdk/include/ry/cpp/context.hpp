@@ -171,7 +171,7 @@ class context {
   }
   const ry_core_v1& core() const noexcept { return *try_interface<ry_core_v1>(); }
 
-  // ---- log and facts ----
+  // ---- log and properties of the host ----
   void log(std::int32_t level, std::string_view message, log_fields fields = {}) const {
     std::string json;
     if (fields.size() != 0) {
@@ -207,8 +207,8 @@ class context {
     return out;
   }
 
-  // For owners of extension points: counts a violation of a point's contract against the module of one of its drivers.
-  // False: this host does not support it, or does not know the driver.
+  // For owners of extension points: reports that a driver violated the contract of the point; the violation counts for
+  // the driver's module. False: this host does not support it, or the driver is unknown.
   bool report_driver_violation(std::string_view point, std::string_view driver, std::string_view rule,
                                std::string_view problem) const noexcept {
     const auto* services = try_interface<ry_services_v1>();
@@ -250,7 +250,7 @@ class context {
 
   // ---- awaitables ----
   auto sleep(std::uint64_t ms) const;  // -> result<void>
-  auto switch_to(ry_exec* exec) const noexcept;  // moves the chain
+  auto switch_to(ry_exec* exec) const noexcept;  // moves the chain to this executor
   template <class F>
   auto run_blocking(F f) const;  // f on a thread that may block -> result of f, or its exception
 

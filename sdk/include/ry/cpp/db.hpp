@@ -277,7 +277,7 @@ class rows {
   const ry_db_rows* rows_ = nullptr;
 };
 
-// Statements that run in one hop. Copies its arguments; the SQL text must outlive it.
+// Statements that run in one round trip. Copies its arguments; the SQL text must outlive it.
 class batch {
  public:
   template <class... A>
@@ -404,7 +404,7 @@ class tx {
     return call<std::vector<rows>, ry_db_result* const*, std::size_t>(
         detail::run_batch{table_, ctx_->host(), handle_, &statements}, detail::take_all_rows{table_});
   }
-  // -> result<void>; ends the transaction whatever the result. Not cancellable.
+  // -> result<void>; ends the transaction regardless of the result. Not cancellable.
   auto commit() {
     return call_done([table = table_, h = std::exchange(handle_, nullptr)](ry_exec* exec, ry_done done) {
       return table->commit(h, exec, done);
@@ -498,7 +498,7 @@ class subscription {
   void (*close_)(void*) noexcept = nullptr;
 };
 
-// The database of the module; copy it freely.
+// A copyable handle of the module's database.
 class database {
  public:
   explicit database(const context& ctx) : ctx_(&ctx), table_(&ctx.interface<ry_db_v1>()) {}

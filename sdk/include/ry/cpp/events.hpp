@@ -55,7 +55,7 @@ struct live_message {
 };
 
 class event_bus {
-  // Before its users: its return type is deduced.
+  // Defined before its users, because its return type is deduced.
   auto send(ry_tx* in, std::string_view kind, std::string_view key, std::string_view json) const {
     return call_done([t = table_, host = ctx_->host(), in, kind, key, json](ry_exec* exec, ry_done done) {
       return t->publish(host, in, str(kind), str(key), str(json), exec, done);

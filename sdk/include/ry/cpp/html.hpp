@@ -6,8 +6,8 @@
 
 namespace ry {
 
-// Escapes text for use between tags and in a quoted attribute. Does not make an address safe: the caller must check a
-// link's scheme.
+// Escapes text for use between tags and in a quoted attribute. Does not make a URL safe: the caller must check the
+// scheme of a link.
 inline std::string escaped_html(std::string_view text) {
   std::string out;
   out.reserve(text.size());

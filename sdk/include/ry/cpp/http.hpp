@@ -85,8 +85,8 @@ struct request_state {
     if (r == nullptr) throw precondition("http.request_ended", "the request is answered already");
     return r;
   }
-  // Ends the request with f(handle). If the host refuses (a header that cannot be sent), the request stays open and
-  // this throws.
+  // Ends the request with f(handle). If the host rejects the response (a header that cannot be sent), the request stays
+  // open and this throws.
   template <class F>
   void end(const char* what, F&& f) {
     ry_request* r = take();
@@ -154,7 +154,7 @@ class body_op {
 }  // namespace detail
 
 // An open response. Destroying it closes it after the queued data is sent. write and close may be called from any
-// thread, but not two members of one object at once.
+// thread, but not concurrently on one object.
 class stream {
  public:
   stream(std::shared_ptr<detail::request_state> of, ry_stream* handle) noexcept
@@ -370,7 +370,7 @@ class request {
   }
   bool ended() const noexcept { return state_->handle.load(std::memory_order_acquire) == nullptr; }
 
-  // ---- ends of the request; a second end throws RY_FAILED_PRECONDITION ----
+  // ---- functions that end the request; a second call throws RY_FAILED_PRECONDITION ----
   void respond(const response& r) const { state_->respond(r); }
   // Does nothing if the request has already ended.
   void fail(const error& e) const noexcept { state_->fail(e); }
@@ -403,7 +403,7 @@ class request {
   }
 
   // ---- bodies of RY_ROUTE_STREAM_BODY routes ----
-  // The whole form -> result<form>.
+  // The complete form -> result<form>.
   auto read_form(const ry_form_limits& limits = {}) const {
     ry_form_limits l = limits;
     l.struct_size = sizeof l;

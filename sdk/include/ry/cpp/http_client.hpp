@@ -257,7 +257,7 @@ class http_client {
     if (f->failure.status() != RY_OK && !f->head_seen) co_return f->failure;
     co_return std::move(s);
   }
-  // The whole response, at most max_response bytes.
+  // The complete response, at most max_response bytes.
   task<result<client_response>> fetch(client_request request) const {
     result<client_stream> opened = co_await open(std::move(request));
     if (!opened) co_return opened.error();

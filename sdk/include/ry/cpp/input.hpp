@@ -13,7 +13,7 @@ namespace ry {
 
 namespace detail {
 
-// FNV-1a: distinguishes lists; it protects nothing.
+// FNV-1a: distinguishes lists; it is not a protection against forgery.
 inline std::string list_mark(std::string_view list) {
   std::uint32_t h = 2166136261u;
   for (const char c : list) h = (h ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -28,7 +28,7 @@ inline error wrong_cursor() {
 
 }  // namespace detail
 
-// Opaque cursors of keyset pages. A cursor contains the list that it belongs to; a cursor of another list is refused
+// Opaque cursors of keyset pages. A cursor contains the list that it belongs to; a cursor of another list is rejected
 // instead of returning a page from the wrong position. `list` names the list with everything that selects its rows
 // ("ledger:<account>"); `key` is the last row's key, of characters that need no escape in a URL.
 inline std::string make_cursor(std::string_view list, std::string_view key) {

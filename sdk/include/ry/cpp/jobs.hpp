@@ -83,7 +83,7 @@ class job {
   std::shared_ptr<detail::job_state> state_;
 };
 
-// A job to be added; owns its texts.
+// A job to be added; owns its strings.
 class job_request {
  public:
   job_request(std::string kind, std::string args_json) : kind_(std::move(kind)), args_(std::move(args_json)) {}
@@ -128,7 +128,7 @@ class job_request {
 };
 
 class job_queue {
-  // Before its users: its return type is deduced.
+  // Defined before its users, because its return type is deduced.
   auto add(ry_tx* in, job_request request) const {
     return call<std::int64_t, std::int64_t>(
         [t = table_, host = ctx_->host(), in, request = std::move(request)](ry_exec* exec, ry_enqueued_fn fn, void* p) {

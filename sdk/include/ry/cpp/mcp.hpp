@@ -55,7 +55,7 @@ struct resolved {
   std::string type, config_json;
 };
 
-// The server's reaction to a named configuration: owns the data that ry_mcp_refusal borrowed.
+// The server's response to a resolved configuration: owns the data that ry_mcp_refusal borrowed.
 struct refusal {
   explicit refusal(const ry_mcp_refusal& r)
       : http_status(r.http_status), config_json(text(r.config_json)), authenticate(text(r.authenticate)) {}
@@ -149,7 +149,7 @@ inline ry::task<void> answer(task<resolved> work, ry_mcp_resolved_fn fn, void* c
   }
 }
 
-// By a post, so that the completion never comes inside the call.
+// Posted, so that the completion is never called inside the call.
 inline void answer_later(const context& host, task<resolved> work, ry_exec* exec, ry_mcp_resolved_fn fn, void* ctx) {
   host.post(exec, [&host, work = std::move(work), exec, fn, ctx]() mutable {
     if (host.spawn(answer(std::move(work), fn, ctx), exec)) return;

@@ -7,7 +7,7 @@
 
 namespace ry {
 
-// A metric; copy it freely. If its creation failed, it does nothing.
+// A cheap, copyable metric handle. If registration failed, all operations are no-ops.
 class metric {
  public:
   metric() = default;

@@ -1,9 +1,9 @@
-// Awaitables over the completions of the C ABI, and what a chain waits on beside them: timers,
-// blocking work, signals, queues, several tasks at once.
+// Awaitables for the completions of the C ABI, and for timers, blocking work, signals, queues and several concurrent
+// tasks.
 //
 // An awaitable holds its state inline in the frame of the coroutine, starts when it is awaited and
-// resumes on the executor of its chain. Each can be awaited once and only as a temporary, so what
-// was passed to it by reference lives until the starting call has copied it.
+// resumes on the executor of its chain. Each can be awaited once and only as a temporary, so arguments passed by
+// reference live until the starting call has copied them.
 #pragma once
 
 #include <time.h>
@@ -17,8 +17,8 @@ namespace ry {
 
 namespace detail {
 
-// R: what the caller gets as result<R>. V...: what the completion carries between the status and
-// the error. Start: ry_status(ry_exec*, fn, void* ctx, ry_op_id*); Convert: V... -> R.
+// R: the caller gets result<R>. V...: the parameters of the completion between the status and the error. Start:
+// ry_status(ry_exec*, fn, void* ctx, ry_op_id*); Convert: V... -> R.
 template <class R, class Start, class Convert, class... V>
 class call_op : cancel_node {
  public:
@@ -113,7 +113,7 @@ class [[nodiscard]] pending_call {
 //         return accounts->ensure(accounts.self(), principal, exec, fn, ctx);
 //       },
 //       [](const ry_account_view* v) { return account(*v); });
-// start may take the operation id or leave it out (then a cancel does not reach the call).
+// start may omit the operation id (a cancel then does not reach the call).
 template <class R, class... V, class Start, class Convert>
 auto call(Start start, Convert convert) {
   auto adapted = [start = std::move(start)](ry_exec* exec, auto* fn, void* ctx, ry_op_id* op) {
@@ -174,7 +174,7 @@ class switch_op {
   ry_exec* exec_;
 };
 
-// Returns to the executor on which others wait. It must not fail, so it waits for the memory that a post needs.
+// Returns to the executor on which other chains wait. It must not fail, so it waits for the memory that a post needs.
 class return_op : switch_op {
  public:
   using switch_op::await_ready;
@@ -231,7 +231,7 @@ auto context::run_blocking(F f) const {
 
 inline auto task_group::join() {
   return call_done([this](ry_exec* exec, ry_done done) {
-    // The last task may end on any thread, also inside close(): return with a post.
+    // The last task may end on any thread, even inside close(): return with a post.
     struct back {
       const context* ctx;
       ry_exec* exec;
@@ -343,7 +343,8 @@ class signal {
 
 // ---- queue ------------------------------------------------------------------------------------
 
-// From callbacks to one consuming chain, all on one executor. `limit` is advisory: full() tells a producer to pause.
+// Passes values from callbacks to one consuming chain, all on one executor. `limit` is advisory: full() tells a
+// producer to pause.
 template <class T>
 class queue {
  public:
@@ -390,7 +391,7 @@ class queue {
   std::optional<error> failure_;
 };
 
-// ---- several at once --------------------------------------------------------------------------
+// ---- several tasks --------------------------------------------------------------------------
 
 namespace detail {
 

@@ -103,7 +103,7 @@ struct process_flow {
 
 }  // namespace detail
 
-// A running child; destroying it kills its whole group. Use it on the executor given to spawn, except for write,
+// A running child; destroying it kills its process group. Use it on the executor given to spawn, except for write,
 // close_stdin, kill and the destructor.
 class child {
  public:

@@ -1,7 +1,7 @@
 // Registers what a module serves: routes, migrations, jobs, event consumers, services, extension points, drivers.
 //
-// Use it only inside the module's constructor. Handlers live until the module is destroyed. A refusal throws; the host
-// has already added the sentence to its report.
+// Use it only inside the module's constructor. Handlers live until the module is destroyed. A rejection throws; the
+// host has already added the message to its report.
 #pragma once
 
 #include <ry/cpp/auth.hpp>
@@ -64,7 +64,7 @@ struct route_handler {
         if (state->http.on_cancel(handle, &request::cancelled, &state->cancel) != RY_OK) {
           state->cancel.cancel(RY_REASON_GONE);
         }
-        // A copy of the shared state keeps the token's owner alive through the whole chain.
+        // A copy of the shared state keeps the token's owner alive for the duration of the chain.
         cancel_token token(std::shared_ptr<cancel_state>(state, &state->cancel));
         if (!self->ctx.spawn(run(self, state), view->exec, std::move(token))) {
           state->fail(unavailable("module.stopping", "The module is stopping"));
@@ -263,7 +263,7 @@ class registrar {
   registrar& operator=(const registrar&) = delete;
 
   // f(request) -> task<response> | task<result<response>> | task<void> (it ends the request itself)
-  // | response | result<response> (at once, without a coroutine).
+  // | response | result<response> (immediately, without a coroutine).
   template <class F>
   void route(std::string_view method, std::string_view pattern, std::uint32_t flags, F f, const route_options& o = {}) {
     using handler = detail::route_handler<F>;
@@ -302,7 +302,7 @@ class registrar {
     for (const auto& f : files) migration(f.id, f.sql, f.flags);
   }
 
-  // f(job) -> task<job_outcome>. An exception is a failed attempt; a cancel of the host releases the job.
+  // f(job) -> task<job_outcome>. An exception is a failed attempt; cancellation by the host releases the job.
   template <class F>
   void job(std::string_view kind, F f, const job_options& o = {}) {
     using handler = detail::job_handler<F>;

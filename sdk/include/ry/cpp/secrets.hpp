@@ -29,15 +29,15 @@ class masked_text {
 class secrets {
  public:
   explicit secrets(const context& ctx) : ctx_(&ctx), table_(&ctx.interface<ry_secrets_v1>()) {}
-  // Encrypts, bound to `place` ("mcp.header:<row id>").
-  result<std::string> seal(std::string_view place, std::string_view plain) const {
+  // Encrypts; `binding` ("mcp.header:<row id>") binds the result to its use.
+  result<std::string> seal(std::string_view binding, std::string_view plain) const {
     return detail::taken("secrets.seal", [&](ry_take_fn take, void* p) {
-      return table_->seal(ctx_->host(), str(place), raw(plain), take, p);
+      return table_->seal(ctx_->host(), str(binding), raw(plain), take, p);
     });
   }
-  result<std::string> open(std::string_view place, std::string_view sealed) const {
+  result<std::string> open(std::string_view binding, std::string_view sealed) const {
     return detail::taken("secrets.open", [&](ry_take_fn take, void* p) {
-      return table_->open(ctx_->host(), str(place), raw(sealed), take, p);
+      return table_->open(ctx_->host(), str(binding), raw(sealed), take, p);
     });
   }
   // Masks this text in the host's log permanently; use masked_text for a user's secret.

@@ -1,5 +1,5 @@
 // Incremental parser of server-sent events (WHATWG HTML), with their ids and the server's reconnection time. Pure: the
-// result does not depend on how the bytes are split, and hostile input costs bounded memory.
+// result does not depend on how the bytes are split, and hostile input uses bounded memory.
 #pragma once
 
 #include <algorithm>

@@ -40,7 +40,7 @@ std::string to_hex(const Bytes& bytes) {
   return out;
 }
 
-// Without the characters of `blanks` at both ends.
+// Returns the text without the characters of `blanks` at both ends.
 constexpr std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n") noexcept {
   const auto first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};

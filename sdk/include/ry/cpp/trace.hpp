@@ -1,8 +1,8 @@
-// Keeps the traces of chains apart that pass work to each other. Include it explicitly.
+// Separates the traces of chains that pass work to each other. Include it explicitly.
 //
 // The host keeps a chain, and all that it starts, in the trace in which it runs. The exception is a chain that another
-// chain wakes (a signal after a batch was written): it resumes in the other's trace. Such a chain remembers its own
-// trace before it waits, and enters it again afterwards.
+// chain wakes (a signal after a batch was written): it resumes in the other's trace. Such a chain stores its own trace
+// before it waits, and enters it again afterwards.
 #pragma once
 
 #include <ry/if/trace.h>
@@ -14,7 +14,7 @@
 
 namespace ry {
 
-// Not in the table of every context, because few modules use it, and seldom.
+// Not in the table of every context, because few modules use it, and rarely.
 template <>
 inline const ry_trace_v1* context::try_interface<ry_trace_v1>() const noexcept {
   constexpr auto size = static_cast<std::uint32_t>(offsetof(ry_trace_v1, release) + sizeof(ry_trace_v1::release));

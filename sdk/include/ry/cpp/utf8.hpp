@@ -8,7 +8,7 @@
 namespace ry {
 
 // The number of bytes of the character at the start of a non-empty text; 0: invalid (a byte out of place, an overlong
-// form, a surrogate, a value above U+10FFFF) or cut off.
+// form, a surrogate, a value above U+10FFFF) or truncated.
 inline std::size_t utf8_length(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
