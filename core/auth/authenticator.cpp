@@ -28,7 +28,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view query_typ = "query+jwt";
-// Maximum cache time of a verdict on a key set's token, whatever the token's lifetime.
+// Maximum cache time of a verdict on a key set's token, regardless of the token's lifetime.
 constexpr std::int64_t max_remembered_us = 300'000'000;
 // The maximum duration of a run (runs.run_timeout) and a day: browsers reconnect to a stream with the same URL.
 constexpr auto max_query_ttl = std::chrono::hours(8 * 24);
@@ -463,8 +463,8 @@ void authenticator::add_driver(authenticator_driver c) {
   state_->drivers->add(std::move(c));
 }
 
-void authenticator::remove_driver(std::string_view name, std::function<void()> gone) {
-  state_->drivers->remove(name, std::move(gone));
+void authenticator::remove_driver(std::string_view name, std::function<void()> on_removed) {
+  state_->drivers->remove(name, std::move(on_removed));
 }
 
 }  // namespace ry::auth

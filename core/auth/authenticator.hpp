@@ -112,8 +112,8 @@ class authenticator {
 
   // [any]
   void add_driver(authenticator_driver c);
-  // `gone` runs once, on any thread and possibly inside this call, as soon as the table is no longer called.
-  void remove_driver(std::string_view name, std::function<void()> gone);
+  // `on_removed` runs once, on any thread and possibly inside this call, as soon as the table is no longer called.
+  void remove_driver(std::string_view name, std::function<void()> on_removed);
 
  private:
   struct state;

@@ -16,11 +16,11 @@ struct authenticator_drivers::entry {
   entry& operator=(const entry&) = delete;
   ~entry() {
     alive = module::hold();
-    if (gone) gone();
+    if (on_removed) on_removed();
   }
   const authenticator_driver c;
   module::hold alive;
-  std::function<void()> gone;  // set when it was removed
+  std::function<void()> on_removed;  // set when it was removed
 };
 
 struct authenticator_drivers::walk {
@@ -39,19 +39,19 @@ void authenticator_drivers::add(authenticator_driver c) {
   entries_.insert(at, std::move(e));
 }
 
-void authenticator_drivers::remove(std::string_view name, std::function<void()> gone) {
+void authenticator_drivers::remove(std::string_view name, std::function<void()> on_removed) {
   std::shared_ptr<entry> removed;  // its last reference is released after the lock
   {
     std::lock_guard lock(mutex_);
     const auto at = std::find_if(entries_.begin(), entries_.end(), [name](const auto& e) { return e->c.name == name; });
     if (at != entries_.end()) {
       removed = std::move(*at);
-      removed->gone = std::move(gone);
+      removed->on_removed = std::move(on_removed);
       entries_.erase(at);
       return;
     }
   }
-  if (gone) gone();
+  if (on_removed) on_removed();
 }
 
 bool authenticator_drivers::empty() const {

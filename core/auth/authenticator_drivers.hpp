@@ -28,8 +28,8 @@ class authenticator_drivers : public std::enable_shared_from_this<authenticator_
  public:
   // All [any].
   void add(authenticator_driver c);
-  // `gone` runs once, possibly inside this call, as soon as no call into the table is in progress or will follow.
-  void remove(std::string_view name, std::function<void()> gone);
+  // `on_removed` runs once, possibly inside this call, as soon as no call into the table is in progress or will follow.
+  void remove(std::string_view name, std::function<void()> on_removed);
   bool empty() const;
   // Asks one driver after the other until one recognises the value. `later` runs exactly once, on exec, never inside
   // this call.

@@ -444,9 +444,9 @@ TEST_F(auth_test, other_tokens_are_offered_to_each_driver_in_turn) {
   now_ += settings_.driver_verdict_ttl_us;
   EXPECT_FALSE(a->cached("b:ok"));
 
-  std::promise<void> gone;
-  a->remove_driver("b", [&] { gone.set_value(); });
-  EXPECT_EQ(gone.get_future().wait_for(10s), std::future_status::ready);
+  std::promise<void> removed;
+  a->remove_driver("b", [&] { removed.set_value(); });
+  EXPECT_EQ(removed.get_future().wait_for(10s), std::future_status::ready);
   EXPECT_EQ(ask(*a, "b:ok").status, RY_UNAUTHENTICATED);
   EXPECT_EQ(host.outstanding, 1);
   bool unknown_gone = false;

@@ -51,7 +51,7 @@ class database {
   std::uint64_t listen(std::string_view channel, std::function<void()> fn,
                        std::chrono::milliseconds poll = std::chrono::milliseconds(1000));
   void unlisten(std::uint64_t id);
-  // Local subscribers get the wake-up at once, other nodes within about 10 ms; wake-ups are merged. [any]
+  // Local subscribers get the wake-up immediately, other nodes within about 10 ms; wake-ups are merged. [any]
   void notify(std::string_view channel);
 
   // Broadcasts short messages to other nodes, with at-most-once delivery and no history. fn runs on the internal

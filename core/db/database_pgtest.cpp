@@ -476,7 +476,7 @@ TEST_F(database_test, an_absent_server_makes_calls_fail_fast) {
   start();
   settings away = config;
   away.connect.url = "host=/nonexistent dbname=x";
-  away.away_grace = 300ms;
+  away.unavailable_grace = 300ms;
   database none(away);
   EXPECT_FALSE(none.wait_healthy(100ms));
   rt.db = &none;

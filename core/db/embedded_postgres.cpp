@@ -308,7 +308,7 @@ class embedded_postgres::impl {
     try {
       children = children_of(pid_);
     } catch (const std::exception&) {
-      // Running children notice that their server is gone.
+      // Running children detect that their server has terminated.
     }
     ::kill(pid_, SIGKILL);
     for (const auto child : children) ::kill(child, SIGKILL);

@@ -16,8 +16,8 @@ class liveness {
  public:
   explicit liveness(pool& workers) : workers_(workers) {}
 
-  // Single-flight: concurrent callers share one check and wait until `limit` after its start. While the database
-  // keeps not answering, callers therefore get false at once. [any]
+  // Single-flight: concurrent callers share one check and wait until `limit` after its start. While the database does
+  // not respond, callers therefore get false immediately. [any]
   bool answers_within(std::chrono::milliseconds limit);
 
  private:

@@ -239,7 +239,7 @@ void migrator::check_unknown(const module::module_migrations& m, const applied_r
 
 void migrator::up_one(const module::module_migrations& m, const std::vector<applied_row>& done,
                       migration_report& report, migration_observer* observer) {
-  std::string last;  // the latest applied migration that this version knows
+  std::string last;  // the latest applied migration that this version contains
   for (const auto& d : done) {
     if (d.module != m.module) continue;
     const auto known = std::find_if(m.list.begin(), m.list.end(), [&](auto& s) { return s.id == d.id; });
@@ -283,7 +283,7 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
 }
 
 void migrator::announce_start() {
-  // Succeeds at once: only the holder of the migration lock takes the exclusive mode of this lock.
+  // Succeeds immediately: only the holder of the migration lock takes the exclusive mode of this lock.
   conn_.exec("select pg_advisory_lock_shared($1::bigint)", {value::int64(start_lock_key)});
   conn_.exec("select pg_advisory_unlock($1::bigint)", {value::int64(lock_key)});
 }

@@ -33,7 +33,7 @@ pool::pool(settings s) : settings_(std::move(s)) {
   const auto n = settings_.workers ? settings_.workers : default_workers();
   max_transactions_ = settings_.max_transactions ? settings_.max_transactions : std::max<std::size_t>(1, n / 2);
   if (n > 1) max_transactions_ = std::min(max_transactions_, n - 1);
-  away_since_ms_ = now_ms();
+  unavailable_since_ms_ = now_ms();
   for (std::size_t i = 0; i <= n; ++i) {
     workers_.push_back(std::make_unique<worker>(settings_.connect));
     workers_.back()->priority_only = i == 0;
@@ -79,7 +79,7 @@ std::condition_variable* pool::next_idle() {
   return nullptr;
 }
 
-// Notifies without the mutex: on one core the woken worker runs at once and would block on it.
+// Notifies without the mutex: on one core the woken worker runs immediately and would block on it.
 void pool::wake(std::unique_lock<std::mutex>& lock, std::condition_variable* worker_wake) {
   lock.unlock();
   if (worker_wake) worker_wake->notify_one();
@@ -106,8 +106,8 @@ bool pool::wait_healthy(std::chrono::milliseconds timeout) const {
 }
 
 bool pool::away() const noexcept {
-  const auto since = away_since_ms_.load(std::memory_order_relaxed);
-  return since && now_ms() - since > settings_.away_grace.count();
+  const auto since = unavailable_since_ms_.load(std::memory_order_relaxed);
+  return since && now_ms() - since > settings_.unavailable_grace.count();
 }
 
 std::vector<connection*> pool::connections() const {
@@ -220,14 +220,14 @@ void pool::set_connected(worker& w, bool yes, const std::string& why) {
   if (yes) {
     ++counts_.opened;
     if (connected_.fetch_add(1) == 0) {
-      away_since_ms_ = 0;
+      unavailable_since_ms_ = 0;
       last_error_.clear();
       observe::log(observe::level::info, "db", "connected to the database");
     }
   } else {
     if (!stopping()) ++counts_.lost;
     if (connected_.fetch_sub(1) != 1) return health_.notify_all();
-    away_since_ms_ = now_ms();
+    unavailable_since_ms_ = now_ms();
     if (!stopping()) observe::log(observe::level::warn, "db", "the database is unavailable", {{"error", last_error_}});
   }
   health_.notify_all();

@@ -78,7 +78,7 @@ class pool {
     std::thread thread;
     bool connected = false;
     bool priority_only = false;
-    bool later = false;  // does not connect at once at startup
+    bool later = false;  // does not connect immediately at startup
     bool idle = false;  // waits for `wake`; priority_only workers use priority_wake_ instead
     std::condition_variable wake;
   };
@@ -114,7 +114,7 @@ class pool {
   shortage_record shortages_;
   std::atomic<std::size_t> busy_{0};
   std::atomic<std::size_t> connected_{0};
-  std::atomic<std::int64_t> away_since_ms_{0};  // 0: connected
+  std::atomic<std::int64_t> unavailable_since_ms_{0};  // 0: connected
   std::atomic<bool> stopping_{false}, aborting_{false};
 };
 

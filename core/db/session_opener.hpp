@@ -17,7 +17,7 @@ class session_opener {
  public:
   // Blocks for at most 15 s. Throws failure (RY_UNAVAILABLE).
   std::unique_ptr<soci::session> open(const std::string& conninfo);
-  // Makes a pending open() fail at once. From any thread; does not block.
+  // Makes a pending open() fail immediately. From any thread; does not block.
   void abandon() noexcept;
 
  private:

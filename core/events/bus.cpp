@@ -29,7 +29,7 @@ struct bus_connection::link {
   bus_connection& line;
   const bus_driver driver;
   module::hold alive;
-  std::function<void()> gone;
+  std::function<void()> on_removed;
 
   static link& of(void* ctx) { return *static_cast<link*>(ctx); }
   static void message(void* ctx, ry_str topic, std::uint64_t cursor, ry_bytes bytes) noexcept {
@@ -50,7 +50,7 @@ struct bus_connection::link {
   static void closed(void* ctx, ry_status, const ry_error_view*) noexcept {
     std::unique_ptr<std::shared_ptr<link>> own(static_cast<std::shared_ptr<link>*>(ctx));
     (*own)->alive = module::hold();
-    if ((*own)->gone) (*own)->gone();
+    if ((*own)->on_removed) (*own)->on_removed();
   }
   static constexpr ry_bus_sink sink{sizeof(ry_bus_sink), 0, message, lost, missed, state};
 };
@@ -87,7 +87,7 @@ void bus_connection::use_first() {
   arm();
 }
 
-void bus_connection::remove(std::string_view name, std::function<void()> gone) {
+void bus_connection::remove(std::string_view name, std::function<void()> on_removed) {
   std::shared_ptr<link> l;
   {
     std::lock_guard lock(mutex_);
@@ -95,7 +95,7 @@ void bus_connection::remove(std::string_view name, std::function<void()> gone) {
     if (link_ && link_->driver.name == name) l = std::move(link_);
   }
   if (!l) {
-    gone();
+    on_removed();
     return;
   }
   const bool was_up = up_.exchange(false);
@@ -104,7 +104,7 @@ void bus_connection::remove(std::string_view name, std::function<void()> gone) {
     broadcast_state("off");
     to_.missed();
   }
-  l->gone = std::move(gone);
+  l->on_removed = std::move(on_removed);
   const auto& d = l->driver;
   auto* raw = new std::shared_ptr<link>(l);
   module::invoke(d.owner, "event bus", d.table->close, d.self, ry_done{link::closed, raw});

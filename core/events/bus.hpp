@@ -50,10 +50,10 @@ class bus_connection {
   bus_connection(const bus_connection&) = delete;
   bus_connection& operator=(const bus_connection&) = delete;
 
-  // Adds and removes drivers, [lifecycle]. The driver that was added first is used. `gone` runs when the driver is no
-  // longer in use and makes no more calls.
+  // Adds and removes drivers, [lifecycle]. The driver that was added first is used. `on_removed` runs when the driver
+  // is no longer in use and makes no more calls.
   void add(bus_driver driver);
-  void remove(std::string_view name, std::function<void()> gone);
+  void remove(std::string_view name, std::function<void()> on_removed);
 
   // Starts and stops the exchange with other nodes. Without a driver nothing is sent.
   void start();

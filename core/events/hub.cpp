@@ -126,7 +126,7 @@ void hub::remove_consumers(const std::vector<module::consumer>& consumers) {
   }
 }
 
-// Deletes consumers of modules that have been gone for 30 days, so that no more jobs are created for them.
+// Deletes consumers of modules that have not run for 30 days, so that no more jobs are created for them.
 void hub::trim_consumers(db::connection& c) {
   {
     std::lock_guard lock(owned_mutex_);

@@ -185,7 +185,7 @@ TEST(live, another_node_gets_a_wakeup_with_the_cursor) {
 
 // ---- with a bus ----------------------------------------------------------------------------------
 
-// A fake bus: delivers what one node publishes to the sinks of the other nodes at once.
+// A fake bus: immediately delivers what one node publishes to the sinks of the other nodes.
 struct wire {
   struct end {
     wire* of = nullptr;
@@ -231,7 +231,7 @@ struct wire {
 };
 constexpr ry_event_bus_v1 wire_table{sizeof(ry_event_bus_v1), 0, wire::open, wire::close, wire::publish};
 
-// Two nodes that know each other; each is attached to the fake bus, which is not up yet.
+// Two nodes that see each other; each is attached to the fake bus, which is not up yet.
 struct two_nodes {
   two_nodes() {
     for (auto* e : {&at_a, &at_b}) e->of = &between;
@@ -390,7 +390,7 @@ TEST(bus, a_slow_loop_gets_a_wakeup_instead_of_an_unbounded_queue) {
     go.get_future().wait();
   });
   held.get_future().wait();
-  // A wake-up without a known cursor keeps cursor 0, whatever else arrives before the loop drains.
+  // A wake-up without a known cursor keeps cursor 0, even if other messages arrive before the loop drains.
   live other;
   auto* o = t.b.hub.subscribe(&t.b.host, "run:2", &loop, on_live, &other);
   const std::string big(64 * 1024, 'x');

@@ -10,7 +10,7 @@
 
 namespace ry::core {
 
-// Text from the other side of the ABI. A null pointer reads as empty text, whatever its length.
+// Text from the other side of the ABI. A null pointer reads as empty text, regardless of its length.
 inline std::string_view sv(ry_str s) noexcept {
   return s.ptr ? std::string_view(s.ptr, s.len) : std::string_view("", 0);
 }

@@ -280,7 +280,7 @@ ry_status with_stream(const void* handle, const char* what, F&& f) noexcept {
 template <class Make>
 ry_status push(ry_stream* stream, std::size_t size, Make&& make) noexcept {
   return with_stream(stream, "stream_write", [&](exchange& ex, stream_data& st) -> ry_status {
-    if (st.gone) return RY_CANCELLED;
+    if (st.disconnected) return RY_CANCELLED;
     if (st.too_slow) return RY_RESOURCE_EXHAUSTED;
     if (size == 0) return RY_OK;
     const auto& s = ex.home.shared.s;
@@ -310,7 +310,7 @@ ry_status stream_ready(ry_stream* stream, ry_exec* exec, ry_done done) noexcept 
   if (!exec || !done.fn) return RY_INVALID_ARGUMENT;
   return with_stream(stream, "stream_ready", [&](exchange& ex, stream_data& st) -> ry_status {
     const auto& s = ex.home.shared.s;
-    if (st.gone || st.too_slow) {
+    if (st.disconnected || st.too_slow) {
       module::complete(ex.hold.get(), exec, done, RY_CANCELLED, observe::current_trace());
     } else if (st.bytes < s.stream_queue_bytes / 4 && st.pieces() < s.stream_queue_pieces / 4) {
       module::complete(ex.hold.get(), exec, done, RY_OK, observe::current_trace());
@@ -323,7 +323,7 @@ ry_status stream_ready(ry_stream* stream, ry_exec* exec, ry_done done) noexcept 
 
 ry_status stream_keepalive(ry_stream* stream, std::uint64_t interval_ms, ry_bytes bytes) noexcept {
   return with_stream(stream, "stream_keepalive", [&](exchange& ex, stream_data& st) -> ry_status {
-    if (st.gone) return RY_CANCELLED;
+    if (st.disconnected) return RY_CANCELLED;
     st.keepalive = std::chrono::milliseconds(std::min<std::uint64_t>(interval_ms, 86'400'000));
     st.keepalive_bytes.assign(core::sv(bytes));
     ex.home.enqueue(ex);
@@ -334,7 +334,7 @@ ry_status stream_keepalive(ry_stream* stream, std::uint64_t interval_ms, ry_byte
 ry_status stream_on_close(ry_stream* stream, ry_exec* exec, ry_cancel_fn fn, void* ctx) noexcept {
   if (!exec || !fn) return RY_INVALID_ARGUMENT;
   return with_stream(stream, "stream_on_close", [&](exchange& ex, stream_data& st) -> ry_status {
-    if (st.gone) {
+    if (st.disconnected) {
       ex.home.report_closed(ex, exec, fn, ctx, st.why);
       return RY_OK;
     }

@@ -1,4 +1,4 @@
-// Receives request bodies: as a whole, in pieces on demand, or as forms.
+// Receives request bodies: completely, in pieces on demand, or as forms.
 #include "core/http/answer.hpp"
 #include "core/http/connection.hpp"
 

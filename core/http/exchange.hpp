@@ -109,7 +109,7 @@ struct stream_data {
   bool chunked = true;
   bool no_body = false;  // answer to HEAD
   bool closed = false;  // by the module
-  bool gone = false;  // the connection has closed
+  bool disconnected = false;  // the connection has closed
   bool too_slow = false;  // the buffer limit was reached
   bool has_length = false;
   std::uint64_t length_left = 0;  // with Content-Length

@@ -58,7 +58,7 @@ request_line first_line(std::string_view head) noexcept {
 
 std::size_t head_scanner::scan(std::string_view data, const head_limits& limits) {
   if (refused_) return 0;
-  // Refuse garbage (a TLS ClientHello on a plain port) at once instead of after the timeout.
+  // Reject garbage (a TLS ClientHello on a plain port) immediately instead of after the timeout.
   if (looked_ == 0 && !data.empty() && !is_token_char(data.front())) {
     refused_ = {400, "Bad request line"};
     return 0;

@@ -238,7 +238,7 @@ void worker::on_stream_disconnected(exchange& ex, std::int32_t why) {
   {
     std::lock_guard lock(ex.mutex);
     auto& st = *ex.stream_state;
-    st.gone = true;
+    st.disconnected = true;
     st.why = why;
     st.bytes = st.head = st.unsent = 0;
     st.held.reset();
@@ -331,8 +331,8 @@ void worker::report_form_end(exchange& ex, form_end end) {
       const auto v = form->reader.failed()->view();
       complete(v.status, nullptr, &v);
     } else {
-      const core::error gone{RY_CANCELLED, "http.request_over", "The request has ended", {}, 0, 0};
-      const auto v = gone.view();
+      const core::error request_over{RY_CANCELLED, "http.request_over", "The request has ended", {}, 0, 0};
+      const auto v = request_over.view();
       complete(RY_CANCELLED, nullptr, &v);
     }
     if (slot->conn) schedule(*slot->conn);

@@ -54,7 +54,7 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms, co
     e.error = core::str(error->reason);
     if (error->message.len) e.error += (e.error.empty() ? "" : ": ") + core::str(error->message);
   }
-  // flush_on() decides by the row's max_attempts; for an adopted job this node knows only the default of its kind.
+  // flush_on() decides by the row's max_attempts; for an adopted job this node has only the default of its kind.
   const bool last = outcome == RY_JOB_RETRY && job->view.attempt >= job->view.max_attempts;
   if (outcome == RY_JOB_RETRY) {
     if (delay_ms == 0) e.delay_ms = backoff(job->backoff_ms, job->view.attempt);

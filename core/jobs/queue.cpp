@@ -70,7 +70,7 @@ void queue::remove(std::string_view kind) {
   if (auto it = kinds_.find(kind); it != kinds_.end()) kinds_.erase(it);
 }
 
-bool queue::part_with(const std::vector<ry_host*>& owners, clock::time_point ask_at,
+bool queue::end_jobs_of(const std::vector<ry_host*>& owners, clock::time_point ask_at,
                       const std::function<bool()>& time_is_up) {
   const auto theirs = [&] {
     std::vector<std::shared_ptr<ry_job>> out;

@@ -128,7 +128,7 @@ class queue {
   // Waits for the running jobs of these owners and cancels them with RY_REASON_SHUTDOWN from `ask_at` on. Their kinds
   // must already be removed or belong to other owners. Returns true when none runs any more, false if time_is_up()
   // returns true first. Blocks; not from a loop.
-  bool part_with(const std::vector<ry_host*>& owners, std::chrono::steady_clock::time_point ask_at,
+  bool end_jobs_of(const std::vector<ry_host*>& owners, std::chrono::steady_clock::time_point ask_at,
                  const std::function<bool()>& time_is_up);
 
   // Registers the node and starts to claim jobs. The database must be migrated.
@@ -147,7 +147,7 @@ class queue {
   ry_status on_cancel(ry_job* job, ry_cancel_fn fn, void* ctx);
   // Cancels a job on any node. `done` runs on a database worker or a loop.
   void cancel(std::int64_t id, std::function<void(ry_status)> done);
-  // The settings of a kind that this node knows.
+  // The settings of a kind that is registered on this node.
   std::optional<module::job_kind> find(std::string_view kind) const;
 
   queue_stats stats() const;

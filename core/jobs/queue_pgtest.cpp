@@ -580,7 +580,7 @@ TEST(jobs, expired_jobs_and_dead_letters_are_deleted_and_no_others) {
       "select kind, 'default', state, 3, '{}', now() - interval '200 days', now() - days * interval '1 day' from (values "
       "('dead', 2, 91), ('lately', 2, 89), ('unknown', 0, 91), ('retried', 0, 1), ('later', 3, -1)) j (kind, state, days)");
   d.sql("update core.dead_job set died_at = now() - (case kind when 'lately' then 89 else 91 end) * interval '1 day'");
-  // A past partition is dropped as a whole; rows of the default partition are deleted one by one.
+  // An expired partition is dropped; rows of the default partition are deleted one by one.
   d.sql(
       "create table core.dead_job_old partition of core.dead_job for values from (now() - interval '130 days') to (now() - interval '110 days');"
       "insert into core.dead_job (died_at, id, kind, queue, priority, attempt, max_attempts, crashes, fence, enqueued_at, args) "

@@ -18,7 +18,7 @@ namespace ry::limits {
 
 struct rate {
   std::int64_t per_minute = 0;  // 0: no limit
-  std::int64_t burst = 1;  // requests that may come at once
+  std::int64_t burst = 1;  // requests that may arrive together
   bool on() const noexcept { return per_minute > 0; }
   std::int64_t interval_us() const noexcept { return 60'000'000 / per_minute; }
 };
@@ -34,9 +34,9 @@ struct verdict {
 struct spending {
   std::string key;
   std::int64_t us = 0;
-  // The key's position before this spending, as this node knows it: 0, or minus the time since it was last ahead.
-  // The database counts the spending from that moment, so that a node that could not report for long does not owe
-  // for all of it.
+  // The key's position before this spending, according to this node: 0, or minus the time since it was last ahead. The
+  // database counts the spending from that moment, so that a node that could not report for long does not owe all of
+  // it.
   std::int64_t from_us = 0;
 };
 

@@ -41,7 +41,7 @@ TEST(bucket_table, requests_admitted_by_other_nodes_count) {
   EXPECT_EQ(usage[0].us, second);
   EXPECT_TRUE(here.collect(0).empty()) << "reported only once";
   EXPECT_TRUE(here.take("a", one_a_second, 0).allowed);  // while the answer is in flight
-  here.learn("a", 5 * second, 0);  // the other nodes allowed four at once
+  here.learn("a", 5 * second, 0);  // the other nodes allowed four together
   const auto refused = here.take("a", one_a_second, 0);
   EXPECT_FALSE(refused.allowed);
   EXPECT_EQ(refused.retry_after_us, 4 * second) << "five reported, one not yet reported, and this one, minus the burst";

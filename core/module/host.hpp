@@ -158,7 +158,7 @@ struct plain_fn<R (*)(A...)> {
 // The `what` of the innermost invoke() on this thread; nullptr: none.
 const char* current_callback() noexcept;
 
-// Counts and logs a violation of the ABI by a module. host == nullptr: the host does not know the thread; the
+// Counts and logs a violation of the ABI by a module. host == nullptr: the thread is unknown to the host; the
 // violation is attributed to the module whose code is on the stack. Any thread.
 void report_violation(ry_host* host, std::string_view rule, std::string_view where, std::string_view how) noexcept;
 

@@ -200,7 +200,8 @@ void module_graph::load_all(report& out, load_phase when) {
   if (options.run_preflight)
     for (const std::size_t i : order) {
       module_entry& e = entries[i];
-      // Preflight where the host must continue without the module. Start all at once: each preflight is a process.
+      // Preflight where the host must continue without the module. Start them concurrently: each preflight is a
+      // process.
       const bool careful = when == load_phase::change || e.spec.failure == module_spec::on_failure::skip;
       if (careful && e.state == module_state::created) e.tried = options.run_preflight(e.image->path());
     }

@@ -258,7 +258,7 @@ lifecycle_completion& module_instance::replace(const driver& d, module_instance&
 
 lifecycle_completion& module_instance::new_completion(const char* call) {
   auto& made = completions_.emplace_back(std::make_shared<lifecycle_completion>(host_.get(), call));
-  host_->rt.modules->retire(made);  // the module may call it after this object is gone
+  host_->rt.modules->retire(made);  // the module may call it after this object is destroyed
   return *made;
 }
 

@@ -24,7 +24,7 @@ constexpr auto kill_grace = std::chrono::milliseconds(1000);
 }  // namespace
 
 child::child(ry_exec& loop, launched l, const ry_process_handler& handler, void* ctx, module::hold hold,
-             std::uint64_t wall_ms, std::function<void(child&)> gone)
+             std::uint64_t wall_ms, std::function<void(child&)> before_reap)
     : loop_(loop),
       pid_(l.pid),
       fresh_(std::move(l)),
@@ -32,7 +32,7 @@ child::child(ry_exec& loop, launched l, const ry_process_handler& handler, void*
       ctx_(ctx),
       hold_(std::move(hold)),
       wall_ms_(wall_ms),
-      gone_(std::move(gone)) {
+      before_reap_(std::move(before_reap)) {
   out_.fn = handler.on_stdout;
   out_.what = "process.on_stdout";
   err_.fn = handler.on_stderr;
@@ -272,14 +272,14 @@ void child::finish_if_ended() {
 }
 
 void child::finish() {
-  if (!gone_) return;
+  if (!before_reap_) return;
   const auto keep = shared_from_this();
   grace_.reset();
   wall_.reset();
   end_input(RY_CANCELLED);
   // While the leader is a zombie, its pid and therefore its process group id cannot be reused.
   signal_group(SIGKILL);
-  std::exchange(gone_, nullptr)(*this);
+  std::exchange(before_reap_, nullptr)(*this);
   int code = 0, why = 0;
   {
     std::lock_guard lock(mutex_);

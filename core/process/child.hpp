@@ -26,9 +26,9 @@ class child : public std::enable_shared_from_this<child> {
  public:
   static constexpr std::size_t max_queued = 1024 * 1024;
 
-  // `gone` runs once, on the loop, just before the child is reaped.
+  // `before_reap` runs once, on the loop, just before the child is reaped.
   child(ry_exec& loop, launched l, const ry_process_handler& handler, void* ctx, module::hold hold,
-        std::uint64_t wall_ms, std::function<void(child&)> gone);
+        std::uint64_t wall_ms, std::function<void(child&)> before_reap);
   ~child();
 
   // [loop]
@@ -88,7 +88,7 @@ class child : public std::enable_shared_from_this<child> {
   // output answers that input. A child started in advance thus joins the trace of its first input. [loop]
   observe::trace_ref trace_ = observe::current_trace();
   const std::uint64_t wall_ms_;
-  std::function<void(child&)> gone_;
+  std::function<void(child&)> before_reap_;
 
   std::optional<descriptor> watch_, in_;
   output out_, err_;

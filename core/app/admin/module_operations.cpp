@@ -365,7 +365,7 @@ http::host_answer module_operations::run(action what, const std::string& name) {
   // Requests and streams drain while jobs get time to finish.
   const auto old = swap->leaving();
   const auto time_is_up = [&] { return main_.requested() || steady::now() >= swapped + drain_; };
-  std::thread jobs([&] { services_.jobs.end_requests_of(old, swapped + drain_ / 2, time_is_up); });
+  std::thread jobs([&] { services_.jobs.end_jobs_of(old, swapped + drain_ / 2, time_is_up); });
   const auto cut = services_.server.end_requests_of(old, time_is_up);
   jobs.join();
   // A driver stays in use as long as another module holds it.

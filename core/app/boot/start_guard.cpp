@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A start that is killed once (by an operator, a time limit or the machine) is no evidence against the module.
+// A start that is killed only once (by an operator, a time limit or the machine) does not indicate a faulty module.
 constexpr int max_ended_starts = 2;
 
 }  // namespace

@@ -421,7 +421,7 @@ class command_line {
     check->add_option("file", check_.file, "Module file (x.so)")->required()->type_name("FILE");
     check->add_option("--server", check_.server, "For transports: configuration of a reachable MCP server, as JSON")
         ->type_name("JSON");
-    check->add_option("--with", check_.beside, "Module that the tested module requires; may be repeated")
+    check->add_option("--with", check_.dependencies, "Module that the tested module requires; may be repeated")
         ->type_name("FILE")
         ->allow_extra_args(false)
         ->take_all();

@@ -65,7 +65,7 @@ expect 2 zzzzzzzzz; in_err 'there is no command "zzzzzzzzz" (commands: serve, ch
 in_out 'no configuration file: neither --config nor RUNYARD_CONFIG names one'
 in_out '  http.listen = "127.0.0.1:8080"'; in_out 'a private PostgreSQL'; in_out '  modules.path = "none"'
 
-# configuration faults: all at once, with positions, exit code 2
+# configuration faults: all are reported, with positions, exit code 2
 cat >bad.toml <<'T'
 [http]
 lsiten = "127.0.0.1:0"

@@ -24,8 +24,8 @@ exit_code check(const config_options& options, listing show, format as, const ma
 // deployment's own key.
 exit_code change_module(const config_options& options, client::module_request request);
 
-// Lists the modules that a running server has loaded, or those that the configuration would load. The first line
-// says which of the two; with format::json it goes to standard error. Only url and token of `where` are used, as in
+// Lists the modules that a running server has loaded, or those that the configuration would load. The first line states
+// which of the two; with format::json it is written to standard error. Only url and token of `where` are used, as in
 // change_module().
 enum class modules_of {
   server_if_any,  // the configuration if no server listens at its address, unless `where` has a url

@@ -106,8 +106,8 @@ port=${url##*:}
 grep -qi 'postgres\|migrat\|module' err2 && fail "something was started although the port is taken: $(cat err2)"
 grep -qi 'terminate\|what()' err2 && fail "not a readable error message: $(cat err2)"
 
-# a second signal right after the first belongs to the same request to stop; a later one ends the server at once, even
-# while a request is in progress
+# a second signal right after the first belongs to the same request to stop; a later one terminates the server
+# immediately, even while a request is in progress
 exec 9<>"/dev/tcp/127.0.0.1/$port"
 printf 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow' >&9
 sleep 0.3

@@ -80,13 +80,14 @@ class config {
   problems unchecked() const;
 
   // "key = value" of each limit or protection that is turned off: its value equals the "off" member of its schema.
-  // Modules whose settings were not checked are skipped. std::vector<std::string> disabled() const; The effective
-  // configuration, one "key = value # where" per line, with secrets masked. Modules whose settings were not checked are
-  // left out.
+  // Modules whose settings were not checked are skipped.
+  std::vector<std::string> disabled() const;
+  // The effective configuration, one "key = value  # where" per line, with secrets masked. Modules whose settings were
+  // not checked are skipped.
   std::string listing() const;
   // The secrets, which must never appear in a log.
   std::vector<std::string> secret_texts() const;
-  // The files that hold secrets. Modules whose settings were not checked are left out.
+  // The files that contain secrets. Modules whose settings were not checked are skipped.
   std::vector<std::string> secret_files() const;
 
  private:

@@ -222,7 +222,7 @@ class examination {
   std::vector<tried_module> cast() const {
     std::vector<tried_module> all{{manifest_.name, what_.file, {}}};
     bool has_owner = false;
-    for (const auto& each : what_.beside) {
+    for (const auto& each : what_.dependencies) {
       const auto seen = module::inspect(each);
       if (!seen.manifest) throw mend{each + " is not a module"};
       for (const auto& p : seen.manifest->provides) has_owner = has_owner || p == transport_point;
@@ -411,7 +411,7 @@ constexpr std::size_t max_output = 65536;  // keeps the end of the output
 verdict run_child(const module_check& what, const std::string& test) {
   std::vector<std::string> args = {"runyard", "module", "check", what.file, "--test", test};
   if (!what.server.empty()) args.insert(args.end(), {"--server", what.server});
-  for (const auto& each : what.beside) args.insert(args.end(), {"--with", each});
+  for (const auto& each : what.dependencies) args.insert(args.end(), {"--with", each});
   std::vector<char*> argv;
   argv.reserve(args.size() + 1);
   for (auto& a : args) argv.push_back(a.data());

@@ -12,7 +12,7 @@ namespace ry::app {
 
 struct module_check {
   std::string file;
-  std::vector<std::string> beside;  // files of modules that it depends on
+  std::vector<std::string> dependencies;  // files of modules that it depends on
   std::string server;  // configuration of a responding server, for transports; JSON
   std::vector<std::string> only;  // names of tests; empty: all
   std::string test;  // run only this test, in this process (used in the child)

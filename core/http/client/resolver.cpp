@@ -46,13 +46,13 @@ struct resolver::state {
         set(o),
         users({.in_progress = max_for_users,
                .per_account = ry_test::without_protection("lookup_turns") ? max_for_users : o.per_account,
-               .slow_time = o.remembered}) {}
+               .slow_time = o.slow_period}) {}
 
   std::mutex mutex;
   std::condition_variable work;
   std::unordered_map<std::string, name> names;  // queued and in progress
   std::deque<std::string> operators;  // queued
-  std::unordered_map<std::string, clock::time_point> unanswered, missing;  // negative caches of users' names
+  std::unordered_map<std::string, clock::time_point> unanswered, not_found;  // negative caches of users' names
   std::size_t threads = 0, idle = 0;
   std::size_t running = 0;
   resolver_stats stats;
@@ -135,7 +135,7 @@ void resolver::state::unqueue(const std::string& host, name_source by) {
 }
 
 bool resolver::state::fails_at_once(const std::string& host) {
-  for (auto* book : {&unanswered, &missing}) {
+  for (auto* book : {&unanswered, &not_found}) {
     const auto it = book->find(host);
     if (it == book->end()) continue;
     if (it->second > clock::now()) return true;
@@ -155,10 +155,10 @@ void resolver::state::note(const job& j, bool found, clock::duration took) {
   if (slow) users.unanswered(*j.turn, now);
   if (found && !slow) users.answered(*j.turn);
   if (found) return;
-  auto& book = slow ? unanswered : missing;
+  auto& book = slow ? unanswered : not_found;
   if (book.size() >= max_waiting) std::erase_if(book, [now](const auto& e) { return e.second <= now; });
   if (book.size() >= max_waiting) book.clear();
-  book[j.host] = now + (slow ? set.remembered : set.missing);
+  book[j.host] = now + (slow ? set.slow_period : set.negative_ttl);
 }
 
 // Wakes or starts a thread for queued names; false = there are no threads.
@@ -236,8 +236,8 @@ void resolver::resolve(const std::string& host, name_source by, const std::strin
     }
     if (waits && !users) s.users.remove(host);
   }
-  // The name must be complete before call_thread(): the thread may start the lookup at once. drop_unawaited() may have
-  // dropped the name.
+  // The name must be complete before call_thread(): the thread may start the lookup immediately. drop_unawaited() may
+  // have dropped the name.
   auto& name = s.names.try_emplace(host, by).first->second;
   if (!users) name.by = by;
   name.waiters.push_back({std::move(waiter), exec, std::move(done)});

@@ -49,8 +49,9 @@ class resolver {
   struct options {
     std::size_t per_account = 4;  // lookups in progress for one account
     std::chrono::milliseconds slow{2'000};  // a lookup of this duration is slow, answered or not
-    std::chrono::milliseconds remembered{60'000};  // its site stays slow, and an unanswered name fails at once
-    std::chrono::milliseconds missing{5'000};  // how long a quick negative answer is cached
+    std::chrono::milliseconds slow_period{
+        60'000};  // after a slow lookup: its site is slow, and an unanswered name fails immediately
+    std::chrono::milliseconds negative_ttl{5'000};  // how long a quick negative answer is cached
   };
 
   explicit resolver(lookup_fn lookup = system_lookup);

@@ -180,7 +180,7 @@ TEST_F(resolver_test, slow_sites_share_a_few_threads) {
 
 TEST_F(resolver_test, an_unanswered_name_fails_immediately_for_a_while) {
   names = std::make_unique<resolver>(server.lookup(),
-                                     resolver::options{.slow = milliseconds(0), .remembered = milliseconds(300)});
+                                     resolver::options{.slow = milliseconds(0), .slow_period = milliseconds(300)});
   const auto first = ask("silent.test");
   ASSERT_TRUE(server.wait_asked(1));
   server.answer_all();
@@ -360,7 +360,7 @@ TEST_F(resolver_test, an_account_with_too_many_waiting_names_is_refused_until_th
 
 TEST_F(resolver_test, a_name_without_addresses_fails_immediately_for_a_short_while) {
   server.answer_all();  // "silent" names then have no addresses at once
-  names = std::make_unique<resolver>(server.lookup(), resolver::options{.missing = milliseconds(300)});
+  names = std::make_unique<resolver>(server.lookup(), resolver::options{.negative_ttl = milliseconds(300)});
   ASSERT_TRUE(ask("silent.example")->wait());
   const auto again = ask("silent.example");
   ASSERT_TRUE(again->wait());

@@ -1,5 +1,5 @@
-// One connected, non-blocking socket, plain or TLS: operations return at once and report which readiness to wait for.
-// Lives on one loop.
+// One connected, non-blocking socket, plain or TLS: operations return immediately and report which readiness to wait
+// for. Lives on one loop.
 #pragma once
 
 #include <boost/asio/basic_stream_socket.hpp>

@@ -1,6 +1,6 @@
 // The module's view of its host: interfaces, log, clock, executors, timers, running tasks. There is one context per
 // module instance. It is created before the module's constructor runs and valid until destroy() has returned. Every
-// member may be called from any thread unless it says otherwise.
+// member may be called from any thread unless its comment states otherwise.
 #pragma once
 
 #include <ry/if/auth.h>

@@ -150,7 +150,7 @@ class job_queue {
     return table_->adopt(ctx_->host(), str(kind), id, fence, str(args_json));
   }
   void wake(std::string_view queue = {}) const noexcept { table_->wake(ctx_->host(), str(queue)); }
-  // Cancels a job on whatever node runs it -> result<void>.
+  // Cancels a job on the node that runs it -> result<void>.
   auto cancel(std::int64_t id) const {
     return call_done(
         [t = table_, host = ctx_->host(), id](ry_exec* exec, ry_done done) { return t->cancel(host, id, exec, done); });

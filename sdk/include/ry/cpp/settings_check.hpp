@@ -30,7 +30,7 @@ class settings_faults {
     for (const fault& f : all_) to.fault(to.ctx, str(f.key), str(f.message));
   }
 
-  // For modules that know all faults after their creation.
+  // For modules that have found all faults when create() returns.
   static void check(void* self, const ry_settings_sink* sink) noexcept {
     static_cast<const settings_faults*>(self)->report(*sink);
   }

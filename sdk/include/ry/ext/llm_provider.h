@@ -47,7 +47,7 @@ typedef struct ry_llm_usage {
 #define RY_LLM_FINISH_FILTER 4 /* the provider withheld the answer or the rest of it */
 #define RY_LLM_FINISH_REFUSAL 5 /* the model declined to answer */
 #define RY_LLM_FINISH_PAUSE 6 /* the provider paused a long turn; ask again with the text so far */
-#define RY_LLM_FINISH_ERROR 7 /* the provider reports a failed answer without an error of its own */
+#define RY_LLM_FINISH_ERROR 7 /* the provider reports a failed answer without an error message */
 
 typedef struct ry_llm_end {
   uint32_t struct_size;

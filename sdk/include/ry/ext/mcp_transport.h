@@ -18,7 +18,7 @@
  * HTTP), on_sent reports the end of the exchange: a request that has no answer by then gets none.
  *
  * Users see the message of a driver's error. It states the cause in the driver's own words, without secrets of the
- * configuration, addresses that the user does not know, and text of the server or its program. Put those into the
+ * configuration, addresses that are not visible to the user, and text of the server or its program. Put those into the
  * error's detail_json as {"cause": "..."}: the module writes it to the log and does not show it to clients.
  */
 #ifndef RY_EXT_MCP_TRANSPORT_H
@@ -35,7 +35,7 @@ extern "C" {
 #define RY_MCP_HEADERS 2u /* the headers of a message reach the server */
 #define RY_MCP_MODERN 4u /* may carry revision 2026-07-28; without: revisions with `initialize` only */
 #define RY_MCP_LOCAL 8u /* runs a program on this machine */
-#define RY_MCP_RESOLVES 16u /* no transport of its own: resolve() names the configuration to be used */
+#define RY_MCP_RESOLVES 16u /* not a transport itself: resolve() returns the configuration to use */
 #define RY_MCP_AUTHORIZES 32u /* with RY_MCP_RESOLVES: authorize() may obtain better credentials */
 
 #define RY_MCP_OPERATOR 1u /* the configuration is the operator's own: neither address guard nor allow-list */

@@ -3,9 +3,9 @@
  * The schema in the descriptor rejects unknown keys, wrong types and values out of range. Here a module reports
  * settings that contradict each other, or that the driver of another module reads: all faults in one call, each with
  * the key of its setting, so that the host can state where it was set. The host calls this after all modules are
- * created and owners of extension points know their drivers, before any migration or start: in `runyard check`, when
- * the server starts and when a module is swapped. A module with a fault does not start, so create() may ignore
- * unusable settings and continue.
+ * created and drivers are announced to the owners of extension points, before any migration or start: in `runyard
+ * check`, when the server starts and when a module is swapped. A module with a fault does not start, so create() may
+ * ignore unusable settings and continue.
  */
 #ifndef RY_EXT_SETTINGS_CHECK_H
 #define RY_EXT_SETTINGS_CHECK_H

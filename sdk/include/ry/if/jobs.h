@@ -1,8 +1,8 @@
 /* ry.jobs/1 - durable background work, stored in PostgreSQL, executed at least once, usually by one worker at a time.
  *
  * A worker holds a lease with a fence token, which the host renews. A worker that lost its lease is notified
- * (on_cancel, RY_REASON_LEASE_LOST) as soon as its node knows; after an outage of the database this may be late. Its
- * writes with the old fence are rejected: put `select core.job_hold($job_id, $fence)` into each transaction that a
+ * (on_cancel, RY_REASON_LEASE_LOST) as soon as its node detects it; after an outage of the database this may be late.
+ * Its writes with the old fence are rejected: put `select core.job_hold($job_id, $fence)` into each transaction that a
  * stale worker must not commit.
  *
  * SQL functions for use inside a module's own statements and transactions: sdk/sql/core_jobs.v1.sql. core.job_enqueue
