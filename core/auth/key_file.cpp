@@ -90,9 +90,9 @@ std::string load_or_make_key_file(const std::filesystem::path& path, const std::
     try {
       if (::fchmod(file.get(), 0600) != 0) fail(path, "its mode cannot be set", errno);
       // A command run by root may precede the first start of the server, which runs as another user.
-      struct stat place {};
-      if (::geteuid() == 0 && ::stat(path.parent_path().c_str(), &place) == 0 &&
-          ::fchown(file.get(), place.st_uid, place.st_gid) != 0)
+      struct stat directory {};
+      if (::geteuid() == 0 && ::stat(path.parent_path().c_str(), &directory) == 0 &&
+          ::fchown(file.get(), directory.st_uid, directory.st_gid) != 0)
         fail(path, "its owner cannot be set", errno);
       write_all(path, file.get(), make());
     } catch (...) {

@@ -70,11 +70,11 @@ fs::path cluster_owner::reachable(const fs::path& data) const {
   const auto link = data / "postgres";
   std::error_code ec;
   if (fs::is_symlink(link, ec)) {
-    const auto place = fs::read_symlink(link).parent_path();
-    if (!fs::is_directory(place, ec))
-      refuse("The symbolic link " + link.string() + " points to a path in " + place.string() +
+    const auto parent = fs::read_symlink(link).parent_path();
+    if (!fs::is_directory(parent, ec))
+      refuse("The symbolic link " + link.string() + " points to a path in " + parent.string() +
              ", which does not exist; restore that directory, or remove the link to start with an empty database.");
-    return place;
+    return parent;
   }
   if (!can_enter(data, user_)) {
     // Grants search permission only: the contents keep their own permissions.
@@ -97,15 +97,15 @@ fs::path cluster_owner::reachable(const fs::path& data) const {
   return other;
 }
 
-fs::path cluster_owner::socket_dir(const fs::path& place) {
-  auto dir = place / "pg-socket";
+fs::path cluster_owner::socket_dir(const fs::path& parent) {
+  auto dir = parent / "pg-socket";
   if (dir.string().size() <= socket_path_max) return dir;
   // Another user may create a directory with this name first; make_socket_dir() then refuses to start.
   return fs::path("/tmp") /
-         ("runyard-pg-" + std::to_string(::geteuid()) + "-" + sha256_hex(place.string()).substr(0, 16));
+         ("runyard-pg-" + std::to_string(::geteuid()) + "-" + sha256_hex(parent.string()).substr(0, 16));
 }
 
-void cluster_owner::make_socket_dir(const fs::path& dir, const fs::path& place) const {
+void cluster_owner::make_socket_dir(const fs::path& dir, const fs::path& parent) const {
   const auto uid = user_ ? user_->uid : ::geteuid();
   if (::mkdir(dir.c_str(), 0700) == 0) {
     own(dir, user_, 0700);
@@ -115,7 +115,7 @@ void cluster_owner::make_socket_dir(const fs::path& dir, const fs::path& place) 
   if (errno != EEXIST || ::lstat(dir.c_str(), &st) != 0)
     refuse("Cannot create the directory " + dir.string() + ": " + last_error());
   // In our own data directory it may belong to the user that PostgreSQL ran as earlier.
-  const bool former = user_ && dir.parent_path() == place && is_other_user(st.st_uid);
+  const bool former = user_ && dir.parent_path() == parent && is_other_user(st.st_uid);
   if (!S_ISDIR(st.st_mode) || (st.st_uid != uid && st.st_uid != ::geteuid() && !former))
     refuse("The directory " + dir.string() + " for PostgreSQL's socket is owned by another user; remove it.");
   own(dir, user_, 0700);

@@ -26,10 +26,10 @@ class cluster_owner {
   // Returns the directory for the cluster: `data`, or, if the user cannot enter it, another directory to which the
   // symbolic link data/postgres then points.
   std::filesystem::path reachable(const std::filesystem::path& data) const;
-  // The socket's directory: in `place` if its path is short enough for a socket, else in /tmp.
-  static std::filesystem::path socket_dir(const std::filesystem::path& place);
+  // The socket's directory: in `parent` if its path is short enough for a socket, else in /tmp.
+  static std::filesystem::path socket_dir(const std::filesystem::path& parent);
   // Creates the directory, or claims an existing one; afterwards only the user can enter it.
-  void make_socket_dir(const std::filesystem::path& dir, const std::filesystem::path& place) const;
+  void make_socket_dir(const std::filesystem::path& dir, const std::filesystem::path& parent) const;
   // Changes the owner of a cluster and its log if another of the configured users owns them. PostgreSQL itself
   // rejects a cluster that belongs to a different user.
   void claim(const std::filesystem::path& cluster, const std::filesystem::path& log) const;

@@ -214,21 +214,21 @@ TEST(embedded, an_inaccessible_data_directory_gets_a_link_to_its_cluster) {
   fs::create_directory(f.path / "closed");
   ::chmod((f.path / "closed").c_str(), 0700);
   const auto data = f.path / "closed" / "data";
-  fs::path place;
+  fs::path parent;
   {
     embedded_postgres pg({data});
     pg.start();
     ask(pg, "create table public.kept as select 42 as n");
     ASSERT_TRUE(fs::is_symlink(data / "postgres"));
-    place = fs::read_symlink(data / "postgres").parent_path();
-    EXPECT_EQ(place.parent_path(), "/var/lib");
+    parent = fs::read_symlink(data / "postgres").parent_path();
+    EXPECT_EQ(parent.parent_path(), "/var/lib");
   }
   {
     embedded_postgres pg({data});
     pg.start();
     EXPECT_EQ(ask(pg, "select n from public.kept"), "42");
   }
-  fs::remove_all(place);
+  fs::remove_all(parent);
   embedded_postgres pg({data});
   try {
     pg.start();

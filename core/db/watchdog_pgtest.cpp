@@ -23,9 +23,9 @@ class a_hung_server : public ::testing::Test {
  protected:
   void SetUp() override {
     char name[] = "/tmp/ry-watchdog-XXXXXX";
-    place = ::mkdtemp(name);
-    ::chmod(place.c_str(), 0755);
-    server.emplace(embedded_settings{place});
+    dir = ::mkdtemp(name);
+    ::chmod(dir.c_str(), 0755);
+    server.emplace(embedded_settings{dir});
     server->start();
     settings s;
     s.connect.url = server->url();
@@ -38,7 +38,7 @@ class a_hung_server : public ::testing::Test {
     go_on();
     db.reset();
     server.reset();
-    fs::remove_all(place);
+    fs::remove_all(dir);
   }
   // Repeats until all processes are stopped, because one that still runs may fork another.
   void hang() const {
@@ -46,7 +46,7 @@ class a_hung_server : public ::testing::Test {
     bool all = false;
     while (!all && std::chrono::steady_clock::now() < end) {
       all = true;
-      for (const auto each : servers_of(place / "postgres")) {
+      for (const auto each : servers_of(dir / "postgres")) {
         if (is_stopped(each)) continue;
         all = false;
         ::kill(each, SIGSTOP);
@@ -56,7 +56,7 @@ class a_hung_server : public ::testing::Test {
     ASSERT_TRUE(all);
   }
   void go_on() const {
-    for (const auto each : servers_of(place / "postgres")) ::kill(each, SIGCONT);
+    for (const auto each : servers_of(dir / "postgres")) ::kill(each, SIGCONT);
   }
   static bool is_stopped(pid_t process) {
     std::ifstream in("/proc/" + std::to_string(process) + "/stat");
@@ -82,7 +82,7 @@ class a_hung_server : public ::testing::Test {
     return out;
   }
 
-  fs::path place;
+  fs::path dir;
   std::optional<embedded_postgres> server;
   std::optional<database> db;
 };
@@ -140,7 +140,7 @@ TEST_F(a_hung_server, a_long_statement_is_not_treated_as_a_hang) {
 
 // An answer of another host must not count for the host that hangs.
 TEST_F(a_hung_server, is_replaced_by_another_host_of_the_same_url) {
-  const auto second = place / "second";
+  const auto second = dir / "second";
   fs::create_directory(second);
   ::chmod(second.c_str(), 0755);
   embedded_postgres other(embedded_settings{second});

@@ -22,13 +22,13 @@ constexpr auto short_answer_grace = std::chrono::seconds(1);
 constexpr std::chrono::milliseconds refusal_grace{1000};
 }  // namespace
 
-connection::connection(worker& w, std::string peer, admission how, quota_hold place)
+connection::connection(worker& w, std::string peer, admission how, quota_hold by_address)
     : admitted_as(how),
       w_(w),
       keep_alive_(w.keep()),
       socket_(w.loop.ctx.get_executor()),
       peer_(std::move(peer)),
-      place_(std::move(place)) {}
+      by_address_(std::move(by_address)) {}
 
 connection::~connection() = default;
 
@@ -337,7 +337,7 @@ void connection::close() {
   if (job_) job_->conn = nullptr;
   job_.reset();
   file_.reset();
-  place_.reset();
+  by_address_.reset();
   unsent_.reset();
   body_.reset();
   tls_.reset();

@@ -27,7 +27,7 @@ struct file_job {
 class connection final : public wheel_entry,
                          public boost::intrusive_ref_counter<connection, boost::thread_unsafe_counter> {
  public:
-  connection(worker& w, std::string peer, admission how, quota_hold place);
+  connection(worker& w, std::string peer, admission how, quota_hold by_address);
   ~connection();
   void start(int fd);
 
@@ -134,7 +134,7 @@ class connection final : public wheel_entry,
   std::unique_ptr<tls_session> tls_;
   std::string peer_;
   std::string good_host_;  // the last Host header that passed the check
-  quota_hold place_;  // counts as one connection of the peer's address
+  quota_hold by_address_;  // counts as one connection of the peer's address
   quota_hold unsent_;  // unsent bytes of an answer
   quota_hold body_;  // the body being received
   phase phase_ = phase::head;

@@ -145,7 +145,7 @@ void connection::route_request() {
   d.route = match.route;
   d.path = match.path;
   ex_->hold = module::hold(d.route->def.owner);
-  if (w_.shared.own.is_checked() && foreign()) return;
+  if (w_.shared.own_site.is_checked() && foreign()) return;
   begin_trace();
   // A browser's EventSource stops for good at any status other than 200, but reconnects when the connection breaks.
   if (admitted_as == admission::draining && d.route->has(RY_ROUTE_LONG)) return cut(RY_REASON_SHUTDOWN);
@@ -209,7 +209,7 @@ bool connection::within(const std::optional<gate_verdict>& v) {
 bool connection::foreign() {
   if (ry_test::without_protection("foreign_requests")) return false;
   const auto& d = *ex_->data;
-  const auto& own = w_.shared.own;
+  const auto& own = w_.shared.own_site;
   const auto refuse = [&](const char* code, std::string message) {
     fail(limit_error(403, "http.foreign", code, std::move(message), 0));
     return true;
@@ -292,7 +292,8 @@ void connection::authenticate() {
   const auto generation = ex_->generation();
   auto now = auth->authenticate(c, &w_.loop, [keep = w_.keep(), ex = ex_, generation](const verdict& v) {
     // If the client has disconnected meanwhile, the generation of the slot has changed.
-    if (ex->word.load(std::memory_order_acquire) == exchange::pack(generation, exchange::authenticating) && ex->conn) {
+    if (ex->packed_state.load(std::memory_order_acquire) == exchange::pack(generation, exchange::authenticating) &&
+        ex->conn) {
       boost::intrusive_ptr<connection> self(ex->conn);
       if (self->phase_ != phase::authenticating) return;  // it has timed out
       self->authenticated(v);
@@ -379,7 +380,7 @@ void connection::dispatch() {
     request_due_ = clock::now() + timeout;
     due(request_due_);
   }
-  ex.word.store(exchange::pack(ex.generation(), exchange::open), std::memory_order_release);
+  ex.packed_state.store(exchange::pack(ex.generation(), exchange::open), std::memory_order_release);
   if (route.host) return run_host_route();
   const auto generation = ex.generation();
   ex.in_handler = true;
@@ -389,7 +390,7 @@ void connection::dispatch() {
                      static_cast<const ry_request_view*>(&d.view), static_cast<ry_request*>(ex.handle()));
   ex.in_handler = false;
   // The exchange keeps its state until this call returns.
-  if (st != RY_OK && ex.word.load(std::memory_order_acquire) != exchange::pack(generation, exchange::open))
+  if (st != RY_OK && ex.packed_state.load(std::memory_order_acquire) != exchange::pack(generation, exchange::open))
     module::report_violation(route.def.owner, "wrong use of ry.http/1", "route handler",
                              "it returned an error for a request that it had ended");
   if (ex.over) {

@@ -144,8 +144,8 @@ struct exchange {
   exchange& operator=(const exchange&) = delete;
 
   worker& home;
-  std::atomic<std::uint32_t> word{0};  // generation << 8 | state
-  std::mutex mutex;  // guards `stream_state`; check `word` again after locking
+  std::atomic<std::uint32_t> packed_state{0};  // generation << 8 | state
+  std::mutex mutex;  // guards `stream_state`; check `packed_state` again after locking
   std::unique_ptr<stream_data> stream_state;
   std::unique_ptr<pending_answer> answer;  // from the thread that ended the request, for the loop
   bool queued = false;  // guarded by the worker's inbox
@@ -162,8 +162,8 @@ struct exchange {
   bool over = false;  // release the slot when the handler returns
 
   static std::uint32_t pack(std::uint32_t generation, state s) noexcept { return (generation & 0xffff) << 8 | s; }
-  std::uint32_t generation() const noexcept { return word.load(std::memory_order_acquire) >> 8; }
-  state current() const noexcept { return static_cast<state>(word.load(std::memory_order_acquire) & 0xff); }
+  std::uint32_t generation() const noexcept { return packed_state.load(std::memory_order_acquire) >> 8; }
+  state current() const noexcept { return static_cast<state>(packed_state.load(std::memory_order_acquire) & 0xff); }
   void* handle() noexcept {
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(this) | static_cast<std::uintptr_t>(generation())
                                                                                 << 48);
@@ -171,7 +171,7 @@ struct exchange {
   // Moves from state `from` of this generation to `to` of the next. False: another thread was faster.
   bool advance(std::uint32_t generation, state from, state to) noexcept {
     auto expected = pack(generation, from);
-    return word.compare_exchange_strong(expected, pack(generation + 1, to), std::memory_order_acq_rel);
+    return packed_state.compare_exchange_strong(expected, pack(generation + 1, to), std::memory_order_acq_rel);
   }
 };
 
@@ -185,7 +185,7 @@ struct exchange_ref {
     generation = static_cast<std::uint32_t>(h >> 48);
   }
   bool is(exchange::state s) const noexcept {
-    return ex && ex->word.load(std::memory_order_acquire) == exchange::pack(generation, s);
+    return ex && ex->packed_state.load(std::memory_order_acquire) == exchange::pack(generation, s);
   }
 };
 

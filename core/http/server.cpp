@@ -91,7 +91,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
   explicit impl(server_context r, settings s) {
     s.base_path = checked_base_path(std::move(s.base_path));
     shared.trusted = address_set(s.trusted_proxies);
-    shared.own = site(s.site, s.cors.origins);
+    shared.own_site = site(s.site, s.cors.origins);
     shared.limits = {s.max_header_bytes, s.max_target_bytes};
     shared.r = r;
     shared.s = std::move(s);
@@ -194,11 +194,11 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
     const auto limit = static_cast<std::int64_t>(shared.s.max_connections);
     const auto rejected_over_limit = shared.rejected_over_limit.load(std::memory_order_acquire);
     const auto open = shared.connections.load(std::memory_order_acquire) - rejected_over_limit;
-    quota_hold place;
+    quota_hold by_address;
     bool crowded = false;
     if (shared.s.address_connections != 0 && !shared.trusted.contains(peer)) {
-      place.open(*shared.by_address, network_of(peer));
-      crowded = place.resize(1) != quota_verdict::granted;
+      by_address.open(*shared.by_address, network_of(peer));
+      crowded = by_address.resize(1) != quota_verdict::granted;
     }
     const auto how = draining                   ? admission::draining
                      : open >= limit || crowded ? admission::too_many
@@ -208,10 +208,10 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
       refused.fetch_add(1, std::memory_order_relaxed);
       return turn_away(fd, shared.uses_tls(), refusal);
     }
-    assign_connection(fd, std::move(peer), how, std::move(place));
+    assign_connection(fd, std::move(peer), how, std::move(by_address));
   }
 
-  void assign_connection(int fd, std::string peer, admission how, quota_hold place) {
+  void assign_connection(int fd, std::string peer, admission how, quota_hold by_address) {
     const int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     // Without this limit the kernel buffers megabytes for a client that does not read, and no quota counts them.
@@ -227,9 +227,9 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
     if (how == admission::draining) shared.rejected_while_draining.fetch_add(1, std::memory_order_acq_rel);
     if (how == admission::too_many) shared.rejected_over_limit.fetch_add(1, std::memory_order_acq_rel);
     if (how != admission::served) refused.fetch_add(1, std::memory_order_relaxed);
-    if (best->loop.is_current()) return best->accept(fd, std::move(peer), how, std::move(place));
+    if (best->loop.is_current()) return best->accept(fd, std::move(peer), how, std::move(by_address));
     // std::function needs a copyable callable, and a quota_hold is move-only.
-    auto kept = std::make_shared<quota_hold>(std::move(place));
+    auto kept = std::make_shared<quota_hold>(std::move(by_address));
     best->loop.post([best, fd, peer = std::move(peer), how, kept = std::move(kept), self = shared_from_this()] {
       best->accept(fd, peer, how, std::move(*kept));
     });

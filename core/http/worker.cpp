@@ -167,7 +167,7 @@ exchange& worker::take_slot() {
     ex.data = std::move(spare_.back());
     spare_.pop_back();
   }
-  ex.word.store(exchange::pack(ex.generation() + 1, exchange::authenticating), std::memory_order_release);
+  ex.packed_state.store(exchange::pack(ex.generation() + 1, exchange::authenticating), std::memory_order_release);
   return ex;
 }
 
@@ -189,7 +189,7 @@ void worker::release(exchange& ex) {
   std::unique_ptr<stream_data> stream;
   {
     std::lock_guard lock(ex.mutex);
-    ex.word.store(exchange::pack(ex.generation() + 1, exchange::free_slot), std::memory_order_release);
+    ex.packed_state.store(exchange::pack(ex.generation() + 1, exchange::free_slot), std::memory_order_release);
     stream = std::move(ex.stream_state);
     ex.answer.reset();
   }
@@ -219,7 +219,8 @@ void worker::watch_unanswered(exchange& ex) {
 
 void worker::report_unanswered(clock::time_point now) {
   std::erase_if(unanswered_, [now](const unanswered& one) {
-    if (one.ex->word.load(std::memory_order_acquire) != exchange::pack(one.generation, exchange::open)) return true;
+    if (one.ex->packed_state.load(std::memory_order_acquire) != exchange::pack(one.generation, exchange::open))
+      return true;
     if (now < one.due) return false;
     module::report_violation(one.ex->hold.get(), "a request that is never answered", one.route,
                              "the module did not end it within ten seconds after its deadline; the client got a 504");
@@ -347,9 +348,9 @@ void worker::remove_files(std::vector<std::string> paths) {
   if (shared.r.blocking->submit(work) != exec::submit_result::yes) work();
 }
 
-void worker::accept(int fd, std::string peer, admission how, quota_hold place) {
+void worker::accept(int fd, std::string peer, admission how, quota_hold by_address) {
   if (!scratch) scratch = std::make_unique<char[]>(scratch_size);
-  boost::intrusive_ptr<connection> c(new connection(*this, std::move(peer), how, std::move(place)));
+  boost::intrusive_ptr<connection> c(new connection(*this, std::move(peer), how, std::move(by_address)));
   add(count.accepted);
   adopt(*c);
   c->start(fd);

@@ -25,7 +25,7 @@ struct shared_state {
   server_context r;
   settings s;
   address_set trusted;
-  site own;
+  site own_site;
   std::atomic<std::shared_ptr<const tls_context>> tls;  // for new connections
   bool uses_tls() const noexcept { return !s.tls_cert_file.empty(); }
   head_limits limits;
@@ -69,7 +69,7 @@ class worker {
   void enqueue(exchange& ex);
 
   // ---- on the loop
-  void accept(int fd, std::string peer, admission how, quota_hold place);
+  void accept(int fd, std::string peer, admission how, quota_hold by_address);
   void adopt(connection& c);
   void forget(connection& c);
   void schedule(connection& c);  // calls connection::resume() later

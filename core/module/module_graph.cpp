@@ -260,9 +260,9 @@ void module_graph::create_all(report& out, const settings_fn& settings_of, const
       else
         retire(i, e.gen->hung() ? "it did not return from " + std::string(e.gen->hung())
                                 : "it failed in create and left work in progress");
-      const auto place = faults.place ? faults.place(e.manifest, no) : std::string();
-      failed.emplace_back(i, place.empty() ? quoted_module(e.manifest.name) + " failed in create: " + no + "."
-                                           : place + ": " + no + ".");
+      const auto position = faults.position_of ? faults.position_of(e.manifest, no) : std::string();
+      failed.emplace_back(i, position.empty() ? quoted_module(e.manifest.name) + " failed in create: " + no + "."
+                                              : position + ": " + no + ".");
       continue;
     }
     describe_registered(e.gen->registered(), e.registered);

@@ -298,7 +298,7 @@ TEST_F(module_set_test, faults_in_settings_are_reported_with_their_location) {
                                       reports.push_back(f.name + "|" + std::string(key) + "|" + message);
                                       return std::string("see there");
                                     },
-                                .place =
+                                .position_of =
                                     [&](const module_manifest&, std::string_view sentence) {
                                       reports.emplace_back(sentence);
                                       return std::string("a.toml:3:1");

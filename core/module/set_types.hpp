@@ -54,7 +54,7 @@ struct setting_faults {
   std::function<std::string(const module_manifest& manifest, std::string_view key, std::string message)> refuse;
   // Returns where a setting was set, if the message begins with its full name ("mail.smtp.url must ..."); empty:
   // unknown.
-  std::function<std::string(const module_manifest& manifest, std::string_view sentence)> place;
+  std::function<std::string(const module_manifest& manifest, std::string_view sentence)> position_of;
 };
 
 // A preflight: loads and creates a module in a sandboxed process, where a crash or a hang does no harm. Each step waits

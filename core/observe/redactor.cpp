@@ -38,7 +38,7 @@ void redactor::hold(std::string_view secret) {
   for (const auto& text : spellings(secret)) {
     auto& s = known(text);
     ++s.holders;
-    if (s.resting) lately_.erase(s.place);
+    if (s.resting) lately_.erase(s.position);
     s.resting = false;
   }
 }
@@ -49,7 +49,7 @@ void redactor::drop(std::string_view secret) {
     const auto at = all_.find(text);
     if (at == all_.end() || at->second.holders == 0 || --at->second.holders != 0) continue;
     if (at->second.for_good) continue;
-    at->second.place = lately_.insert(lately_.end(), text);
+    at->second.position = lately_.insert(lately_.end(), text);
     at->second.resting = true;
   }
   while (lately_.size() > max_lately) {

@@ -35,7 +35,7 @@ class redactor {
   struct state {
     std::size_t holders = 0;
     bool for_good = false, resting = false;
-    std::list<std::string>::iterator place;  // in lately_, while resting
+    std::list<std::string>::iterator position;  // in lately_, while resting
   };
   state& known(const std::string& text);
   void forget(const std::string& text);

@@ -380,7 +380,7 @@ http::host_answer module_operations::run(action what, const std::string& name) {
   }
   for (const auto& e : ends) {
     left.push_back(described(e));
-    record_.left(e, left.back().as_object());
+    record_.record_end(e, left.back().as_object());
     observe::log(level::info, "module", "left",
                  {{"module", e.module},
                   {"instance", std::to_string(e.instance)},

@@ -19,11 +19,12 @@ json::object entry_of(std::string_view component, std::string_view message) {
 constexpr std::chrono::milliseconds database_limit{2'000};
 }  // namespace
 
-probes::probes(module_host& w, host_services& r, const signals& stop) : host_(w), services_(r), stop_(stop) {
+probes::probes(module_host& host, host_services& services, const signals& stop)
+    : host_(host), services_(services), stop_(stop) {
   using http::runs_on;
-  r.server.add_host_route({"GET", "/healthz", [this](auto&) { return healthz(); }, runs_on::loop});
-  r.server.add_host_route({"GET", "/readyz", [this](auto&) { return readyz(); }, runs_on::blocking});
-  r.server.add_host_route({"GET", "/metrics", [this](auto&) { return metrics(); }, runs_on::blocking});
+  services.server.add_host_route({"GET", "/healthz", [this](auto&) { return healthz(); }, runs_on::loop});
+  services.server.add_host_route({"GET", "/readyz", [this](auto&) { return readyz(); }, runs_on::blocking});
+  services.server.add_host_route({"GET", "/metrics", [this](auto&) { return metrics(); }, runs_on::blocking});
 }
 
 http::host_answer probes::healthz() const {

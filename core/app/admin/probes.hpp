@@ -13,7 +13,7 @@ namespace ry::app {
 class probes {
  public:
   // Not ready as soon as `stop` has received a stop request.
-  probes(module_host& w, host_services& r, const signals& stop);
+  probes(module_host& host, host_services& services, const signals& stop);
 
   void serving() noexcept { serving_ = true; }
 

@@ -33,7 +33,7 @@ void swap_record::count(const std::string& module, const char* outcome) {
   if (auto* m = swap_counter(metrics_, in_memory_.contains(module) ? module : "unknown", outcome)) m->add();
 }
 
-void swap_record::left(const module::module_end& e, const json::object& report) {
+void swap_record::record_end(const module::module_end& e, const json::object& report) {
   using outcome = module::module_end::outcome;
   count(e.module, e.how == outcome::unloaded       ? "unloaded"
                   : e.how == outcome::still_mapped ? "still_mapped"

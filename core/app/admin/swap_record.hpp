@@ -25,7 +25,7 @@ class swap_record {
   // outcome: swapped, enabled, disabled or refused.
   void count(const std::string& module, const char* outcome);
   // Records that an instance has ended; `report` is what operators see.
-  void left(const module::module_end& e, const boost::json::object& report);
+  void record_end(const module::module_end& e, const boost::json::object& report);
   // Adds the most recent remaining instances as "left" to the entries of their modules.
   void add_to(boost::json::array& modules) const;
 

@@ -73,7 +73,7 @@ TEST_F(server_environment_test, unusable_values_are_reported_at_their_key) {
 
 TEST_F(server_environment_test, files_and_lists_are_validated_at_start) {
   const auto rubbish = (dir_ / "rubbish").string();
-  std::ofstream(rubbish) << "neither the certificate nor the key set is reported";
+  std::ofstream(rubbish) << "neither a certificate nor a key set";
   auto c = with({"http.tls.cert=" + rubbish, "http.tls.key=" + rubbish,
                  "http.cors.origins=[\"*\", \"https://a.example\", \"http://b.example:8080\", \"tauri://localhost\","
                  "\"c.example\", \"https://d.example/\", \"https://E.example\", \"https://f.example:443\"]",

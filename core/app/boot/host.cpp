@@ -57,27 +57,27 @@ auth::fetch_fn fetch_by(http::client& egress, exec::loop_pool& loops) {
   };
 }
 
-auth::settings with_dir(auth::settings s, const data_dir_lock& place) {
-  s.data_dir = place.data_dir();
+auth::settings with_dir(auth::settings s, const data_dir_lock& dir_lock) {
+  s.data_dir = dir_lock.data_dir();
   return s;
 }
 
-jobs::queue_settings with_node(jobs::queue_settings s, const data_dir_lock& place) {
-  s.node_id = place.node_id();
-  s.previous_node_id = place.previous_node_id();
+jobs::queue_settings with_node(jobs::queue_settings s, const data_dir_lock& dir_lock) {
+  s.node_id = dir_lock.node_id();
+  s.previous_node_id = dir_lock.previous_node_id();
   char name[256] = "";
   if (::gethostname(name, sizeof name - 1) == 0) s.node_name = name;
   return s;
 }
 
-exporter_settings with_node(exporter_settings s, const data_dir_lock& place) {
+exporter_settings with_node(exporter_settings s, const data_dir_lock& dir_lock) {
   s.resource.emplace_back("service.version", RY_VERSION);
-  s.resource.emplace_back("service.instance.id", place.node_id());
+  s.resource.emplace_back("service.instance.id", dir_lock.node_id());
   return s;
 }
 
-http::settings with_dir(http::settings s, const data_dir_lock& place) {
-  s.spool_dir = (place.data_dir() / "spool").string();
+http::settings with_dir(http::settings s, const data_dir_lock& dir_lock) {
+  s.spool_dir = (dir_lock.data_dir() / "spool").string();
   return s;
 }
 
@@ -190,17 +190,17 @@ exit_code leave(const module_host& w, exit_code code) {
   _exit(static_cast<int>(code));
 }
 
-host_services::host_services(module_host& w, config::config& c, const data_dir_lock& place)
+host_services::host_services(module_host& w, config::config& c, const data_dir_lock& dir_lock)
     : egress(w.loops, w.ops, egress_settings(c)),
-      auth(with_dir(auth_settings(c), place), fetch_by(egress, w.loops)),
-      secrets(secret_keys(c), place.data_dir()),
+      auth(with_dir(auth_settings(c), dir_lock), fetch_by(egress, w.loops)),
+      secrets(secret_keys(c), dir_lock.data_dir()),
       callers(auth),
       processes(w.loops),
-      jobs(w.rt, with_node(queue_settings(c), place)),
+      jobs(w.rt, with_node(queue_settings(c), dir_lock)),
       events(w.rt, std::chrono::duration_cast<std::chrono::seconds>(c.duration("events.keep_seconds"))),
       limiter(limit_settings(c)),
-      server({&w.loops, &callers, &blocking, &w.tracer, &limiter}, with_dir(http_settings(c), place)),
-      traces(w.tracer, egress, w.loops.at(w.loops.size() - 1), with_node(trace_exporter_settings(c), place)),
+      server({&w.loops, &callers, &blocking, &w.tracer, &limiter}, with_dir(http_settings(c), dir_lock)),
+      traces(w.tracer, egress, w.loops.at(w.loops.size() - 1), with_node(trace_exporter_settings(c), dir_lock)),
       host_(w) {
   for (const auto& problem : http::environment_proxies(proxy_variables(config::process_environment())).problems())
     observe::log(observe::level::warn, "host", "a proxy of the environment cannot be used; requests that need it fail",
@@ -213,8 +213,8 @@ host_services::host_services(module_host& w, config::config& c, const data_dir_l
   rt.processes = &processes;
   rt.jobs = &jobs;
   rt.events = &events;
-  rt.host_values["node_id"] = place.node_id();
-  rt.host_values["data_dir"] = place.data_dir().string();
+  rt.host_values["node_id"] = dir_lock.node_id();
+  rt.host_values["data_dir"] = dir_lock.data_dir().string();
   w.registry.host_points = {authenticators(&auth), event_buses(&events)};
 }
 

@@ -68,7 +68,7 @@ exit_code leave(const module_host& w, exit_code code);
 // ended and before the module_host.
 struct host_services {
   // Throws std::runtime_error with a message for the operator. Faults are added to the configuration.
-  host_services(module_host& w, config::config& c, const data_dir_lock& place);
+  host_services(module_host& w, config::config& c, const data_dir_lock& dir_lock);
   // Shuts down if shutdown() was not called.
   ~host_services();
 

@@ -86,8 +86,8 @@ module::set_options module_options(config::config& c) {
     c.refuse(key, std::move(message));
     return std::string(listed_as_fault);
   };
-  options.faults.place = [&c](const module::module_manifest& manifest, std::string_view sentence) {
-    return sentence.starts_with(manifest.name + ".") ? c.place(sentence) : std::string();
+  options.faults.position_of = [&c](const module::module_manifest& manifest, std::string_view sentence) {
+    return sentence.starts_with(manifest.name + ".") ? c.position_of(sentence) : std::string();
   };
   return options;
 }

@@ -18,10 +18,13 @@ std::string sentence(const std::string& module, const std::string& migration) {
 
 }  // namespace
 
-migration_progress::migration_progress(std::function<void(const std::string&)> alive,
+migration_progress::migration_progress(std::function<void(const std::string&)> on_progress,
                                        std::function<void(const db::migration_step&)> on_applied,
                                        std::chrono::milliseconds interval)
-    : alive_(std::move(alive)), on_applied_(std::move(on_applied)), interval_(interval), thread_([this] { watch(); }) {}
+    : on_progress_(std::move(on_progress)),
+      on_applied_(std::move(on_applied)),
+      interval_(interval),
+      thread_([this] { watch(); }) {}
 
 migration_progress::~migration_progress() {
   {
@@ -71,7 +74,7 @@ void migration_progress::watch() {
     if (report_is_due) current_->next_report = now + interval_;
     const activity what = *current_;
     lock.unlock();
-    if (sign_is_due && alive_) alive_(sentence(what.module, what.migration));
+    if (sign_is_due && on_progress_) on_progress_(sentence(what.module, what.migration));
     if (report_is_due) report(what);
     lock.lock();
   }

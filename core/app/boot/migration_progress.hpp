@@ -1,8 +1,8 @@
 // Reports long migrations. Every `interval` while migrations run, or while the server waits for another node's
-// migrations, it calls `alive`; the server then asks its service manager for more time. A migration that runs longer
-// than `interval` is logged, with the elapsed time, once per `interval`.
+// migrations, it calls `on_progress`; the server then asks its service manager for more time. A migration that runs
+// longer than `interval` is logged, with the elapsed time, once per `interval`.
 //
-// Threads: the migrating thread calls the observer's members; a thread of this object calls `alive`.
+// Threads: the migrating thread calls the observer's members; a thread of this object calls `on_progress`.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,8 @@ class migration_progress final : public db::migration_observer {
  public:
   static constexpr std::chrono::seconds default_interval{5};
 
-  // Both functions may be empty. `alive` receives a message that describes the work in progress.
-  explicit migration_progress(std::function<void(const std::string&)> alive = {},
+  // Both functions may be empty. `on_progress` receives a message that describes the work in progress.
+  explicit migration_progress(std::function<void(const std::string&)> on_progress = {},
                               std::function<void(const db::migration_step&)> on_applied = {},
                               std::chrono::milliseconds interval = default_interval);
   ~migration_progress() override;
@@ -45,7 +45,7 @@ class migration_progress final : public db::migration_observer {
   void watch();
   static void report(const activity& what);
 
-  const std::function<void(const std::string&)> alive_;
+  const std::function<void(const std::string&)> on_progress_;
   const std::function<void(const db::migration_step&)> on_applied_;
   const std::chrono::milliseconds interval_;
   std::mutex mutex_;

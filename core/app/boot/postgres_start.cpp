@@ -4,10 +4,10 @@
 
 namespace ry::app {
 
-postgres_start::postgres_start(const config::config& c, const data_dir_lock& place) : settings_(db_settings(c)) {
+postgres_start::postgres_start(const config::config& c, const data_dir_lock& dir_lock) : settings_(db_settings(c)) {
   if (!settings_.connect.url.empty()) return;
   db::embedded_settings s;
-  s.data_dir = place.data_dir();
+  s.data_dir = dir_lock.data_dir();
   own_.emplace(std::move(s));
   starting_ = std::async(std::launch::async, [this] { own_->start(); });
 }

@@ -16,7 +16,7 @@ namespace ry::app {
 class postgres_start {
  public:
   // Starts the private PostgreSQL immediately if there is no database.url.
-  postgres_start(const config::config& c, const data_dir_lock& place);
+  postgres_start(const config::config& c, const data_dir_lock& dir_lock);
   ~postgres_start();  // stops the private PostgreSQL
   postgres_start(const postgres_start&) = delete;
   postgres_start& operator=(const postgres_start&) = delete;

@@ -139,13 +139,13 @@ exit_code migrate(const config_options& options, migrate_action action, format a
   auto c = load_config(options);
   if (!report_faults(c)) return exit_code::refused;
   observe::configure_log(log_settings(c));
-  std::optional<data_dir_lock> place;
+  std::optional<data_dir_lock> dir_lock;
   const bool is_private = c.text("database.url").empty();
   const bool looks_only = action == migrate_action::status;
   // Listing must not create the database.
   const bool is_made = !is_private || db::embedded_postgres::exists(c.text("data_dir"));
   // The process that holds the data directory owns the private PostgreSQL. Any client may use an external one.
-  if (is_private && (is_made || !looks_only)) place.emplace(c.text("data_dir"));
+  if (is_private && (is_made || !looks_only)) dir_lock.emplace(c.text("data_dir"));
   module_host w(c, loops_of_a_command);
   if (!w.prepare()) return leave(w, exit_code::refused);
   const auto all = all_migrations(w.modules);
@@ -155,7 +155,7 @@ exit_code migrate(const config_options& options, migrate_action action, format a
   }
   std::optional<postgres_start> own;
   auto connect = db_settings(c).session();
-  if (place) connect = own.emplace(c, *place).wait().connect;
+  if (dir_lock) connect = own.emplace(c, *dir_lock).wait().connect;
   if (looks_only) return show_steps(db::migrator(connect).status(all), as);
   return apply_pending(c, connect, w.modules, all, as);
 }
@@ -164,12 +164,12 @@ exit_code forget_migration(const config_options& options, const forget_options& 
   auto c = load_config(options);
   if (!report_faults(c)) return exit_code::refused;
   observe::configure_log(log_settings(c));
-  std::optional<data_dir_lock> place;
+  std::optional<data_dir_lock> dir_lock;
   std::optional<postgres_start> own;
   auto connect = db_settings(c).session();
   if (c.text("database.url").empty()) {
-    place.emplace(c.text("data_dir"));
-    connect = own.emplace(c, *place).wait().connect;
+    dir_lock.emplace(c.text("data_dir"));
+    connect = own.emplace(c, *dir_lock).wait().connect;
   }
   const auto found = db::migrator(connect).find(what.module, what.number);
   if (found.id.empty()) {

@@ -93,7 +93,7 @@ exit_code serve(const config_options& options) {
                  {{"looked_for", default_config_places}});
 
   // data directory and port, both exclusive to this server, before anything is started
-  const data_dir_lock place(c.text("data_dir"));
+  const data_dir_lock dir_lock(c.text("data_dir"));
   raise_descriptor_limit();
   const auto web = http_settings(c);
   if (const auto wanted = static_cast<std::size_t>(c.integer("http.max_connections")); web.max_connections < wanted)
@@ -109,13 +109,13 @@ exit_code serve(const config_options& options) {
 
   // PostgreSQL starts while the modules are loaded
   manager.starting("starting the database and the modules");
-  postgres_start postgres(c, place);
-  start_guard starts(place.data_dir());
+  postgres_start postgres(c, dir_lock);
+  start_guard starts(dir_lock.data_dir());
   module_host w(c, static_cast<std::size_t>(c.integer("http.threads")));
   w.rt.starts = &starts;
   std::optional<db::database> database;
   std::optional<db::xmin_horizon_monitor> horizon;
-  host_services r(w, c, place);
+  host_services r(w, c, dir_lock);
   const watchdog_heartbeat heartbeat(manager, w.loops);
   probes probe(w, r, stop);
   job_routes jobs_for_admins(w, r);

@@ -56,7 +56,7 @@ config::config(const sources& from, const environment& env, const defaults& plac
     if (text(a).empty() == text(b).empty()) return;
     // Reported at the position of the one that is set.
     const auto [missing, set] = text(a).empty() ? std::pair(a, b) : std::pair(b, a);
-    faults_.push_back({place(set), missing, std::string("is required together with ") + set});
+    faults_.push_back({position_of(set), missing, std::string("is required together with ") + set});
   };
   both("http.tls.cert", "http.tls.key");
   if (!text("auth.jwt.jwks_url").empty() && !text("auth.jwt.jwks_file").empty())
@@ -70,10 +70,10 @@ void config::set_warnings_aside() {
 }
 
 void config::refuse(std::string_view key, std::string message) {
-  faults_.push_back({place(key), std::string(key), std::move(message)});
+  faults_.push_back({position_of(key), std::string(key), std::move(message)});
 }
 
-std::string config::place(std::string_view text) const {
+std::string config::position_of(std::string_view text) const {
   const node* at = &tree_;
   std::string_view separator;
   while (true) {

@@ -44,7 +44,7 @@ class config {
   // Adds a fault that only the rest of the host or a module can detect: a well-formed value that cannot be used.
   void refuse(std::string_view key, std::string message);
   // The position of the setting whose name `text` begins with, or of the enclosing table if it is not set.
-  std::string place(std::string_view text) const;
+  std::string position_of(std::string_view text) const;
 
   // Host settings. The key must be in the schema, and faults() must be empty.
   std::string text(std::string_view key) const;

@@ -114,8 +114,8 @@ TEST(config, a_message_that_begins_with_a_setting_gets_its_position) {
   auto c = config({file, {"runs.steps_more=2"}}, {}, places);
   ASSERT_THAT(faults(c), IsEmpty());
   const auto line = [&](const char* text) {
-    const auto place = c.place(text);
-    return place.starts_with(file + ":") ? place.substr(file.size() + 1) : place;
+    const auto position = c.position_of(text);
+    return position.starts_with(file + ":") ? position.substr(file.size() + 1) : position;
   };
   EXPECT_EQ(line("runs.steps must be more"), "2:1");
   EXPECT_EQ(line("runs.steps: must be more"), "2:1");

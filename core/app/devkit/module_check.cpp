@@ -82,9 +82,9 @@ class scratch {
 fs::path suite_file() {
   const auto root = executable_dir().parent_path();
   const std::string name = std::string(transport_suite) + ".so";
-  for (const auto& place : {root / "checks" / name, root / "lib" / "runyard" / "checks" / name}) {
+  for (const auto& directory : {root / "checks" / name, root / "lib" / "runyard" / "checks" / name}) {
     std::error_code ec;
-    if (fs::exists(place, ec)) return place;
+    if (fs::exists(directory, ec)) return directory;
   }
   return {};
 }
@@ -256,8 +256,8 @@ class examination {
 
   // Runs the module's whole life cycle and checks what the host recorded.
   void run(const std::function<void(sandboxed_host&)>& work, step until) {
-    const scratch place;
-    auto owned = std::make_unique<sandboxed_host>(cast(), place.path());
+    const scratch directory;
+    auto owned = std::make_unique<sandboxed_host>(cast(), directory.path());
     auto& t = *owned;
     if (const auto why = t.prepare(); !why.empty()) throw mend{why};
     if (until == step::started) {
@@ -304,8 +304,8 @@ class examination {
     return id;
   }
   void refuse_without(const ry_module_v1& descriptor, const std::string& id) const {
-    const scratch place;
-    sandboxed_host t(cast(), place.path());
+    const scratch directory;
+    sandboxed_host t(cast(), directory.path());
     const auto settings = t.settings_of(manifest_.name, core::sv(descriptor.config_schema_json));
     auto& rt = t.runtime();
     ry_host host(rt, manifest_.name, rt.modules->next_instance());
@@ -416,7 +416,7 @@ verdict run_child(const module_check& what, const std::string& test) {
   argv.reserve(args.size() + 1);
   for (auto& a : args) argv.push_back(a.data());
   argv.push_back(nullptr);
-  const scratch place;  // for files of processes that a module left running
+  const scratch directory;  // for files of processes that a module left running
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
   const pid_t child = ::fork();
@@ -427,7 +427,7 @@ verdict run_child(const module_check& what, const std::string& test) {
     const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     ::dup2(nowhere, 0);
     ::dup2(nowhere, 2);
-    ::setenv("TMPDIR", place.path().c_str(), 1);
+    ::setenv("TMPDIR", directory.path().c_str(), 1);
     ::execv("/proc/self/exe", argv.data());
     ::_exit(127);
   }

@@ -64,7 +64,7 @@ bool exchange::safe_to_resend() const {
 void exchange::start() {
   started_ = true;
   parts_.stats.active.fetch_add(1, std::memory_order_relaxed);
-  place_ = loop_.running.insert(loop_.running.end(), shared_from_this());
+  position_ = loop_.running.insert(loop_.running.end(), shared_from_this());
   if (cancelled_) return cancel();
   if (auto* problem = std::get_if<std::string>(&request_.to))
     return fail(RY_INVALID_ARGUMENT, "http_client.url", std::move(*problem));
@@ -564,7 +564,7 @@ void exchange::finish(core::error err) {
   timer_.reset();
   if (err.status != RY_OK) parts_.stats.failed.fetch_add(1, std::memory_order_relaxed);
   parts_.stats.active.fetch_sub(1, std::memory_order_relaxed);
-  loop_.running.erase(place_);
+  loop_.running.erase(position_);
   forget_();
   forget_ = nullptr;
   const auto view = err.view();

@@ -148,7 +148,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void* const ctx_;
   module::hold hold_;
   std::function<void()> forget_;
-  std::list<std::shared_ptr<exchange>>::iterator place_;
+  std::list<std::shared_ptr<exchange>>::iterator position_;
 
   phase phase_ = phase::idle;
   redirect redirect_ = redirect::none;

@@ -40,13 +40,13 @@ namespace detail {
 // has grown: the wrapper tests later members with RY_HAS.
 template <class Table>
 struct interface_of;
-#define RY_INTERFACE_(type, name, place, last)                                                        \
+#define RY_INTERFACE_(type, name, index, last)                                                        \
   template <>                                                                                         \
   struct interface_of<type> {                                                                         \
     static constexpr const char* id = name;                                                           \
     static constexpr std::uint32_t min_size =                                                         \
         static_cast<std::uint32_t>(offsetof(type, last) + sizeof(static_cast<type*>(nullptr)->last)); \
-    static constexpr std::size_t slot = place;                                                        \
+    static constexpr std::size_t slot = index;                                                        \
   }
 RY_INTERFACE_(ry_core_v1, RY_CORE_1, 0, run_blocking);
 RY_INTERFACE_(ry_http_v1, RY_HTTP_1, 1, buffer_release);
