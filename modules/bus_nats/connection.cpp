@@ -8,18 +8,18 @@
 namespace bus_nats {
 namespace {
 
-constexpr std::int64_t wait_ms = 2000;
+constexpr std::int64_t timeout_ms = 2000;
 constexpr std::int64_t ping_ms = 2000;
-constexpr auto ack_limit = std::chrono::seconds(2);
+constexpr auto ack_timeout = std::chrono::seconds(2);
 constexpr std::size_t max_unacknowledged = 16384;
-// After a longer absence, reading from the database is faster than replaying.
-constexpr std::uint64_t max_replayed = 20000;
+// A node that has missed more messages reads them from the database, which is faster than replaying them.
+constexpr std::uint64_t max_replay = 20000;
 // Allowance for the headers of a message, in addition to its bytes and id.
-constexpr std::int64_t header_room = 64;
+constexpr std::int64_t header_allowance = 64;
 // Limits on messages that are queued in this process for on_message, which is fast.
 constexpr int max_pending = 65536, max_pending_bytes = 64 * 1024 * 1024;
 
-std::string said(const std::string& what, natsStatus st) {
+std::string error_text(const std::string& what, natsStatus st) {
   const std::string general = natsStatus_GetText(st);
   natsStatus last = NATS_OK;
   const char* detail = nats_GetLastError(&last);
@@ -29,8 +29,8 @@ std::string said(const std::string& what, natsStatus st) {
   return what + ": " + (more.empty() ? general : std::string(more));
 }
 
-// This callback may come after the connection is gone, so it does nothing: look() detects the failure itself. Without a
-// callback, libnats writes to standard error.
+// This callback may run after the connection was destroyed, so it does nothing: check() detects the failure itself.
+// Without a callback, libnats writes to standard error.
 void on_error(natsConnection*, natsSubscription*, natsStatus, void*) {}
 
 struct stream_info {
@@ -45,15 +45,15 @@ struct consumer_info {
 
 }  // namespace
 
-connection::connection(const settings& s, reports to) : settings_(s), to_(std::move(to)) {}
+connection::connection(const settings& s, callbacks to) : settings_(s), to_(std::move(to)) {}
 
 connection::~connection() {
   if (nc_ != nullptr) natsConnection_Close(nc_);
   natsSubscription_Destroy(consumer_);
   natsSubscription_Destroy(acks_);
   {
-    std::unique_lock lock(ended_.mutex);
-    ended_.none.wait(lock, [this] { return ended_.running == 0; });
+    std::unique_lock lock(callbacks_.mutex);
+    callbacks_.none.wait(lock, [this] { return callbacks_.running == 0; });
   }
   jsCtx_Destroy(js_);
   natsConnection_Destroy(nc_);
@@ -70,8 +70,8 @@ std::string connection::set_options(const std::string& name) {
   };
   set(natsOptions_SetServers(options_, urls.data(), static_cast<int>(urls.size())));
   set(natsOptions_SetName(options_, name.c_str()));
-  set(natsOptions_SetTimeout(options_, wait_ms));
-  set(natsOptions_SetWriteDeadline(options_, wait_ms));
+  set(natsOptions_SetTimeout(options_, timeout_ms));
+  set(natsOptions_SetWriteDeadline(options_, timeout_ms));
   set(natsOptions_SetPingInterval(options_, ping_ms));
   set(natsOptions_SetMaxPingsOut(options_, 2));
   set(natsOptions_SetAllowReconnect(options_, false));
@@ -86,44 +86,44 @@ std::string connection::set_options(const std::string& name) {
   if (st == NATS_OK && !s.ca_file.empty()) set(natsOptions_LoadCATrustedCertificates(options_, s.ca_file.c_str()));
   if (st == NATS_OK && !s.cert_file.empty())
     set(natsOptions_LoadCertificatesChain(options_, s.cert_file.c_str(), s.key_file.c_str()));
-  return st == NATS_OK ? std::string() : said("the options are refused", st);
+  return st == NATS_OK ? std::string() : error_text("the options are refused", st);
 }
 
-std::string connection::open(const std::string& name, const place& from, bool& forgot) {
+std::string connection::open(const std::string& name, const stream_position& from, bool& messages_lost) {
   if (auto no = set_options(name); !no.empty()) return no;
   natsStatus st = natsConnection_Connect(&nc_, options_);
-  if (st != NATS_OK) return said("no server answers", st);
-  ended_.one_more();  // on_closed is called exactly once
+  if (st != NATS_OK) return error_text("no server answers", st);
+  callbacks_.add();  // on_closed is called exactly once
   jsOptions jo;
   jsOptions_Init(&jo);
-  jo.Wait = wait_ms;
+  jo.Wait = timeout_ms;
   st = natsConnection_JetStream(&js_, nc_, &jo);
-  if (st != NATS_OK) return said("no JetStream", st);
+  if (st != NATS_OK) return error_text("no JetStream", st);
 
-  place now;
+  stream_position now;
   std::uint64_t first = 0;
-  if (auto no = make_stream(now, first); !no.empty()) return no;
+  if (auto no = ensure_stream(now, first); !no.empty()) return no;
   created_ = now.created;
   const bool known = from.created == now.created && from.received <= now.received;
-  const bool there = known && from.received + 1 >= first && now.received - from.received <= max_replayed;
-  forgot = from.created != 0 && !there;
-  received_.store(there ? from.received : now.received);
+  const bool can_resume = known && from.received + 1 >= first && now.received - from.received <= max_replay;
+  messages_lost = from.created != 0 && !can_resume;
+  received_.store(can_resume ? from.received : now.received);
 
   natsInbox* inbox = nullptr;
   st = natsInbox_Create(&inbox);
-  if (st != NATS_OK) return said("no inbox", st);
+  if (st != NATS_OK) return error_text("no inbox", st);
   ack_inbox_ = inbox;
   natsInbox_Destroy(inbox);
   st = natsConnection_Subscribe(&acks_, nc_, (ack_inbox_ + ".*").c_str(), on_ack, this);
-  if (st == NATS_OK) st = watch(acks_);
-  if (st != NATS_OK) return said("acknowledgements are refused", st);
+  if (st == NATS_OK) st = await_completion_of(acks_);
+  if (st != NATS_OK) return error_text("acknowledgements are refused", st);
 
   jsSubOptions so;
   jsSubOptions_Init(&so);
   so.Stream = settings_.stream.c_str();
-  // Does not use an ordered consumer of libnats: when its messages stop, libnats creates another one on its own thread,
+  // Does not use an ordered consumer of libnats: when its messages stop, libnats creates a new one on its own thread,
   // which crashed a process under load (3.4.1, natsThread_Detach of a null handle). This class does the same work:
-  // on_message detects gaps in the stream's sequence numbers, look() detects silence, and a new connection continues
+  // on_message detects gaps in the stream's sequence numbers, check() detects silence, and a new connection continues
   // where this one ended.
   so.ManualAck = true;
   so.Config.AckPolicy = js_AckNone;
@@ -137,21 +137,21 @@ std::string connection::open(const std::string& name, const place& from, bool& f
   so.Config.MemoryStorage = true;
   jsErrCode code = static_cast<jsErrCode>(0);
   st = js_Subscribe(&consumer_, js_, (settings_.subject + ".>").c_str(), on_message, this, nullptr, &so, &code);
-  if (st == NATS_OK) st = watch(consumer_);
+  if (st == NATS_OK) st = await_completion_of(consumer_);
   if (st == NATS_OK) st = natsSubscription_SetPendingLimits(consumer_, max_pending, max_pending_bytes);
-  if (st != NATS_OK) return said("no consumer", st);
+  if (st != NATS_OK) return error_text("no consumer", st);
   return {};
 }
 
 // Makes the destructor wait until the subscription's last callback has returned.
-natsStatus connection::watch(natsSubscription* sub) {
-  ended_.one_more();
+natsStatus connection::await_completion_of(natsSubscription* sub) {
+  callbacks_.add();
   const natsStatus st = natsSubscription_SetOnCompleteCB(sub, on_complete, this);
-  if (st != NATS_OK) ended_.one_less();
+  if (st != NATS_OK) callbacks_.remove();
   return st;
 }
 
-std::string connection::make_stream(place& now, std::uint64_t& first) {
+std::string connection::ensure_stream(stream_position& now, std::uint64_t& first) {
   const std::string subject = settings_.subject + ".>";
   stream_info info;
   jsErrCode code = static_cast<jsErrCode>(0);
@@ -177,7 +177,7 @@ std::string connection::make_stream(place& now, std::uint64_t& first) {
       st = js_GetStreamInfo(&info.p, js_, settings_.stream.c_str(), nullptr, &code);
   }
   if (st == NATS_NO_RESPONDERS) return "the servers have no JetStream, or not for this user";
-  if (st != NATS_OK) return said("the stream " + settings_.stream, st);
+  if (st != NATS_OK) return error_text("the stream " + settings_.stream, st);
   const jsStreamConfig& c = *info.p->Config;
   if (c.SubjectsLen != 1 || subject != c.Subjects[0])
     return "the stream " + settings_.stream + " is not for " + subject +
@@ -193,20 +193,21 @@ std::string connection::server() const {
   return url;
 }
 
-place connection::at() const {
+stream_position connection::at() const {
   return {created_, received_.load()};
 }
 
-bool connection::send(const piece& what, const std::string& subject, const std::string& id, std::string_view data) {
+bool connection::send(const outgoing_message& what, const std::string& subject, const std::string& id,
+                      std::string_view data) {
   // Servers may accept less than the usual megabyte, and they disconnect a client that sends more.
-  if (static_cast<std::int64_t>(data.size() + id.size()) + header_room > natsConnection_GetMaxPayload(nc_))
+  if (static_cast<std::int64_t>(data.size() + id.size()) + header_allowance > natsConnection_GetMaxPayload(nc_))
     return false;
   std::string reply;
   if (what.bytes.empty()) {
     std::lock_guard lock(mutex_);
-    if (waiting_.size() >= max_unacknowledged) return false;
-    waiting_.emplace(next_, sent{what, std::chrono::steady_clock::now()});
-    reply = ack_inbox_ + "." + std::to_string(next_++);
+    if (unacknowledged_.size() >= max_unacknowledged) return false;
+    unacknowledged_.emplace(next_ack_, sent{what, std::chrono::steady_clock::now()});
+    reply = ack_inbox_ + "." + std::to_string(next_ack_++);
   }
   natsMsg* msg = nullptr;
   natsStatus st = natsMsg_Create(&msg, subject.c_str(), reply.empty() ? nullptr : reply.c_str(), data.data(),
@@ -214,55 +215,55 @@ bool connection::send(const piece& what, const std::string& subject, const std::
   if (st == NATS_OK && !id.empty()) st = natsMsgHeader_Set(msg, "Nats-Msg-Id", id.c_str());
   if (st == NATS_OK) st = natsConnection_PublishMsg(nc_, msg);
   natsMsg_Destroy(msg);
-  if (st != NATS_OK) trouble(said("a message could not be sent", st));
+  if (st != NATS_OK) fail(error_text("a message could not be sent", st));
   return st == NATS_OK;
 }
 
-std::string connection::look() {
+std::string connection::check() {
   {
     std::lock_guard lock(mutex_);
-    if (!trouble_.empty()) return trouble_;
-    if (!waiting_.empty() && std::chrono::steady_clock::now() - waiting_.begin()->second.at > ack_limit)
+    if (!failure_.empty()) return failure_;
+    if (!unacknowledged_.empty() && std::chrono::steady_clock::now() - unacknowledged_.begin()->second.at > ack_timeout)
       return "the servers acknowledge nothing";
   }
   stream_info info;
   jsErrCode code = static_cast<jsErrCode>(0);
   const natsStatus st = js_GetStreamInfo(&info.p, js_, settings_.stream.c_str(), nullptr, &code);
-  if (st != NATS_OK) return said("the stream " + settings_.stream, st);
+  if (st != NATS_OK) return error_text("the stream " + settings_.stream, st);
   if (info.p->Created != created_) return "the stream was recreated";
   const std::uint64_t received = received_.load();
-  // Messages arrive, so the consumer exists. Query the consumer only otherwise: nats-server 2.9 then counts through all
-  // subjects, and delivers no messages while it does.
-  if (received == received_then_) {
+  // If messages arrive, the consumer exists. Query it only otherwise: for the query, nats-server 2.9 iterates over all
+  // subjects, and it delivers no messages meanwhile.
+  if (received == received_at_last_check_) {
     consumer_info consumer;
-    if (const natsStatus there = natsSubscription_GetConsumerInfo(&consumer.p, consumer_, nullptr, &code);
-        there != NATS_OK)
-      return said("this node's consumer", there);
+    if (const natsStatus consumer_status = natsSubscription_GetConsumerInfo(&consumer.p, consumer_, nullptr, &code);
+        consumer_status != NATS_OK)
+      return error_text("this node's consumer", consumer_status);
   }
-  if (behind_ != 0 && received < behind_ && received == received_then_)
-    return "the consumer delivers no messages although the stream has some";
-  behind_ = info.p->State.LastSeq > received ? info.p->State.LastSeq : 0;
-  received_then_ = received;
+  if (last_missing_ != 0 && received < last_missing_ && received == received_at_last_check_)
+    return "the consumer delivers no the consumer delivers no messages although the stream has some";
+  last_missing_ = info.p->State.LastSeq > received ? info.p->State.LastSeq : 0;
+  received_at_last_check_ = received;
   return {};
 }
 
-bool connection::in_trouble() const {
+bool connection::has_failed() const {
   std::lock_guard lock(mutex_);
-  return !trouble_.empty();
+  return !failure_.empty();
 }
 
-std::vector<piece> connection::unacknowledged() {
+std::vector<outgoing_message> connection::unacknowledged() {
   std::lock_guard lock(mutex_);
-  std::vector<piece> out;
-  for (auto& [n, s] : waiting_) out.push_back(std::move(s.what));
-  waiting_.clear();
+  std::vector<outgoing_message> out;
+  for (auto& [n, s] : unacknowledged_) out.push_back(std::move(s.what));
+  unacknowledged_.clear();
   return out;
 }
 
-void connection::trouble(const std::string& why) {
+void connection::fail(const std::string& reason) {
   {
     std::lock_guard lock(mutex_);
-    if (trouble_.empty()) trouble_ = why;
+    if (failure_.empty()) failure_ = reason;
   }
   to_.broken();
 }
@@ -271,7 +272,7 @@ void connection::trouble(const std::string& why) {
 
 void connection::on_message(natsConnection*, natsSubscription*, natsMsg* msg, void* self) {
   auto& c = *static_cast<connection*>(self);
-  const inside here(c.ended_);
+  const callback_guard here(c.callbacks_);
   jsMsgMetaData* meta = nullptr;
   // A message that was sent directly to the consumer's inbox has no sequence number in the stream.
   if (natsMsg_GetMetaData(&meta, msg) != NATS_OK) {
@@ -294,7 +295,7 @@ void connection::on_message(natsConnection*, natsSubscription*, natsMsg* msg, vo
 
 void connection::on_ack(natsConnection*, natsSubscription*, natsMsg* msg, void* self) {
   auto& c = *static_cast<connection*>(self);
-  const inside here(c.ended_);
+  const callback_guard here(c.callbacks_);
   const char* subject = natsMsg_GetSubject(msg);
   const std::uint64_t n = std::strtoull(subject + std::min(std::strlen(subject), c.ack_inbox_.size() + 1), nullptr, 10);
   const int length = natsMsg_GetDataLength(msg);
@@ -303,30 +304,30 @@ void connection::on_ack(natsConnection*, natsSubscription*, natsMsg* msg, void* 
   // "No responders" means that no stream stores the subject.
   const bool refused = natsMsg_IsNoResponders(msg) || answer.find("\"error\"") != answer.npos;
   if (refused) {
-    c.trouble("the stream refuses messages");
+    c.fail("the stream refuses messages");
   } else {
     std::lock_guard lock(c.mutex_);
-    c.waiting_.erase(n);
+    c.unacknowledged_.erase(n);
   }
   natsMsg_Destroy(msg);
 }
 
 void connection::on_complete(void* self) {
-  static_cast<connection*>(self)->ended_.one_less();
+  static_cast<connection*>(self)->callbacks_.remove();
 }
 
 void connection::on_closed(natsConnection*, void* self) {
   auto& c = *static_cast<connection*>(self);
-  c.trouble("the connection was closed");
-  c.ended_.one_less();
+  c.fail("the connection was closed");
+  c.callbacks_.remove();
 }
 
-void connection::ended::one_more() {
+void connection::callback_counter::add() {
   std::lock_guard lock(mutex);
   ++running;
 }
 
-void connection::ended::one_less() {
+void connection::callback_counter::remove() {
   std::lock_guard lock(mutex);
   --running;
   none.notify_all();

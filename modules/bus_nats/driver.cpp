@@ -11,11 +11,11 @@ using namespace std::chrono_literals;
 
 // Size limit of the bytes of an event; readers get larger ones from the log.
 constexpr std::size_t max_message = 256 * 1024;
-constexpr std::size_t max_pieces = 65536;
-constexpr auto shortest_pause = 100ms, longest_pause = 2000ms;
-constexpr auto long_enough = 10s;  // a connection that lasted this long resets the backoff
-constexpr auto look_time = 1000ms;
-constexpr std::int64_t refusals_us = 10'000'000;
+constexpr std::size_t max_queued_messages = 65536;
+constexpr auto min_backoff = 100ms, max_backoff = 2000ms;
+constexpr auto backoff_reset_after = 10s;  // a connection that lasted this long resets the backoff
+constexpr auto check_interval = 1000ms;
+constexpr std::int64_t refusal_log_interval_us = 10'000'000;
 
 node_id node_of(std::string_view uuid) {
   node_id out{};
@@ -23,8 +23,8 @@ node_id node_of(std::string_view uuid) {
   return out;
 }
 
-// For the log: subjects of other senders may contain any characters.
-std::string shown(std::string_view text) {
+// Makes a subject safe for the log: subjects of other senders may contain any characters.
+std::string printable(std::string_view text) {
   std::string out(text.substr(0, 120));
   for (char& c : out)
     if (c < 0x20 || c > 0x7e) c = '?';
@@ -37,7 +37,7 @@ driver::driver(const ry::context& ctx, settings s)
     : ctx_(ctx),
       settings_(std::move(s)),
       node_(node_of(ctx.fact("node_id"))),
-      outbox_(max_pieces, settings_.queue_bytes) {
+      outbox_(max_queued_messages, settings_.queue_bytes) {
   const auto m = ctx.metrics();
   connects_ = m.counter("connects_total", "Connections opened to NATS");
   bytes_sent_ = m.counter("sent_bytes_total", "Bytes sent to NATS");
@@ -88,97 +88,97 @@ ry_status driver::open(const ry_bus_sink* sink, void* ctx) {
 
 void driver::close() {
   stopping_.store(true);
-  outbox_.ring();
+  outbox_.wake();
   if (thread_.joinable()) thread_.join();
 }
 
 ry_status driver::publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes) {
   if (bytes.size() > max_message) return RY_OUT_OF_RANGE;
   switch (outbox_.put(topic, cursor, bytes)) {
-    case outbox::taken::yes:
+    case outbox::put_result::accepted:
       return RY_OK;
-    case outbox::taken::full:
+    case outbox::put_result::full:
       return RY_RESOURCE_EXHAUSTED;
     default:
       return RY_UNAVAILABLE;
   }
 }
 
-// ---- its thread ----------------------------------------------------------------------------------
+// ---- on the driver's thread ----------------------------------------------------------------------
 
 void driver::work() {
-  std::mt19937 chance(std::random_device{}());
-  auto pause = shortest_pause;
+  std::mt19937 random(std::random_device{}());
+  auto backoff = min_backoff;
   std::string reported;
   while (!stopping_.load()) {
-    std::string why;
+    std::string failure;
     bool served = false;
-    const auto begun = std::chrono::steady_clock::now();
+    const auto start = std::chrono::steady_clock::now();
     try {
-      served = serve(why);
+      served = serve(failure);
     } catch (const std::exception& e) {
-      why = e.what();
+      failure = e.what();
     }
     if (stopping_.load()) break;
     // A connection that keeps failing, for example because the stream refuses messages, must not reset the backoff.
-    if (std::chrono::steady_clock::now() - begun > long_enough) pause = shortest_pause;
-    if (served || why != reported) report_state(0, why);
-    reported = why;
-    // Jitter, so that not all nodes reconnect at once. The failed connection has also called ring(), so loop until the
+    if (std::chrono::steady_clock::now() - start > backoff_reset_after) backoff = min_backoff;
+    if (served || failure != reported) report_state(0, failure);
+    reported = failure;
+    // Jitter, so that not all nodes reconnect at once. The failed connection has also called wake(), so loop until the
     // time is over; only close() ends the wait early.
     const auto next =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(std::uniform_int_distribution<std::int64_t>(
-                                               pause.count() / 2, pause.count())(chance));
+                                               backoff.count() / 2, backoff.count())(random));
     while (!stopping_.load() && std::chrono::steady_clock::now() < next)
       outbox_.take(std::chrono::ceil<std::chrono::milliseconds>(next - std::chrono::steady_clock::now()));
-    pause = std::min(pause * 2, std::chrono::duration_cast<std::chrono::milliseconds>(longest_pause));
+    backoff = std::min(backoff * 2, std::chrono::duration_cast<std::chrono::milliseconds>(max_backoff));
   }
 }
 
-// Runs one connection from start to end. Returns true if the connection was up and the host was notified of both
-// states.
-bool driver::serve(std::string& why) {
+// Runs one connection until it fails or the driver stops. Returns true if the connection was up; the host was then
+// notified that it came up and went down.
+bool driver::serve(std::string& failure) {
   connection c(settings_, {[this](std::string_view subject, std::string_view data) { received(subject, data); },
-                           [this] { sink_->missed(sink_ctx_); }, [this] { outbox_.ring(); }});
-  bool forgot = false;
-  why = c.open("runyard " + std::string(ctx_.fact("node_id")), place_, forgot);
-  if (!why.empty()) return false;
+                           [this] { sink_->missed(sink_ctx_); }, [this] { outbox_.wake(); }});
+  bool messages_lost = false;
+  failure = c.open("runyard " + std::string(ctx_.fact("node_id")), position_, messages_lost);
+  if (!failure.empty()) return false;
   connects_.add();
   outbox_.open();
   report_state(1, "connected to " + c.server());
-  if (forgot) sink_->missed(sink_ctx_);
-  auto next_look = std::chrono::steady_clock::now() + look_time;
-  while (why.empty() && !stopping_.load()) {
-    for (const piece& p : outbox_.take(look_time)) {
-      if (c.in_trouble())
-        lose({p});
+  if (messages_lost) sink_->missed(sink_ctx_);
+  auto next_check = std::chrono::steady_clock::now() + check_interval;
+  while (failure.empty() && !stopping_.load()) {
+    for (const outgoing_message& p : outbox_.take(check_interval)) {
+      if (c.has_failed())
+        report_lost({p});
       else
         send(c, p);
     }
-    place_ = c.at();
-    if (std::chrono::steady_clock::now() >= next_look || c.in_trouble()) {
-      why = c.look();
-      next_look = std::chrono::steady_clock::now() + look_time;
+    position_ = c.at();
+    if (std::chrono::steady_clock::now() >= next_check || c.has_failed()) {
+      failure = c.check();
+      next_check = std::chrono::steady_clock::now() + check_interval;
     }
   }
-  // From now on the host sends wake-ups through PostgreSQL. Report the wake-ups that were not sent.
-  const auto left = outbox_.close();
-  if (!stopping_.load()) report_state(0, why);
-  lose(left);
-  lose(c.unacknowledged());
+  // From now on, the host sends wake-ups through PostgreSQL. Report those that were not sent.
+  const auto unsent = outbox_.close();
+  if (!stopping_.load()) report_state(0, failure);
+  report_lost(unsent);
+  report_lost(c.unacknowledged());
   return true;
 }
 
-void driver::send(connection& c, const piece& p) {
+void driver::send(connection& c, const outgoing_message& p) {
   const std::string data = pack(key_, node_, p.topic, p.cursor, p.bytes);
   bytes_sent_.add(static_cast<double>(data.size()));
   if (!c.send(p, message_subject(settings_.subject, p.topic, ++sent_), message_id(node_, p.topic, p.cursor, p.bytes),
               data))
-    lose({p});
+    report_lost({p});
 }
 
-void driver::lose(const std::vector<piece>& pieces) {
-  for (const piece& p : pieces)
+void driver::report_lost(const std::vector<outgoing_message>& messages) {
+  for (const outgoing_message& p : messages)
     if (p.bytes.empty()) sink_->lost(sink_ctx_, ry::str(p.topic), p.cursor);
 }
 
@@ -196,7 +196,7 @@ void driver::received(std::string_view subject, std::string_view data) {
   const auto topic = topic_of(settings_.subject, subject);
   if (!topic) {
     refused_subject_.add();
-    return refuse("its subject is not the subject of a topic", subject);
+    return refuse("its subject does not contain a topic", subject);
   }
   message l;
   switch (unpack(key_, *topic, data, l)) {
@@ -215,17 +215,17 @@ void driver::received(std::string_view subject, std::string_view data) {
 }
 
 void driver::refuse(const char* reason, std::string_view subject) {
-  std::uint64_t untold;
+  std::uint64_t unlogged;
   {
     std::lock_guard lock(refusals_mutex_);
-    ++refusals_untold_;
+    ++refusals_unlogged_;
     const auto now = ctx_.mono_us();
-    if (refusals_told_us_ != 0 && now - refusals_told_us_ < refusals_us) return;
-    refusals_told_us_ = now;
-    untold = std::exchange(refusals_untold_, 0);
+    if (refusals_logged_at_us_ != 0 && now - refusals_logged_at_us_ < refusal_log_interval_us) return;
+    refusals_logged_at_us_ = now;
+    unlogged = std::exchange(refusals_unlogged_, 0);
   }
   ctx_.warn("a message from NATS is ignored: it is not from a node of this deployment",
-            {{"reason", reason}, {"subject", shown(subject)}, {"ignored", untold}});
+            {{"reason", reason}, {"subject", printable(subject)}, {"ignored", unlogged}});
 }
 
 }  // namespace bus_nats

@@ -38,11 +38,11 @@ class driver {
   void close();
   ry_status publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes);
   void work();
-  bool serve(std::string& why);
-  void send(connection& c, const piece& p);
+  bool serve(std::string& failure);
+  void send(connection& c, const outgoing_message& p);
   void received(std::string_view subject, std::string_view data);
   void refuse(const char* reason, std::string_view subject);
-  void lose(const std::vector<piece>& pieces);
+  void report_lost(const std::vector<outgoing_message>& messages);
   void report_state(std::uint32_t up, const std::string& detail);
 
   const ry::context& ctx_;
@@ -52,14 +52,14 @@ class driver {
   const ry_bus_sink* sink_ = nullptr;
   void* sink_ctx_ = nullptr;
   outbox outbox_;
-  place place_;
+  stream_position position_;
   std::uint64_t sent_ = 0;  // only used by the sending thread
   std::thread thread_;
   std::atomic<bool> stopping_{false};
   ry::metric connects_, bytes_sent_, refused_forged_, refused_malformed_, refused_subject_, refused_large_;
   std::mutex refusals_mutex_;  // protects the two members below
-  std::int64_t refusals_told_us_ = 0;
-  std::uint64_t refusals_untold_ = 0;
+  std::int64_t refusals_logged_at_us_ = 0;
+  std::uint64_t refusals_unlogged_ = 0;
 };
 
 }  // namespace bus_nats

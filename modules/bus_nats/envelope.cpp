@@ -12,11 +12,11 @@ constexpr std::size_t seal_bytes = 16;
 constexpr std::size_t node_at = 4, cursor_at = 20, seal_at = 28, bytes_at = seal_at + seal_bytes;
 constexpr char digits[] = "0123456789ABCDEF";
 
-bool plain(char c) {
+bool is_subject_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-int value_of(char c) {
+int hex_digit_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
@@ -58,9 +58,9 @@ std::string subject_of(std::string_view prefix, std::string_view topic) {
   out += '.';
   for (std::size_t i = 0; i < topic.size(); ++i) {
     const char c = topic[i];
-    // A dot separates words of a subject; NATS does not allow empty words.
-    const bool parts = c == '.' && i > 0 && topic[i - 1] != '.' && i + 1 < topic.size();
-    if (plain(c) || parts) {
+    // A dot separates the tokens of a subject; NATS does not allow empty tokens.
+    const bool separates = c == '.' && i > 0 && topic[i - 1] != '.' && i + 1 < topic.size();
+    if (is_subject_character(c) || separates) {
       out += c;
     } else {
       out += '=';
@@ -94,7 +94,7 @@ std::optional<std::string> topic_of(std::string_view prefix, std::string_view su
       continue;
     }
     if (i + 2 >= subject.size()) return std::nullopt;
-    const int high = value_of(subject[i + 1]), low = value_of(subject[i + 2]);
+    const int high = hex_digit_value(subject[i + 1]), low = hex_digit_value(subject[i + 2]);
     if (high < 0 || low < 0) return std::nullopt;
     topic += static_cast<char>(high * 16 + low);
     i += 2;

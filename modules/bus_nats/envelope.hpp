@@ -1,8 +1,8 @@
 // The NATS format of a message: its subject, id and bytes. Pure functions.
 //
-// The bytes are "RYB1", the node (16), the cursor (8, network order), a seal (16) and the content; a wake-up has no
-// content. The seal is a keyed BLAKE2b over all of this and the topic, so only a node of this deployment can create it,
-// and only for this subject. Any sender can replay old messages; receivers order numbered pieces themselves.
+// The bytes are "RYB1", the node id (16 bytes), the cursor (8, network order), a seal (16) and the content; a wake-up
+// has no content. The seal is a MAC (keyed BLAKE2b) over all of this and the topic, so only a node of this deployment
+// can create it, and only for this topic. Old messages can be replayed; receivers order messages by their numbers.
 #pragma once
 
 #include <array>
@@ -19,14 +19,13 @@ using node_id = std::array<unsigned char, 16>;
 // "<prefix>.<topic>"; characters that NATS does not allow in a subject become "=XX".
 std::string subject_of(std::string_view prefix, std::string_view topic);
 // "<prefix>.<topic>.<number>". Each message has its own number: whenever a message leaves the stream, nats-server 2.9
-// searches for the next one with the same subject through all messages between (milliseconds with 2000 live runs),
-// unless there is none.
+// searches for the next one with the same subject through all messages between (milliseconds with 2000 live runs).
 std::string message_subject(std::string_view prefix, std::string_view topic, std::uint64_t number);
 // The topic of a message; nullopt if its subject is not one of message_subject().
 std::optional<std::string> topic_of(std::string_view prefix, std::string_view subject);
 
-// Equal for the same topic, cursor and kind from one node, so that the server drops a duplicate. Empty for a wake-up
-// without a cursor: no two of those are duplicates.
+// Equal for messages of one node with the same topic, cursor and kind, so that the server drops duplicates. Empty for a
+// wake-up without a cursor, because those are never duplicates.
 std::string message_id(const node_id& node, std::string_view topic, std::uint64_t cursor, std::string_view bytes);
 
 struct message {

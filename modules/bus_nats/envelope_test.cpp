@@ -9,7 +9,7 @@ namespace {
 const seal_key key = {1, 2, 3};
 const node_id node = {7, 7, 7};
 
-TEST(envelope, a_topic_becomes_a_subject_and_a_topic_again) {
+TEST(envelope, topics_survive_conversion_to_a_subject_and_back) {
   EXPECT_EQ(subject_of("ry.live", "runs.0190-ab"), "ry.live.runs.0190-ab");
   EXPECT_EQ(subject_of("ry", "a b*>"), "ry.a=20b=2A=3E");
   EXPECT_EQ(subject_of("ry", ".a..b."), "ry.=2Ea.=2Eb=2E");
@@ -18,7 +18,7 @@ TEST(envelope, a_topic_becomes_a_subject_and_a_topic_again) {
   EXPECT_EQ(message_subject("ry", "runs.x", 7), "ry.runs.x.7");
 }
 
-TEST(envelope, invalid_subjects_are_reported) {
+TEST(envelope, invalid_subjects_have_no_topic) {
   for (const char* subject : {"", "ry", "ry.", "rx.a", "ryx.a", "ry.a=", "ry.a=2", "ry.a=2x", "ry.a=41"}) {
     EXPECT_EQ(topic_of("ry", subject), std::nullopt) << subject;
     EXPECT_EQ(topic_of("ry", std::string(subject) + ".1"), std::nullopt) << subject;
@@ -38,7 +38,7 @@ TEST(envelope, packing_and_unpacking_restore_the_message) {
   EXPECT_TRUE(l.bytes.empty());
 }
 
-TEST(envelope, any_changed_bit_is_seen) {
+TEST(envelope, any_changed_bit_is_detected) {
   const std::string packed = pack(key, node, "runs.1", 3, "bytes");
   message l;
   for (std::size_t i = 0; i < packed.size() * 8; ++i) {
@@ -53,14 +53,14 @@ TEST(envelope, any_changed_bit_is_seen) {
   EXPECT_EQ(unpack(key, "runs.1", "hello", l), flaw::malformed);
 }
 
-TEST(envelope, ids_are_the_same_for_the_same_message_only) {
+TEST(envelope, ids_are_equal_only_for_the_same_message) {
   const auto id = message_id(node, "runs.1", 3, "x");
   EXPECT_EQ(id, message_id(node, "runs.1", 3, "y"));
   EXPECT_NE(id, message_id(node, "runs.1", 3, ""));
   EXPECT_NE(id, message_id(node, "runs.1", 4, "x"));
   EXPECT_NE(id, message_id(node, "runs.2", 3, "x"));
   EXPECT_NE(id, message_id({}, "runs.1", 3, "x"));
-  EXPECT_EQ(message_id(node, "runs.1", 0, ""), "") << "who says twice that there is something new means it";
+  EXPECT_EQ(message_id(node, "runs.1", 0, ""), "") << "wake-ups without a cursor are never duplicates";
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class module {
     const std::string hex(rows.value().front().text(0));
     seal_key key;
     if (sodium_hex2bin(key.data(), key.size(), hex.data(), hex.size(), nullptr, nullptr, nullptr) != 0)
-      throw ry::unavailable("bus_nats.seal", "the table bus_nats.seal contains no key");
+      throw ry::unavailable("bus_nats.seal", "the table bus_nats.seal contains no valid key");
     driver_.set_key(key);
   }
 

@@ -6,8 +6,9 @@
 namespace bus_nats {
 
 namespace {
-// How many entries a wake-up searches for an earlier one of its topic: busy runs send the next wake-up soon.
-constexpr std::size_t look_back = 16;
+// Number of newest entries that are searched for an earlier wake-up of the same topic. Busy runs send their next
+// wake-up soon.
+constexpr std::size_t max_merge_distance = 16;
 }  // namespace
 
 void outbox::open() {
@@ -15,50 +16,50 @@ void outbox::open() {
   open_ = true;
 }
 
-std::vector<piece> outbox::close() {
+std::vector<outgoing_message> outbox::close() {
   std::lock_guard lock(mutex_);
   open_ = false;
   bytes_ = 0;
-  return std::exchange(pieces_, {});
+  return std::exchange(messages_, {});
 }
 
-outbox::taken outbox::put(std::string_view topic, std::uint64_t cursor, std::string_view bytes) {
+outbox::put_result outbox::put(std::string_view topic, std::uint64_t cursor, std::string_view bytes) {
   {
     std::lock_guard lock(mutex_);
-    if (!open_) return taken::closed;
+    if (!open_) return put_result::closed;
     if (bytes.empty()) {
-      const std::size_t n = std::min(pieces_.size(), look_back);
+      const std::size_t n = std::min(messages_.size(), max_merge_distance);
       for (std::size_t i = 0; i < n; ++i) {
-        piece& p = pieces_[pieces_.size() - 1 - i];
+        outgoing_message& p = messages_[messages_.size() - 1 - i];
         if (p.topic != topic) continue;
         // A wake-up must not overtake earlier bytes of its topic.
         if (!p.bytes.empty()) break;
         // A cursor of 0 means unknown, which covers every number.
         p.cursor = p.cursor == 0 || cursor == 0 ? 0 : std::max(p.cursor, cursor);
-        return taken::yes;
+        return put_result::accepted;
       }
     }
-    if (pieces_.size() >= max_pieces_ || bytes_ + bytes.size() > max_bytes_) return taken::full;
-    pieces_.push_back({std::string(topic), cursor, std::string(bytes)});
+    if (messages_.size() >= max_messages_ || bytes_ + bytes.size() > max_bytes_) return put_result::full;
+    messages_.push_back({std::string(topic), cursor, std::string(bytes)});
     bytes_ += bytes.size();
-    if (pieces_.size() > 1) return taken::yes;
+    if (messages_.size() > 1) return put_result::accepted;
   }
   filled_.notify_one();
-  return taken::yes;
+  return put_result::accepted;
 }
 
-std::vector<piece> outbox::take(std::chrono::milliseconds limit) {
+std::vector<outgoing_message> outbox::take(std::chrono::milliseconds limit) {
   std::unique_lock lock(mutex_);
-  filled_.wait_for(lock, limit, [this] { return !pieces_.empty() || rung_; });
-  rung_ = false;
+  filled_.wait_for(lock, limit, [this] { return !messages_.empty() || woken_; });
+  woken_ = false;
   bytes_ = 0;
-  return std::exchange(pieces_, {});
+  return std::exchange(messages_, {});
 }
 
-void outbox::ring() {
+void outbox::wake() {
   {
     std::lock_guard lock(mutex_);
-    rung_ = true;
+    woken_ = true;
   }
   filled_.notify_one();
 }

@@ -1,5 +1,5 @@
-// Bounded queue of the messages that this node still has to send. A new wake-up is merged into a queued wake-up of the same
-// topic. Thread: any.
+// Bounded queue of the messages that this node still has to send. A new wake-up is merged into a queued wake-up of the
+// same topic. Thread: any.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace bus_nats {
 
-struct piece {
+struct outgoing_message {
   std::string topic;
   std::uint64_t cursor = 0;
   std::string bytes;  // empty: a wake-up
@@ -20,26 +20,26 @@ struct piece {
 
 class outbox {
  public:
-  outbox(std::size_t max_pieces, std::size_t max_bytes) : max_pieces_(max_pieces), max_bytes_(max_bytes) {}
+  outbox(std::size_t max_messages, std::size_t max_bytes) : max_messages_(max_messages), max_bytes_(max_bytes) {}
 
   // close() returns the entries that are still queued.
   void open();
-  std::vector<piece> close();
+  std::vector<outgoing_message> close();
 
-  enum class taken { yes, full, closed };
-  taken put(std::string_view topic, std::uint64_t cursor, std::string_view bytes);
-  // Waits until there is an entry, ring() is called, or the time is over.
-  std::vector<piece> take(std::chrono::milliseconds limit);
+  enum class put_result { accepted, full, closed };
+  put_result put(std::string_view topic, std::uint64_t cursor, std::string_view bytes);
+  // Waits until there is an entry, wake() is called, or `limit` has passed. Returns all entries.
+  std::vector<outgoing_message> take(std::chrono::milliseconds limit);
   // Ends the current take(), or the next one.
-  void ring();
+  void wake();
 
  private:
-  const std::size_t max_pieces_, max_bytes_;
+  const std::size_t max_messages_, max_bytes_;
   std::mutex mutex_;
   std::condition_variable filled_;
-  std::vector<piece> pieces_;
+  std::vector<outgoing_message> messages_;
   std::size_t bytes_ = 0;
-  bool open_ = false, rung_ = false;
+  bool open_ = false, woken_ = false;
 };
 
 }  // namespace bus_nats

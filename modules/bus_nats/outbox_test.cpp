@@ -11,7 +11,7 @@ namespace {
 
 TEST(outbox, returns_messages_in_order) {
   outbox o(10, 100);
-  EXPECT_EQ(o.put("a", 1, "x"), outbox::taken::closed);
+  EXPECT_EQ(o.put("a", 1, "x"), outbox::put_result::closed);
   o.open();
   o.put("a", 1, "x");
   o.put("b", 2, "y");
@@ -21,19 +21,19 @@ TEST(outbox, returns_messages_in_order) {
   EXPECT_TRUE(o.take(0ms).empty());
 }
 
-TEST(outbox, is_bounded_in_pieces_and_bytes) {
+TEST(outbox, is_bounded_in_messages_and_bytes) {
   outbox o(3, 10);
   o.open();
-  EXPECT_EQ(o.put("a", 1, "1234567890"), outbox::taken::yes);
-  EXPECT_EQ(o.put("a", 2, "1"), outbox::taken::full);
-  EXPECT_EQ(o.put("b", 2, ""), outbox::taken::yes);
-  EXPECT_EQ(o.put("c", 2, ""), outbox::taken::yes);
-  EXPECT_EQ(o.put("d", 2, ""), outbox::taken::full);
+  EXPECT_EQ(o.put("a", 1, "1234567890"), outbox::put_result::accepted);
+  EXPECT_EQ(o.put("a", 2, "1"), outbox::put_result::full);
+  EXPECT_EQ(o.put("b", 2, ""), outbox::put_result::accepted);
+  EXPECT_EQ(o.put("c", 2, ""), outbox::put_result::accepted);
+  EXPECT_EQ(o.put("d", 2, ""), outbox::put_result::full);
   o.take(0ms);
-  EXPECT_EQ(o.put("a", 2, "1234567890"), outbox::taken::yes);
+  EXPECT_EQ(o.put("a", 2, "1234567890"), outbox::put_result::accepted);
 }
 
-TEST(outbox, a_later_wakeup_replaces_an_earlier_one_but_not_before_bytes) {
+TEST(outbox, a_wakeup_merges_with_an_earlier_one_unless_content_is_between) {
   outbox o(10, 100);
   o.open();
   o.put("a", 1, "");
@@ -49,7 +49,7 @@ TEST(outbox, a_later_wakeup_replaces_an_earlier_one_but_not_before_bytes) {
   EXPECT_EQ(all[3].cursor, 4u);
 }
 
-TEST(outbox, a_wakeup_without_a_cursor_keeps_cursor_0) {
+TEST(outbox, a_merged_wakeup_without_a_cursor_has_cursor_0) {
   outbox o(10, 100);
   o.open();
   o.put("a", 3, "");
@@ -65,22 +65,22 @@ TEST(outbox, close_returns_the_remaining_messages) {
   o.open();
   o.put("a", 1, "");
   EXPECT_EQ(o.close().size(), 1u);
-  EXPECT_EQ(o.put("a", 2, ""), outbox::taken::closed);
+  EXPECT_EQ(o.put("a", 2, ""), outbox::put_result::closed);
   EXPECT_TRUE(o.take(0ms).empty());
 }
 
 TEST(outbox, wakes_a_waiting_reader) {
   outbox o(10, 100);
   o.open();
-  std::thread later([&] {
+  std::thread producer([&] {
     std::this_thread::sleep_for(20ms);
     o.put("a", 1, "x");
   });
   EXPECT_EQ(o.take(60s).size(), 1u);
-  later.join();
-  std::thread bell([&] { o.ring(); });
+  producer.join();
+  std::thread waker([&] { o.wake(); });
   EXPECT_TRUE(o.take(60s).empty());
-  bell.join();
+  waker.join();
 }
 
 }  // namespace

@@ -9,9 +9,10 @@ namespace json = boost::json;
 
 namespace {
 
-bool sound_port(const std::string& url) {
+bool has_valid_port(const std::string& url) {
   const auto colon = url.rfind(':');
-  if (colon == 3 || colon == 4 || url.find(']', colon) != url.npos) return true;  // of the scheme or an address
+  if (colon == 3 || colon == 4 || url.find(']', colon) != url.npos)
+    return true;  // the colon belongs to the scheme or an IPv6 address
   const int port = std::stoi(url.substr(colon + 1));
   return port >= 1 && port <= 65535;
 }
@@ -25,7 +26,7 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
   settings s;
   for (const auto& url : o.at("urls").as_array()) {
     s.urls.emplace_back(url.as_string());
-    if (!sound_port(s.urls.back()))
+    if (!has_valid_port(s.urls.back()))
       faults.add("urls[" + std::to_string(s.urls.size() - 1) + "]", "must have a port from 1 to 65535");
   }
   s.user = string("user");
@@ -44,8 +45,8 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
   s.queue_bytes = static_cast<std::size_t>(o.at("queue_bytes").as_int64());
   if (s.user.empty() != s.password.empty())
     faults.add(s.user.empty() ? "user" : "password", "is required: user and password must be set together");
-  const int ways = !s.user.empty() + !s.token.empty() + !s.credentials_file.empty();
-  if (ways > 1)
+  const int credentials = !s.user.empty() + !s.token.empty() + !s.credentials_file.empty();
+  if (credentials > 1)
     faults.add(s.token.empty() ? "credentials_file" : "token",
                "cannot be combined with another method: set only one of user, token and credentials_file");
   if (s.cert_file.empty() != s.key_file.empty())

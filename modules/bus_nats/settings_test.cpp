@@ -32,7 +32,7 @@ std::string fault_of(json::object changes) {
 
 const json::array servers{"nats://127.0.0.1:4222", "tls://[::1]", "nats://nats-2.example"};
 
-TEST(settings, are_read) {
+TEST(settings, reads_servers_and_defaults) {
   ry::settings_faults faults;
   const auto s = bus_nats::read_settings(with({{"urls", servers}, {"token", "t0p-secret"}}), faults);
   EXPECT_TRUE(faults.all().empty());
@@ -56,7 +56,7 @@ TEST(settings, faults_name_their_key) {
             "tls_key_file is required: tls_cert_file and tls_key_file must be set together\n");
 }
 
-TEST(settings, the_schema_takes_servers_and_nothing_else) {
+TEST(settings, the_schema_accepts_only_urls_of_servers) {
   const auto schema =
       json::parse(json::string_view(bus_nats::settings_schema.data(), bus_nats::settings_schema.size()));
   const std::regex url(std::string(schema.at("properties").at("urls").at("items").at("pattern").as_string()));

@@ -16,12 +16,12 @@
 namespace disk {
 namespace {
 
-constexpr auto first_pause = std::chrono::seconds(1);
-constexpr auto last_pause = std::chrono::minutes(10);
+constexpr auto min_backoff = std::chrono::seconds(1);
+constexpr auto max_backoff = std::chrono::minutes(10);
 
-quarantine::clock::duration pause_after(std::uint64_t attempts) {
+quarantine::clock::duration backoff_after(std::uint64_t attempts) {
   const auto doublings = std::min<std::uint64_t>(attempts > 0 ? attempts - 1 : 0, 10);
-  return std::min<quarantine::clock::duration>(first_pause * (std::int64_t{1} << doublings), last_pause);
+  return std::min<quarantine::clock::duration>(min_backoff * (std::int64_t{1} << doublings), max_backoff);
 }
 
 std::string unique_suffix() {
@@ -59,7 +59,7 @@ int quarantine::move_in(const std::string& path, std::string_view label) {
     const std::string target = directory_ + "/" + name;
     int moved = ::rename(path.c_str(), target.c_str());
     if (moved != 0 && errno == EACCES) {
-      // Renaming a directory to another parent requires write permission on it, which a user's command can take away.
+      // Renaming a directory to another parent requires write permission on it. A user's command may have removed it.
       struct stat status {};
       if (::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && ::chmod(path.c_str(), 0700) == 0)
         moved = ::rename(path.c_str(), target.c_str());
@@ -95,7 +95,7 @@ removal quarantine::remove(const std::string& name, const stop_condition& stop) 
   at->second.busy = false;
   // A removal that was interrupted, but did not fail, continues soon.
   if (out.error != 0) ++at->second.attempts;
-  at->second.due = clock::now() + (out.error != 0 ? pause_after(at->second.attempts) : first_pause);
+  at->second.due = clock::now() + (out.error != 0 ? backoff_after(at->second.attempts) : min_backoff);
   return out;
 }
 

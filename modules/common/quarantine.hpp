@@ -1,10 +1,10 @@
-// Directory for trees that are to be removed. move_in() renames a tree into it, so that the old name is free at once.
-// clear() then removes the tree, if necessary in several attempts.
+// Directory for trees that are to be removed. move_in() renames a tree into it, which frees the old name immediately.
+// clear() then removes the tree, in several attempts if necessary.
 //
-// A tree has a label, e.g. the id of its project. The quarantine also finds trees that an earlier process left. The
-// owner calls clear_due() when next_attempt() is due. Failed attempts back off up to ten minutes.
+// A tree has a label, e.g. the id of its project. The quarantine also finds trees of an earlier process. The
+// owner calls clear_due() when next_attempt() is due. The backoff between failed attempts is at most ten minutes.
 //
-// Thread: any, also several at once; the functions block. Lifetime: outlives its calls.
+// Thread: any, even concurrently; the functions block. Lifetime: outlives its calls.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -24,10 +24,10 @@ class quarantine {
  public:
   using clock = std::chrono::steady_clock;
 
-  // `directory`: absolute, on the same file system as the trees. It is created with the first tree.
+  // `directory`: absolute, on the same file system as the trees. It is created when the first tree is moved in.
   explicit quarantine(std::string directory) : directory_(std::move(directory)) {}
 
-  // Moves the tree at `path` into the quarantine. Returns 0, also if there is no such tree, or a value of errno.
+  // Moves the tree at `path` into the quarantine. Returns 0 (even if there is no such tree) or a value of errno.
   // `label`: letters, digits and "-".
   int move_in(const std::string& path, std::string_view label);
   // Removes the trees with this label now, even if their next attempt is not due.
@@ -61,7 +61,7 @@ class quarantine {
   const std::string directory_;
   std::mutex mutex_;
   std::map<std::string, state> trees_;
-  bool read_ = false;
+  bool read_ = false;  // whether trees_ contains the entries of the directory
 };
 
 }  // namespace disk

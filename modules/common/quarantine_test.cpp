@@ -22,7 +22,7 @@ class quarantine_test : public ::testing::Test {
     char name[] = "/tmp/ry-quarantine-XXXXXX";
     ASSERT_NE(::mkdtemp(name), nullptr);
     root = name;
-    held.emplace(root + "/.removed");
+    trees.emplace(root + "/.removed");
   }
   void TearDown() override {
     if (!protected_file.empty()) protect(protected_file, false);
@@ -45,30 +45,30 @@ class quarantine_test : public ::testing::Test {
   }
 
   std::string root, protected_file;
-  std::optional<quarantine> held;
+  std::optional<quarantine> trees;
 };
 
-TEST_F(quarantine_test, a_tree_leaves_its_place_at_once_and_its_name_is_free) {
+TEST_F(quarantine_test, moving_a_tree_in_frees_its_name_immediately) {
   make("a");
-  ASSERT_EQ(held->move_in(root + "/a", "a"), 0);
+  ASSERT_EQ(trees->move_in(root + "/a", "a"), 0);
   EXPECT_FALSE(fs::exists(root + "/a"));
   make("a");
-  ASSERT_EQ(held->move_in(root + "/a", "a"), 0);
+  ASSERT_EQ(trees->move_in(root + "/a", "a"), 0);
   make("b");
-  ASSERT_EQ(held->move_in(root + "/b", "b"), 0);
-  EXPECT_EQ(held->size(), 3u);
-  EXPECT_TRUE(held->clear("a").complete());
-  EXPECT_EQ(held->size(), 1u);
-  EXPECT_EQ(held->move_in(root + "/nothing", "c"), 0);
-  EXPECT_TRUE(held->clear_due(quarantine::clock::now()).empty());
-  EXPECT_EQ(held->size(), 0u);
-  EXPECT_FALSE(held->next_attempt());
+  ASSERT_EQ(trees->move_in(root + "/b", "b"), 0);
+  EXPECT_EQ(trees->size(), 3u);
+  EXPECT_TRUE(trees->clear("a").complete());
+  EXPECT_EQ(trees->size(), 1u);
+  EXPECT_EQ(trees->move_in(root + "/nothing", "c"), 0);
+  EXPECT_TRUE(trees->clear_due(quarantine::clock::now()).empty());
+  EXPECT_EQ(trees->size(), 0u);
+  EXPECT_FALSE(trees->next_attempt());
   EXPECT_TRUE(fs::is_empty(root + "/.removed"));
 }
 
-TEST_F(quarantine_test, a_later_process_finds_leftovers_of_an_earlier_one) {
+TEST_F(quarantine_test, a_later_process_finds_trees_of_an_earlier_one) {
   make("a");
-  ASSERT_EQ(held->move_in(root + "/a", "a"), 0);
+  ASSERT_EQ(trees->move_in(root + "/a", "a"), 0);
   quarantine later(root + "/.removed");
   EXPECT_EQ(later.size(), 1u);
   ASSERT_TRUE(later.next_attempt());
@@ -77,46 +77,46 @@ TEST_F(quarantine_test, a_later_process_finds_leftovers_of_an_earlier_one) {
   EXPECT_TRUE(fs::is_empty(root + "/.removed"));
 }
 
-TEST_F(quarantine_test, work_that_was_stopped_goes_on) {
+TEST_F(quarantine_test, an_interrupted_removal_continues) {
   make("a");
   for (int i = 0; i < 600; ++i) std::ofstream(root + "/a/" + std::to_string(i)) << "x";
-  ASSERT_EQ(held->move_in(root + "/a", "a"), 0);
-  const disk::removal first = held->clear("a", [] { return true; });
+  ASSERT_EQ(trees->move_in(root + "/a", "a"), 0);
+  const disk::removal first = trees->clear("a", [] { return true; });
   EXPECT_TRUE(first.stopped);
-  EXPECT_EQ(held->size(), 1u);
-  EXPECT_TRUE(held->clear_due(quarantine::clock::now() + std::chrono::seconds(5)).empty());
-  EXPECT_EQ(held->size(), 0u);
+  EXPECT_EQ(trees->size(), 1u);
+  EXPECT_TRUE(trees->clear_due(quarantine::clock::now() + std::chrono::seconds(5)).empty());
+  EXPECT_EQ(trees->size(), 0u);
 }
 
-TEST_F(quarantine_test, failures_are_logged_with_their_cause_and_back_off) {
+TEST_F(quarantine_test, failures_are_reported_with_their_cause_and_back_off) {
   make("a");
   protected_file = root + "/a/inner/file";
   if (!protect(protected_file, true)) {
     protected_file.clear();
     GTEST_SKIP() << "the immutable attribute cannot be set here";
   }
-  ASSERT_EQ(held->move_in(root + "/a", "a"), 0);
+  ASSERT_EQ(trees->move_in(root + "/a", "a"), 0);
   for (const auto& entry : fs::directory_iterator(root + "/.removed"))
     protected_file = entry.path().string() + "/inner/file";
   auto now = quarantine::clock::now();
   quarantine::clock::duration pause{};
   for (std::uint64_t attempt = 1; attempt <= 4; ++attempt) {
-    const auto failed = held->clear_due(now);
+    const auto failed = trees->clear_due(now);
     ASSERT_EQ(failed.size(), 1u);
     EXPECT_EQ(failed[0].error, EPERM);
     EXPECT_EQ(failed[0].attempts, attempt);
     EXPECT_TRUE(failed[0].name.starts_with("a."));
-    const auto next = *held->next_attempt();
+    const auto next = *trees->next_attempt();
     EXPECT_GT(next - quarantine::clock::now(), pause);
     pause = next - quarantine::clock::now();
-    EXPECT_TRUE(held->clear_due(quarantine::clock::now()).empty());  // not due yet
+    EXPECT_TRUE(trees->clear_due(quarantine::clock::now()).empty());  // not due yet
     now = next;
   }
-  for (int i = 0; i < 40; ++i) held->clear_due(*held->next_attempt());
-  EXPECT_LE(*held->next_attempt() - quarantine::clock::now(), std::chrono::minutes(10));
+  for (int i = 0; i < 40; ++i) trees->clear_due(*trees->next_attempt());
+  EXPECT_LE(*trees->next_attempt() - quarantine::clock::now(), std::chrono::minutes(10));
   ASSERT_TRUE(protect(protected_file, false));
-  EXPECT_TRUE(held->clear("a").complete());
-  EXPECT_EQ(held->size(), 0u);
+  EXPECT_TRUE(trees->clear("a").complete());
+  EXPECT_EQ(trees->size(), 0u);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ constexpr std::string_view moved_prefix = ".ry-moved-";
 
 using directory_stream = std::unique_ptr<DIR, int (*)(DIR*)>;
 
-// rename and unlink in a directory need its owner's write permission; `directory` is open for reading.
+// Renaming and unlinking entries requires write permission on the directory. `directory` is open for reading.
 void make_writable(int directory) {
   (void)::fchmod(directory, 0700);
 }
@@ -35,10 +35,10 @@ class remover {
 
   removal run(int parent, const std::string& name) {
     if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) return result_;
-    const int refused = errno;
-    const int top = open_own_directory(parent, name.c_str());
+    const int unlink_error = errno;
+    const int top = open_directory_with_permissions(parent, name.c_str());
     if (top < 0) {
-      if (errno != ENOENT) note(errno == ENOTDIR || errno == ELOOP ? refused : errno);
+      if (errno != ENOENT) record_error(errno == ENOTDIR || errno == ELOOP ? unlink_error : errno);
       return result_;
     }
     make_writable(top);
@@ -47,12 +47,12 @@ class remover {
     if (!stream) {
       const int error = errno;
       ::close(top);
-      note(error);
+      record_error(error);
       return result_;
     }
     top_ = top;
     levels_.push_back({std::move(stream), name});
-    // Directories are moved to the top while it is read, so repeat until a pass changes nothing.
+    // Directories may be moved to the top while it is read, so repeat until a pass changes nothing.
     do {
       if (changed_ && stop_ && stop_()) {
         result_.stopped = true;
@@ -66,7 +66,7 @@ class remover {
     levels_.clear();
     if (result_.stopped) return result_;
     if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
-      note(errno);
+      record_error(errno);
     else
       result_.error = 0;
     return result_;
@@ -95,20 +95,20 @@ class remover {
     return true;
   }
 
-  void note(int error) {
+  void record_error(int error) {
     if (result_.error == 0) result_.error = error;
   }
 
   void remove_contents() {
     while (!levels_.empty()) {
-      if (++seen_ % entries_between_checks == 0 && stop_ && stop_()) {
+      if (++entries_seen_ % entries_between_checks == 0 && stop_ && stop_()) {
         result_.stopped = true;
         return;
       }
       errno = 0;
       const dirent* item = ::readdir(levels_.back().stream.get());
       if (item == nullptr) {
-        if (errno != 0) note(errno);
+        if (errno != 0) record_error(errno);
         if (levels_.size() == 1) return;
         leave();
         continue;
@@ -126,24 +126,24 @@ class remover {
     }
     if (errno == ENOENT) return;
     // For a directory, Linux returns EISDIR and POSIX EPERM.
-    const int refused = errno;
-    if (refused != EISDIR && refused != EPERM) return note(refused);
+    const int unlink_error = errno;
+    if (unlink_error != EISDIR && unlink_error != EPERM) return record_error(unlink_error);
     if (::unlinkat(directory, name, AT_REMOVEDIR) == 0) {
       changed_ = true;
       return;
     }
     if (errno != ENOTEMPTY && errno != EEXIST && errno != EACCES && errno != EPERM) {
-      if (errno != ENOENT) note(errno == ENOTDIR ? refused : errno);
+      if (errno != ENOENT) record_error(errno == ENOTDIR ? unlink_error : errno);
       return;
     }
-    const int inner = open_own_directory(directory, name);
+    const int inner = open_directory_with_permissions(directory, name);
     if (inner < 0) {
-      if (errno != ENOENT) note(errno == ENOTDIR || errno == ELOOP ? refused : errno);
+      if (errno != ENOENT) record_error(errno == ENOTDIR || errno == ELOOP ? unlink_error : errno);
       return;
     }
     if (mount_of(inner) != mount_) {
       ::close(inner);
-      return note(EXDEV);
+      return record_error(EXDEV);
     }
     make_writable(inner);
     if (levels_.size() >= max_open_levels) {
@@ -154,7 +154,7 @@ class remover {
     if (!stream) {
       const int error = errno;
       ::close(inner);
-      return note(error);
+      return record_error(error);
     }
     levels_.push_back({std::move(stream), name});
   }
@@ -166,9 +166,9 @@ class remover {
     if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) == 0) {
       changed_ = true;
     } else if (errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST) {
-      note(errno);
+      record_error(errno);
     } else if (errno != ENOENT && result_.error == 0) {
-      note(ENOTEMPTY);
+      record_error(ENOTEMPTY);
     }
   }
 
@@ -182,7 +182,7 @@ class remover {
       }
       if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR) break;
     }
-    if (errno != ENOENT) note(errno);
+    if (errno != ENOENT) record_error(errno);
   }
 
   const stop_condition& stop_;
@@ -191,21 +191,21 @@ class remover {
   std::uint64_t mount_ = 0;
   std::vector<level> levels_;
   bool changed_ = false;
-  std::uint64_t seen_ = 0, moved_ = 0;
+  std::uint64_t entries_seen_ = 0, moved_ = 0;
 };
 
 }  // namespace
 
-int open_own_directory(int parent, const char* name) {
+int open_directory_with_permissions(int parent, const char* name) {
   constexpr int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   const int fd = ::openat(parent, name, O_RDONLY | flags);
   if (fd >= 0 || errno != EACCES) return fd;
   const int handle = ::openat(parent, name, O_PATH | flags);
   if (handle < 0) return -1;
-  const bool given = ::chmod(("/proc/self/fd/" + std::to_string(handle)).c_str(), 0755) == 0;
+  const bool permitted = ::chmod(("/proc/self/fd/" + std::to_string(handle)).c_str(), 0755) == 0;
   const int error = errno;
   ::close(handle);
-  if (!given) {
+  if (!permitted) {
     errno = error;
     return -1;
   }

@@ -59,11 +59,11 @@ class remove_tree_test : public ::testing::Test {
 TEST_F(remove_tree_test, removes_directories_at_any_depth_with_few_descriptors) {
   make_chain(tree, 3000);
   const rlim_t limit = open_descriptors() + disk::max_open_levels + 8;
-  // Runs in a child process, because the limit applies to the whole process.
+  // Runs in a child process, because the limit applies to the entire process.
   const pid_t child = ::fork();
   if (child == 0) {
-    const rlimit few{limit, limit};
-    ::setrlimit(RLIMIT_NOFILE, &few);
+    const rlimit descriptor_limit{limit, limit};
+    ::setrlimit(RLIMIT_NOFILE, &descriptor_limit);
     ::_exit(disk::remove_tree(tree).complete() ? 0 : 1);
   }
   int status = 0;
@@ -77,7 +77,7 @@ TEST_F(remove_tree_test, removes_several_chains_that_share_a_directory) {
     ASSERT_EQ(::mkdir((tree + "/" + name).c_str(), 0755), 0);
     make_chain(tree + "/" + name, 300);
   }
-  // Names that the removal itself uses.
+  // Occupies names that the removal itself uses.
   for (int i = 0; i < 40; ++i) {
     const std::string taken = tree + "/.ry-moved-" + std::to_string(i);
     if (i % 2 == 0) {
@@ -91,7 +91,7 @@ TEST_F(remove_tree_test, removes_several_chains_that_share_a_directory) {
   EXPECT_FALSE(fs::exists(tree));
 }
 
-TEST_F(remove_tree_test, removes_entries_of_every_kind_and_follows_no_link) {
+TEST_F(remove_tree_test, removes_entries_of_every_kind_without_following_links) {
   std::ofstream(root + "/outside") << "keep";
   ASSERT_EQ(::mkdir((root + "/directory").c_str(), 0755), 0);
   std::ofstream(root + "/directory/file") << "keep";
@@ -130,11 +130,11 @@ TEST_F(remove_tree_test, removes_directories_without_permissions_as_an_ordinary_
   EXPECT_FALSE(fs::exists(tree));
 }
 
-TEST_F(remove_tree_test, removes_a_tree_that_another_process_changes) {
-  std::atomic<bool> over{false};
+TEST_F(remove_tree_test, removes_a_tree_that_another_process_modifies) {
+  std::atomic<bool> done{false};
   std::atomic<int> moves{0};
   std::thread changer([&] {
-    for (int i = 0; !over; ++i) {
+    for (int i = 0; !done; ++i) {
       const std::string name = tree + "/d" + std::to_string(i % 50);
       ::mkdir(tree.c_str(), 0755);
       ::mkdir(name.c_str(), 0755);
@@ -142,15 +142,15 @@ TEST_F(remove_tree_test, removes_a_tree_that_another_process_changes) {
     }
   });
   while (moves < 500) disk::remove_tree(tree, disk::stop_after(std::chrono::milliseconds(50)));
-  over = true;
+  done = true;
   changer.join();
   EXPECT_TRUE(disk::remove_tree(tree).complete());
   EXPECT_FALSE(fs::exists(tree));
 }
 
-TEST_F(remove_tree_test, names_the_cause_and_removes_the_rest) {
+TEST_F(remove_tree_test, reports_the_first_error_and_removes_the_rest) {
   const uid_t other = 61000;
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a directory of another user";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can create a directory of another user";
   ASSERT_EQ(::chmod(root.c_str(), 0755), 0);
   ASSERT_EQ(::chown(tree.c_str(), other, other), 0);
   for (const char* name : {"/a", "/b", "/c"}) {
@@ -170,7 +170,7 @@ TEST_F(remove_tree_test, names_the_cause_and_removes_the_rest) {
   EXPECT_FALSE(fs::exists(tree + "/c"));
 }
 
-TEST_F(remove_tree_test, a_stop_leaves_the_rest_for_the_next_call) {
+TEST_F(remove_tree_test, a_stopped_removal_can_be_continued) {
   for (int i = 0; i < 600; ++i) std::ofstream(tree + "/" + std::to_string(i)) << "x";
   const disk::removal first = disk::remove_tree(tree, [] { return true; });
   EXPECT_TRUE(first.stopped);

@@ -11,8 +11,8 @@ namespace disk {
 namespace {
 
 // Time limit of one blocking operation; a shutdown waits no longer than this.
-constexpr auto longest_work = std::chrono::seconds(2);
-constexpr auto shortest_pause = std::chrono::milliseconds(200);
+constexpr auto max_blocking = std::chrono::seconds(2);
+constexpr auto min_pause = std::chrono::milliseconds(200);
 
 }  // namespace
 
@@ -34,8 +34,8 @@ int tree_cleaner::dispose(const std::string& path, std::string_view label) {
   return error;
 }
 
-removal tree_cleaner::remove(const std::string& path, std::string_view label, std::chrono::milliseconds longest) {
-  const stop_condition stop = stop_after(longest);
+removal tree_cleaner::remove(const std::string& path, std::string_view label, std::chrono::milliseconds max_time) {
+  const stop_condition stop = stop_after(max_time);
   removal out;
   // A tree that cannot be moved, e.g. because it is a mount point, is removed in place.
   if (trees_.move_in(path, label) != 0) out = remove_tree(path, stop);
@@ -55,30 +55,30 @@ void tree_cleaner::wake() {
 ry::task<void> tree_cleaner::work() {
   struct report {
     std::vector<quarantine::failure> failures;
-    std::size_t left = 0;
+    std::size_t remaining = 0;
     std::optional<quarantine::clock::time_point> next;
   };
   for (;;) {
     const report done = co_await ctx_.run_blocking([this] {
       report r;
-      r.failures = trees_.clear_due(quarantine::clock::now(), stop_after(longest_work));
-      r.left = trees_.size();
+      r.failures = trees_.clear_due(quarantine::clock::now(), stop_after(max_blocking));
+      r.remaining = trees_.size();
       r.next = trees_.next_attempt();
       return r;
     });
-    waiting_.set(static_cast<double>(done.left));
+    waiting_.set(static_cast<double>(done.remaining));
     for (const quarantine::failure& f : done.failures) log_error(f);
     if (!done.next) {
       working_ = false;
-      // A tree that was added in the meantime started no second run, because this one was still marked as working.
+      // A tree that was added in the meantime did not start another task, because this one was still marked as working.
       const bool empty = co_await ctx_.run_blocking([this] { return trees_.size() == 0; });
       if (empty || working_.exchange(true)) co_return;
       continue;
     }
-    const auto pause = std::max<quarantine::clock::duration>(*done.next - quarantine::clock::now(), shortest_pause);
+    const auto pause = std::max<quarantine::clock::duration>(*done.next - quarantine::clock::now(), min_pause);
     // Sleeps in short steps, so that a new tree does not wait for the backoff of another one.
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(
-        std::min<quarantine::clock::duration>(pause, longest_work));
+        std::min<quarantine::clock::duration>(pause, max_blocking));
     const ry::result<void> slept = co_await ctx_.sleep(static_cast<std::uint64_t>(ms.count()));
     if (!slept) co_return;
   }

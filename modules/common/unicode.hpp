@@ -1,4 +1,4 @@
-// Handles invisible characters in UTF-8: detects blank texts and normalises names for display. Pure functions.
+// Handles invisible characters in UTF-8: detects blank texts and normalizes names for display. Pure functions.
 #pragma once
 #include <cstddef>
 #include <ry/cpp/utf8.hpp>
@@ -18,7 +18,7 @@ constexpr bool is_in(const range (&ranges)[n], char32_t c) {
 }
 }  // namespace detail
 
-// The property White_Space, and control characters that end lines.
+// Characters with the Unicode property White_Space.
 constexpr bool is_space(char32_t c) {
   constexpr detail::range spaces[] = {{0x09, 0x0D},     {0x20, 0x20},     {0x85, 0x85},     {0xA0, 0xA0},
                                       {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F},
@@ -53,19 +53,21 @@ inline bool is_blank(std::string_view text) {
   return true;
 }
 
-// Normalises a name or title for storage: removes control characters, characters that change the writing direction, and
-// spaces at both ends, and replaces line ends by spaces. Keeps joiners, because emoji and some scripts need them. Empty
-// if nothing is visible. `text` is valid UTF-8.
+// Normalizes a name or title for storage: removes control characters, characters that change the writing direction, and
+// spaces at both ends, and replaces line breaks and tabs with spaces. Keeps joiners, because emoji and some scripts
+// need them. Returns an empty string if nothing is visible. `text` must be valid UTF-8.
 inline std::string clean_name(std::string_view text) {
   if (is_blank(text)) return {};
-  const auto ends_line = [](char32_t c) { return (c >= 0x09 && c <= 0x0D) || c == 0x85 || c == 0x2028 || c == 0x2029; };
+  const auto becomes_space = [](char32_t c) {
+    return (c >= 0x09 && c <= 0x0D) || c == 0x85 || c == 0x2028 || c == 0x2029;
+  };
   const auto is_padding = [](char32_t c) { return is_space(c) || c == 0x200B || c == 0x2060 || c == 0xFEFF; };
   std::string out;
-  std::size_t end = 0;  // of the part without trailing padding
+  std::size_t end = 0;  // end of the part without trailing padding
   while (!text.empty()) {
     const std::string_view before = text;
     const char32_t c = ry::next_code_point(text);
-    if (ends_line(c)) {
+    if (becomes_space(c)) {
       if (!out.empty()) out += ' ';
     } else if (is_padding(c)) {
       if (!out.empty()) out += before.substr(0, before.size() - text.size());

@@ -5,19 +5,19 @@
 namespace unicode {
 namespace {
 
-TEST(unicode_text, is_blank_if_nothing_in_it_can_be_seen) {
+TEST(unicode_text, is_blank_without_visible_characters) {
   for (const char* blank : {"", " ", "\t\r\n\f\v", "\xC2\xA0", "\xC2\x85", "\xE1\x9A\x80", "\xE2\x80\x83",
                             "\xE2\x80\x8B", "\xE2\x80\x8D", "\xE2\x80\xA8", "\xE2\x80\xAE", "\xE2\x81\xA0",
                             "\xE3\x80\x80", "\xEF\xBB\xBF", "\xC2\xAD", "\xF3\xA0\x80\xA0", "\x01", " \xE2\x80\x8B\n"})
     EXPECT_TRUE(is_blank(blank)) << blank;
-  for (const char* seen :
+  for (const char* visible :
        {"x", " . ", "0", "\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x99\x82", "\xFF", "\xE2\x80", "\xC0\x80"})
-    EXPECT_FALSE(is_blank(seen)) << seen;
+    EXPECT_FALSE(is_blank(visible)) << visible;
 }
 
-TEST(unicode_text, names_have_no_controls_and_no_spaces_at_their_ends) {
+TEST(unicode_text, clean_name_removes_control_characters_and_surrounding_spaces) {
   const struct {
-    const char *given, *kept;
+    const char *input, *cleaned;
   } names[] = {
       {"Ann", "Ann"},
       {"  Ann  Lee ", "Ann  Lee"},
@@ -44,7 +44,7 @@ TEST(unicode_text, names_have_no_controls_and_no_spaces_at_their_ends) {
       {"\xF0\x9F\x91\xA8\xE2\x80\x8D\xF0\x9F\x91\xA7", "\xF0\x9F\x91\xA8\xE2\x80\x8D\xF0\x9F\x91\xA7"},
       {"\xD9\x85\xDB\x8C\xE2\x80\x8C\xD8\xB1", "\xD9\x85\xDB\x8C\xE2\x80\x8C\xD8\xB1"},
   };
-  for (const auto& n : names) EXPECT_EQ(clean_name(n.given), n.kept) << n.given;
+  for (const auto& n : names) EXPECT_EQ(clean_name(n.input), n.cleaned) << n.input;
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace urls {
 namespace {
 
-TEST(url, equivalent_addresses_are_the_same) {
+TEST(url, equivalent_urls_are_the_same) {
   for (const char* other :
        {"HTTPS://mcp.example/v1", "https://MCP.Example/v1", "https://mcp.example:443/v1", "https://mcp.example:/v1",
         "https://mcp.example/./v1", "https://mcp.example/x/../v1", "https://mcp.example/%761",
@@ -17,7 +17,7 @@ TEST(url, equivalent_addresses_are_the_same) {
   EXPECT_TRUE(same("http://[2001:DB8::1]/", "http://[2001:db8::1]:80"));
 }
 
-TEST(url, other_addresses_are_not) {
+TEST(url, different_urls_are_not_the_same) {
   for (const char* other : {"http://mcp.example/v1", "https://mcp.example/v1/", "https://mcp.example/V1",
                             "https://mcp.example/v1?", "https://mcp.example:444/v1", "https://user@mcp.example/v1",
                             "https://mcp.example/v1?a=b", "https://mcp.example%2Fv1", ""}) {
@@ -30,13 +30,13 @@ TEST(url, other_addresses_are_not) {
   EXPECT_FALSE(same("http://mcp.example#@evil.example/", "http://evil.example/"));
 }
 
-TEST(url, keeps_text_that_is_no_url) {
-  for (const char* text : {"", "pigeon", "/path", "http://", "http://a b/", "http://exa\xffmple/", "http://a/%",
+TEST(url, text_that_is_not_a_url_is_unchanged) {
+  for (const char* text : {"", "name", "/path", "http://", "http://a b/", "http://exa\xffmple/", "http://a/%",
                            "http://a/%4", "http://a/%zz", "https://h:99999/"}) {
     EXPECT_TRUE(same(text, text));
     EXPECT_FALSE(same(text, "http://mcp.example/")) << text;
   }
-  EXPECT_EQ(normal("no url"), "no url");
+  EXPECT_EQ(normal("not a url"), "not a url");
 }
 
 }  // namespace

@@ -37,9 +37,9 @@ int enter(int fd, std::vector<directory_stream>& open) {
 
 }  // namespace
 
-int walk_tree(int directory, const visitor& meet) {
+int walk_tree(int directory, const visitor& visit_entry) {
   std::vector<directory_stream> open;
-  if (const int error = enter(open_own_directory(directory, "."), open)) return error;
+  if (const int error = enter(open_directory_with_permissions(directory, "."), open)) return error;
   while (!open.empty()) {
     const dirent* item = ::readdir(open.back().get());
     if (item == nullptr) {
@@ -53,25 +53,26 @@ int walk_tree(int directory, const visitor& meet) {
     if (::fstatat(at, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;  // removed in the meantime
     const bool is_directory = S_ISDIR(status.st_mode);
     const bool deep = is_directory && open.size() >= max_depth;
-    const visit next = meet(at, item->d_name, status, deep);
+    const visit next = visit_entry(at, item->d_name, status, deep);
     if (next == visit::stop) return 0;
     if (next == visit::skip || deep || !is_directory) continue;
-    const int error = enter(open_own_directory(at, item->d_name), open);
+    const int error = enter(open_directory_with_permissions(at, item->d_name), open);
     if (error != 0 && error != ENOENT && error != ENOTDIR && error != ELOOP) return error;  // else: just replaced
   }
   return 0;
 }
 
-int measure_tree(int directory, const tree_limits& most, tree_use& out) {
+int measure_tree(int directory, const tree_limits& limits, tree_use& out) {
   out = {};
-  std::set<std::pair<dev_t, ino_t>> several;
+  std::set<std::pair<dev_t, ino_t>> seen_links;
   return walk_tree(directory, [&](int, const char*, const struct stat& status, bool deep) {
     out.too_deep = (out.too_deep || deep) && !ry_test::without_protection("workspace_depth");
     ++out.entries;
-    const bool counted =
-        !S_ISDIR(status.st_mode) && status.st_nlink > 1 && !several.emplace(status.st_dev, status.st_ino).second;
-    if (!counted) out.bytes += std::max<std::uint64_t>(static_cast<std::uint64_t>(status.st_blocks) * 512, block);
-    out.partial = out.bytes > most.bytes || out.entries > most.entries;
+    const bool already_counted =
+        !S_ISDIR(status.st_mode) && status.st_nlink > 1 && !seen_links.emplace(status.st_dev, status.st_ino).second;
+    if (!already_counted)
+      out.bytes += std::max<std::uint64_t>(static_cast<std::uint64_t>(status.st_blocks) * 512, block);
+    out.partial = out.bytes > limits.bytes || out.entries > limits.entries;
     return out.partial ? visit::stop : visit::enter;
   });
 }

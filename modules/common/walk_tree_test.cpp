@@ -28,9 +28,9 @@ class walk_tree_test : public ::testing::Test {
     ::close(fd);
     disk::remove_tree(root);
   }
-  disk::tree_use use(const disk::tree_limits& most = {}) {
+  disk::tree_use use(const disk::tree_limits& limits = {}) {
     disk::tree_use out;
-    EXPECT_EQ(disk::measure_tree(fd, most, out), 0);
+    EXPECT_EQ(disk::measure_tree(fd, limits, out), 0);
     return out;
   }
 
@@ -38,7 +38,7 @@ class walk_tree_test : public ::testing::Test {
   int fd = -1;
 };
 
-TEST_F(walk_tree_test, counts_names_and_bytes_of_every_kind) {
+TEST_F(walk_tree_test, counts_entries_and_bytes_of_every_kind) {
   fs::create_directories(root + "/a/b");
   std::ofstream(root + "/a/b/file") << std::string(1 << 20, 'x');
   fs::create_hard_link(root + "/a/b/file", root + "/again");
@@ -49,7 +49,7 @@ TEST_F(walk_tree_test, counts_names_and_bytes_of_every_kind) {
   EXPECT_LT(use().bytes, (1u << 20) + 64 * 1024u);
 }
 
-TEST_F(walk_tree_test, counting_ends_beyond_a_limit) {
+TEST_F(walk_tree_test, counting_stops_when_a_limit_is_exceeded) {
   for (int i = 0; i < 300; ++i) std::ofstream(root + "/" + std::to_string(i)) << "x";
   EXPECT_FALSE(use({UINT64_MAX, 300}).partial);
   EXPECT_TRUE(use({UINT64_MAX, 299}).partial);
@@ -57,7 +57,7 @@ TEST_F(walk_tree_test, counting_ends_beyond_a_limit) {
   EXPECT_TRUE(use({100 * 4096, UINT64_MAX}).partial);
 }
 
-TEST_F(walk_tree_test, tells_directories_that_are_too_deep_and_enters_none) {
+TEST_F(walk_tree_test, reports_directories_that_are_too_deep_without_entering_them) {
   int at = ::dup(fd);
   for (std::size_t i = 0; i < disk::max_depth + 50; ++i) {
     ASSERT_EQ(::mkdirat(at, "d", 0755), 0);

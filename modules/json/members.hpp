@@ -24,21 +24,21 @@ inline std::string_view text_at(const boost::json::object& o, std::string_view k
                                         : std::string_view();
 }
 
-inline std::string text_of(const boost::json::object& o, std::string_view key, std::string_view otherwise = {}) {
+inline std::string text_of(const boost::json::object& o, std::string_view key, std::string_view default_value = {}) {
   const boost::json::value* v = member_at(o, key);
   return v != nullptr && v->is_string() ? std::string(v->get_string().data(), v->get_string().size())
-                                        : std::string(otherwise);
+                                        : std::string(default_value);
 }
 
 // Only accepts a number that is written as an integer.
-inline std::int64_t integer_at(const boost::json::object& o, std::string_view key, std::int64_t otherwise = 0) {
+inline std::int64_t integer_at(const boost::json::object& o, std::string_view key, std::int64_t default_value = 0) {
   const boost::json::value* v = member_at(o, key);
-  return v != nullptr && v->is_int64() ? v->get_int64() : otherwise;
+  return v != nullptr && v->is_int64() ? v->get_int64() : default_value;
 }
 
-inline bool flag_at(const boost::json::object& o, std::string_view key, bool otherwise = false) {
+inline bool flag_at(const boost::json::object& o, std::string_view key, bool default_value = false) {
   const boost::json::value* v = member_at(o, key);
-  return v != nullptr && v->is_bool() ? v->get_bool() : otherwise;
+  return v != nullptr && v->is_bool() ? v->get_bool() : default_value;
 }
 
 inline const boost::json::object* object_at(const boost::json::object& o, std::string_view key) {

@@ -37,7 +37,7 @@ class signed_message : public testing::Test {
   std::map<std::string, std::string, std::less<>> headers_;
 };
 
-TEST_F(signed_message, both_families_and_rotated_keys) {
+TEST_F(signed_message, accepts_both_header_families_and_rotated_keys) {
   sign(one_);
   EXPECT_TRUE(accepted({one_}));
   EXPECT_TRUE(accepted({two_, one_}));
@@ -49,36 +49,36 @@ TEST_F(signed_message, both_families_and_rotated_keys) {
   EXPECT_TRUE(accepted({two_}));
 }
 
-TEST_F(signed_message, the_window_and_everything_that_was_changed) {
+TEST_F(signed_message, is_rejected_outside_the_time_window_or_after_any_change) {
   sign(one_);
   EXPECT_TRUE(accepted({one_}, 1300));
   EXPECT_TRUE(accepted({one_}, 700));
   EXPECT_FALSE(accepted({one_}, 1301));
   EXPECT_FALSE(accepted({one_}, 699));
-  const auto good = headers_;
+  const auto valid = headers_;
   for (const std::string at : {"", "1000 ", " 1000", "+1000", "1000abc", "-1000", "1e3", "9999999999999"}) {
-    headers_ = good;
+    headers_ = valid;
     headers_["webhook-timestamp"] = at;
     EXPECT_FALSE(accepted({one_})) << at;
   }
   const std::string long_id(300, 'x');
   for (const std::string_view id :
        {std::string_view(), std::string_view("msg_2"), std::string_view("msg.1"), std::string_view(long_id)}) {
-    headers_ = good;
+    headers_ = valid;
     headers_["webhook-id"] = std::string(id);
     EXPECT_FALSE(accepted({one_})) << id;
   }
-  headers_ = good;
-  headers_["webhook-signature"] = good.at("webhook-signature").substr(3);
+  headers_ = valid;
+  headers_["webhook-signature"] = valid.at("webhook-signature").substr(3);
   EXPECT_FALSE(accepted({one_})) << "without a version";
-  headers_["webhook-signature"] = std::string(5000, ' ') + good.at("webhook-signature");
+  headers_["webhook-signature"] = std::string(5000, ' ') + valid.at("webhook-signature");
   EXPECT_FALSE(accepted({one_}));
-  headers_ = good;
+  headers_ = valid;
   body_ += " ";
   EXPECT_FALSE(accepted({one_}));
 }
 
-TEST_F(signed_message, secrets) {
+TEST_F(signed_message, secrets_require_a_prefix_base64_and_a_valid_length) {
   EXPECT_EQ(read_secret("whsec_" + base64(one_)), one_);
   EXPECT_FALSE(read_secret(base64(one_)));
   EXPECT_FALSE(read_secret("whsec_" + base64(std::string(23, 'k'))));
@@ -89,7 +89,7 @@ TEST_F(signed_message, secrets) {
 }
 
 // The expected value comes from the reference library (npm standardwebhooks).
-TEST(webhook_signature, is_that_of_standard_webhooks) {
+TEST(webhook_signature, matches_the_reference_library) {
   const auto key = read_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
   ASSERT_TRUE(key);
   EXPECT_EQ(signature(*key, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, R"({"test": 2432232314})"),
@@ -106,34 +106,34 @@ TEST(retry_after_ms, reads_seconds_and_dates) {
   EXPECT_FALSE(retry_after_ms("Fri, 31 Dec 1999 23:59:59 GMT", 2000000000)) << "past";
 }
 
-TEST(receivers, one_that_is_silent_gets_one_message_at_a_time_until_it_answers) {
+TEST(receivers, a_silent_receiver_gets_one_message_at_a_time_until_it_responds) {
   receivers r;
   const receivers::entry a = r.enter("a"), b = r.enter("a");
-  EXPECT_FALSE(a.later_ms || a.trial || b.later_ms || b.trial);
-  r.over("a", a, false);
+  EXPECT_FALSE(a.snooze_ms || a.trial || b.snooze_ms || b.trial);
+  r.leave("a", a, false);
   const receivers::entry trial = r.enter("a");
-  EXPECT_TRUE(!trial.later_ms && trial.trial);
+  EXPECT_TRUE(!trial.snooze_ms && trial.trial);
   for (int i = 0; i < 20; ++i) {
-    const auto later = r.enter("a").later_ms;
+    const auto later = r.enter("a").snooze_ms;
     ASSERT_TRUE(later);
     EXPECT_GE(*later, 2'500u);
     EXPECT_LE(*later, 5'000u);
   }
-  EXPECT_FALSE(r.enter("b").later_ms) << "the others are not kept waiting";
-  r.over("a", b, false);
-  EXPECT_TRUE(r.enter("a").later_ms) << "the end of an earlier one is not the trial's";
-  r.over("a", trial, false);
+  EXPECT_FALSE(r.enter("b").snooze_ms) << "other receivers are not affected";
+  r.leave("a", b, false);
+  EXPECT_TRUE(r.enter("a").snooze_ms) << "the end of an earlier attempt does not end the trial";
+  r.leave("a", trial, false);
   const receivers::entry next = r.enter("a");
   EXPECT_TRUE(next.trial);
-  EXPECT_GE(r.enter("a").later_ms.value_or(0), 5'000u);
-  r.over("a", next, std::nullopt);
-  EXPECT_TRUE(r.enter("a").trial) << "one that was called off says nothing";
-  for (int i = 0; i < 100; ++i) r.over("a", {std::nullopt, true}, false);
+  EXPECT_GE(r.enter("a").snooze_ms.value_or(0), 5'000u);
+  r.leave("a", next, std::nullopt);
+  EXPECT_TRUE(r.enter("a").trial) << "a cancelled attempt does not count as a failure";
+  for (int i = 0; i < 100; ++i) r.leave("a", {std::nullopt, true}, false);
   EXPECT_TRUE(r.enter("a").trial);
-  EXPECT_LE(r.enter("a").later_ms.value_or(0), 300'000u);
-  r.over("a", {std::nullopt, true}, true);
+  EXPECT_LE(r.enter("a").snooze_ms.value_or(0), 300'000u);
+  r.leave("a", {std::nullopt, true}, true);
   EXPECT_FALSE(r.enter("a").trial);
-  EXPECT_FALSE(r.enter("a").later_ms);
+  EXPECT_FALSE(r.enter("a").snooze_ms);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // webhook_check: reads one JSON object per line of standard input and prints one result per line.
-//   {"secrets": [...], "headers": {...}, "body": text, "now": seconds}  -> the id of the message,
-//   or null
+//   {"secrets": [...], "headers": {...}, "body": text, "now": seconds}  -> the id of the message, or null
 //   {"secret": text, "id": text, "timestamp": seconds, "body": text}    -> its signature
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -18,7 +17,7 @@ int main() {
     const json::value parsed = json::parse(line);
     const json::object& o = parsed.as_object();
     const std::string body(o.at("body").as_string());
-    json::value answer;
+    json::value result;
     if (o.contains("secrets")) {
       std::vector<std::string> keys;
       for (const auto& s : o.at("secrets").as_array()) {
@@ -30,15 +29,15 @@ int main() {
         return v == nullptr ? std::string_view() : std::string_view(v->get_string().data(), v->get_string().size());
       };
       const auto id = standard_webhooks::verified(keys, header, body, o.at("now").as_int64());
-      if (id) answer = *id;
+      if (id) result = *id;
     } else {
       const auto key = standard_webhooks::read_secret(std::string(o.at("secret").as_string()));
       if (key) {
-        answer =
+        result =
             standard_webhooks::signature(*key, std::string(o.at("id").as_string()), o.at("timestamp").as_int64(), body);
       }
     }
-    std::cout << json::serialize(answer) << std::endl;
+    std::cout << json::serialize(result) << std::endl;
   }
   return 0;
 }

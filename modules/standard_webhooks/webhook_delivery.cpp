@@ -10,34 +10,34 @@ namespace standard_webhooks {
 
 namespace {
 
-constexpr std::uint64_t answer_ms = 15'000;
-constexpr std::uint64_t max_answer_bytes = 64 * 1024;
+constexpr std::uint64_t timeout_ms = 15'000;
+constexpr std::uint64_t max_response_bytes = 64 * 1024;
 constexpr std::uint64_t max_wait_s = 24 * 3600;
-constexpr std::uint64_t first_pause_ms = 5'000, max_pause_ms = 300'000;
+constexpr std::uint64_t min_pause_ms = 5'000, max_pause_ms = 300'000;
 
 // nullopt if the failure says nothing about the receiver: cancelled, refused by this server, or a response that is too
 // large.
-std::optional<bool> answered(const ry::result<ry::client_response>& r) {
+std::optional<bool> responded(const ry::result<ry::client_response>& r) {
   if (r) return true;
   const std::int32_t status = r.error().status();
   if (status == RY_UNAVAILABLE || status == RY_DEADLINE_EXCEEDED) return false;
   return std::nullopt;
 }
 
-// Calls over() at the end of an attempt, also if it ended with an exception.
+// Calls leave() at the end of an attempt, even if it ended with an exception.
 class attempt {
  public:
   attempt(receivers& all, const std::string& name, const receivers::entry& e) : all_(all), name_(name), entry_(e) {}
-  ~attempt() { all_.over(name_, entry_, answered_); }
+  ~attempt() { all_.leave(name_, entry_, responded_); }
   attempt(const attempt&) = delete;
   attempt& operator=(const attempt&) = delete;
-  void ended(std::optional<bool> answered) { answered_ = answered; }
+  void set_responded(std::optional<bool> responded) { responded_ = responded; }
 
  private:
   receivers& all_;
   const std::string& name_;
   const receivers::entry entry_;
-  std::optional<bool> answered_;
+  std::optional<bool> responded_;
 };
 
 }  // namespace
@@ -53,50 +53,50 @@ receivers::entry receivers::enter(const std::string& name) {
   state& r = states_[name];
   if (!r.silent) return {};
   if (!std::exchange(r.trying, true)) return {std::nullopt, true};
-  const std::uint64_t pause = std::min(first_pause_ms << std::min(r.failed_trials, 8), max_pause_ms);
+  const std::uint64_t pause = std::min(min_pause_ms << std::min(r.failed_trials, 8), max_pause_ms);
   thread_local std::minstd_rand random{std::random_device{}()};
   return {pause / 2 + std::uniform_int_distribution<std::uint64_t>(0, pause / 2)(random), false};
 }
 
-void receivers::over(const std::string& name, const entry& e, std::optional<bool> answered) {
+void receivers::leave(const std::string& name, const entry& e, std::optional<bool> responded) {
   std::lock_guard lock(mutex_);
   state& r = states_[name];
   if (e.trial) r.trying = false;
-  if (answered == true) {
+  if (responded == true) {
     r.silent = false;
     r.failed_trials = 0;
-  } else if (answered == false) {
+  } else if (responded == false) {
     r.silent = true;
     if (e.trial) ++r.failed_trials;
   }
 }
 
-ry::task<ry::job_outcome> deliver(const ry::context& ctx, receivers& known, const endpoint& to, std::string id,
+ry::task<ry::job_outcome> deliver(const ry::context& ctx, receivers& all, const endpoint& to, std::string id,
                                   std::string body) {
   const std::int64_t now = ctx.now_unix_us() / 1'000'000;
-  std::string mark;
-  for (const auto& key : to.keys) mark += (mark.empty() ? "" : " ") + signature(key, id, now, body);
+  std::string signatures;
+  for (const auto& key : to.keys) signatures += (signatures.empty() ? "" : " ") + signature(key, id, now, body);
   ry::client_request request("POST", to.url);
   request.header("webhook-id", std::move(id))
       .header("webhook-timestamp", std::to_string(now))
-      .header("webhook-signature", std::move(mark))
+      .header("webhook-signature", std::move(signatures))
       .body(std::move(body), "application/json")
-      .total_timeout(answer_ms)
-      .max_response(max_answer_bytes)
+      .total_timeout(timeout_ms)
+      .max_response(max_response_bytes)
       .pool_key(to.name)
       .flags(RY_CLIENT_REPEATABLE);  // the receiver recognises a repeated message by its id
-  const receivers::entry entered = known.enter(to.name);
-  if (entered.later_ms) co_return ry::job_outcome::snooze(*entered.later_ms);
-  attempt mine(known, to.name, entered);
-  ry::result<ry::client_response> answer = co_await ctx.http_client().fetch(std::move(request));
-  mine.ended(answered(answer));
+  const receivers::entry entered = all.enter(to.name);
+  if (entered.snooze_ms) co_return ry::job_outcome::snooze(*entered.snooze_ms);
+  attempt mine(all, to.name, entered);
+  ry::result<ry::client_response> response = co_await ctx.http_client().fetch(std::move(request));
+  mine.set_responded(responded(response));
   // Cancelled because this server is stopping, which says nothing about the message.
-  if (!answer && answer.error().status() == RY_CANCELLED) co_return ry::job_outcome::release();
-  if (!answer) co_return ry::job_outcome::retry(answer.error());
-  if (answer->status >= 200 && answer->status < 300) co_return ry::job_outcome::done();
-  ry::error refused(RY_UNAVAILABLE, "webhook.refused", to.name + " answered " + std::to_string(answer->status));
-  if (answer->status == 410) co_return ry::job_outcome::dead(std::move(refused));
-  const auto wait = retry_after_ms(answer->header("Retry-After"), now);
+  if (!response && response.error().status() == RY_CANCELLED) co_return ry::job_outcome::release();
+  if (!response) co_return ry::job_outcome::retry(response.error());
+  if (response->status >= 200 && response->status < 300) co_return ry::job_outcome::done();
+  ry::error refused(RY_UNAVAILABLE, "webhook.refused", to.name + " answered " + std::to_string(response->status));
+  if (response->status == 410) co_return ry::job_outcome::dead(std::move(refused));
+  const auto wait = retry_after_ms(response->header("Retry-After"), now);
   co_return ry::job_outcome::retry(std::move(refused), wait.value_or(0));
 }
 

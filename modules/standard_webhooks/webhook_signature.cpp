@@ -12,14 +12,14 @@ namespace {
 constexpr std::size_t max_id = 256;
 constexpr std::size_t max_signatures = 4096;  // size limit of the header in bytes
 
-std::optional<std::string> from_base64(std::string_view text, std::size_t most) {
-  if (text.size() > (most + 2) / 3 * 4) return std::nullopt;
+std::optional<std::string> from_base64(std::string_view text, std::size_t max_bytes) {
+  if (text.size() > (max_bytes + 2) / 3 * 4) return std::nullopt;
   auto out = ry::base64_decode(text, ry::base64_alphabet::standard, ry::base64_padding::required);
-  if (out && out->size() > most) return std::nullopt;
+  if (out && out->size() > max_bytes) return std::nullopt;
   return out;
 }
 
-// Digits only: no sign, no spaces, nothing after them.
+// Accepts digits only: no sign, spaces or trailing characters.
 std::optional<std::int64_t> seconds(std::string_view text) {
   std::int64_t out = 0;
   if (text.empty() || text.size() > 12 || text.front() < '0' || text.front() > '9') return std::nullopt;
@@ -66,11 +66,11 @@ std::optional<std::string> verified(const std::vector<std::string>& keys, const 
   auto list = header(family + "signature");
   if (id.empty() || id.size() > max_id || id.find('.') != id.npos) return std::nullopt;
   if (list.empty() || list.size() > max_signatures) return std::nullopt;
-  const auto when = seconds(at);
-  if (!when || std::max(*when, now_unix_s) - std::min(*when, now_unix_s) > window_s) {
+  const auto timestamp = seconds(at);
+  if (!timestamp || std::max(*timestamp, now_unix_s) - std::min(*timestamp, now_unix_s) > window_s) {
     return std::nullopt;
   }
-  bool good = false;
+  bool matches = false;
   while (!list.empty()) {
     const auto end = std::min(list.find(' '), list.size());
     const auto one = list.substr(0, end);
@@ -79,11 +79,11 @@ std::optional<std::string> verified(const std::vector<std::string>& keys, const 
     const auto mac = from_base64(one.substr(3), crypto_auth_hmacsha256_BYTES);
     if (!mac || mac->size() != crypto_auth_hmacsha256_BYTES) continue;
     for (const auto& key : keys) {
-      const auto want = sign(key, id, at, body);
-      good |= sodium_memcmp(want.data(), mac->data(), want.size()) == 0;
+      const auto expected = sign(key, id, at, body);
+      matches |= sodium_memcmp(expected.data(), mac->data(), expected.size()) == 0;
     }
   }
-  if (!good) return std::nullopt;
+  if (!matches) return std::nullopt;
   return std::string(id);
 }
 

@@ -1,5 +1,5 @@
 // Creates and verifies webhook signatures of Standard Webhooks and Svix: HMAC-SHA256 over "<id>.<timestamp>.<body>". No
-// state; every function is [any].
+// state. Thread: any.
 #pragma once
 
 #include <cstdint>
