@@ -29,19 +29,19 @@ class agents_sql : public testing_sql::database_test {
            ", null, 100, 'free')";
   }
   // Returns the id in SQL quotes.
-  std::string add(const std::string& account, const std::string& mcps, const std::string& is_default, int most) {
+  std::string add(const std::string& account, const std::string& mcps, const std::string& is_default, int max_servers) {
     const auto id = "'" + sql("select agents.new_id()") + "'";
     sql("select agents.add_agent(" + account + ", " + id + ", 'n', '', '', '', '" + mcps + "', " + is_default + ", " +
-        std::to_string(most) + ", 'free')");
+        std::to_string(max_servers) + ", 'free')");
     return id;
   }
   static std::string set_default(const std::string& account, const std::string& agent, const std::string& is_default) {
     return "select agents.revise(" + account + ", " + agent + ", 0, null, null, null, null, null, " + is_default +
            ", 100, 'free')";
   }
-  // Runs f(connection, number) in n threads at once, each with its own connection.
+  // Runs f(connection, number) in n concurrent threads, each with its own connection.
   template <class F>
-  void at_once(std::size_t n, const F& f) {
+  void run_concurrently(std::size_t n, const F& f) {
     std::vector<std::thread> threads;
     std::atomic<std::size_t> ready{0};
     for (std::size_t i = 0; i < n; ++i) {
@@ -62,7 +62,7 @@ class agents_sql : public testing_sql::database_test {
 
 }  // namespace
 
-TEST_F(agents_sql, resolve_makes_the_default_agent_once) {
+TEST_F(agents_sql, resolve_creates_the_default_agent_once) {
   const auto id = default_of(ann);
   EXPECT_EQ(id.size(), 38u);
   EXPECT_EQ(default_of(ann), id);
@@ -70,11 +70,11 @@ TEST_F(agents_sql, resolve_makes_the_default_agent_once) {
   EXPECT_EQ("'" + sql("select agents.ensure_default(" + ann + ")") + "'", id);
   EXPECT_EQ(sql("select version::text || coalesce(model_name, '-') from agents.resolve(" + ann + ", " + id + ")"),
             "1-");
-  EXPECT_EQ(sql("select count(*) from agents.resolve(" + bob + ", " + id + ")"), "0") << "foreign";
+  EXPECT_EQ(sql("select count(*) from agents.resolve(" + bob + ", " + id + ")"), "0") << "belongs to another account";
   EXPECT_EQ(sql("select count(*) from agents.resolve(" + ann + ", gen_random_uuid())"), "0");
 }
 
-TEST_F(agents_sql, many_first_runs_at_once_share_one_default_agent) {
+TEST_F(agents_sql, concurrent_first_runs_share_one_default_agent) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
@@ -87,7 +87,7 @@ TEST_F(agents_sql, many_first_runs_at_once_share_one_default_agent) {
   EXPECT_EQ(sql("select count(*) from agents.agent_version"), "1");
 }
 
-TEST_F(agents_sql, a_change_makes_a_version_and_no_change_makes_none) {
+TEST_F(agents_sql, only_an_actual_change_creates_a_version) {
   const auto id = default_of(ann);
   const std::string mcps = R"('[{"name":"a","type":"http"}]')";
   EXPECT_EQ(sql(revise(ann, id, 0, "null, null, null, null, " + mcps)), "2");
@@ -105,7 +105,7 @@ TEST_F(agents_sql, a_change_makes_a_version_and_no_change_makes_none) {
   EXPECT_EQ(state_of(revise(ann, id, 0, "null, null, null, null, '{}'")), "22023");
 }
 
-TEST_F(agents_sql, revise_reports_conflicts_and_agents_of_others) {
+TEST_F(agents_sql, revise_reports_conflicts_and_agents_of_other_accounts) {
   const auto id = default_of(ann);
   EXPECT_EQ(sql(revise(ann, id, 1, "'A', null, null, null, null")), "2");
   EXPECT_EQ(state_of(revise(ann, id, 1, "'B', null, null, null, null")), "RY409");
@@ -113,16 +113,16 @@ TEST_F(agents_sql, revise_reports_conflicts_and_agents_of_others) {
   EXPECT_EQ(state_of(revise(ann, "gen_random_uuid()", 0, "'B', null, null, null, null")), "RY404");
 }
 
-TEST_F(agents_sql, of_parallel_changes_on_one_version_one_wins) {
+TEST_F(agents_sql, only_one_of_concurrent_changes_to_a_version_succeeds) {
   const auto id = default_of(ann);
-  std::atomic<int> won{0}, lost{0};
+  std::atomic<int> succeeded{0}, lost{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
       const auto db = connect();
       try {
         db(revise(ann, id, 1, "'N" + std::to_string(i) + "', null, null, null, null"));
-        ++won;
+        ++succeeded;
       } catch (const testing_sql::sql_error& e) {
         EXPECT_EQ(e.state, "RY409");
         ++lost;
@@ -130,12 +130,12 @@ TEST_F(agents_sql, of_parallel_changes_on_one_version_one_wins) {
     });
   }
   for (auto& t : threads) t.join();
-  EXPECT_EQ(won, 1);
+  EXPECT_EQ(succeeded, 1);
   EXPECT_EQ(lost, 7);
   EXPECT_EQ(sql("select count(*) from agents.agent_version"), "2");
 }
 
-TEST_F(agents_sql, the_default_agent_stays) {
+TEST_F(agents_sql, the_default_agent_cannot_be_removed) {
   const auto id = default_of(ann);
   EXPECT_EQ(state_of("select agents.remove(" + ann + ", " + id + ")"), "RY409");
   sql("insert into agents.agent (id, account_id, name) values (agents.new_id(), " + ann + ", 'second')");
@@ -152,10 +152,10 @@ TEST_F(agents_sql, another_agent_becomes_the_default) {
   const auto first = default_of(ann);
   const auto second = add(ann, "[]", "false", 1);
   EXPECT_EQ(default_of(ann), first);
-  EXPECT_EQ(sql(set_default(ann, second, "true")), "1") << "that makes no version";
+  EXPECT_EQ(sql(set_default(ann, second, "true")), "1") << "creates no version";
   EXPECT_EQ(default_of(ann), second);
   EXPECT_EQ(sql(set_default(ann, second, "true")), "1");
-  EXPECT_EQ(sql(set_default(ann, first, "false")), "1") << "it is not the default anyway";
+  EXPECT_EQ(sql(set_default(ann, first, "false")), "1") << "has no effect on an agent that is not the default";
   EXPECT_EQ(state_of(set_default(ann, second, "false")), "RY422");
   EXPECT_EQ(state_of(set_default(bob, second, "true")), "RY404");
   EXPECT_EQ(default_of(ann), second);
@@ -169,7 +169,7 @@ TEST_F(agents_sql, concurrent_default_changes_leave_one_default_agent) {
   default_of(ann);
   std::vector<std::string> ids;
   for (int i = 0; i < 8; ++i) ids.push_back(add(ann, "[]", "false", 1));
-  at_once(8, [&](const auto& db, std::size_t i) {
+  run_concurrently(8, [&](const auto& db, std::size_t i) {
     for (int round = 0; round < 5; ++round) {
       db(set_default(ann, ids[i], "true"));
       EXPECT_NE(db("select agent_id from agents.resolve(" + ann + ", null)"), "");
@@ -180,29 +180,29 @@ TEST_F(agents_sql, concurrent_default_changes_leave_one_default_agent) {
   EXPECT_EQ(sql("select count(*) from agents.agent"), "17");
 }
 
-TEST_F(agents_sql, the_number_of_servers_holds_for_parallel_writers) {
+TEST_F(agents_sql, the_server_limit_holds_for_concurrent_writers) {
   std::vector<std::string> ids;
   for (int i = 0; i < 8; ++i) ids.push_back(add(ann, "[]", "false", 3));
-  std::atomic<int> won{0}, refused{0};
-  at_once(8, [&](const auto& db, std::size_t i) {
+  std::atomic<int> succeeded{0}, refused{0};
+  run_concurrently(8, [&](const auto& db, std::size_t i) {
     for (const std::string& text :
          {"select agents.revise(" + ann + ", " + ids[i] + ", 0, null, null, null, null, '[{}]', null, 3, 'pro')",
           "select agents.add_agent(" + ann + ", agents.new_id(), 'n', '', '', '', '[{}]', false, 3, 'pro')"}) {
       try {
         db(text);
-        ++won;
+        ++succeeded;
       } catch (const testing_sql::sql_error& e) {
         EXPECT_EQ(e.state, "RY402") << e.what();
         ++refused;
       }
     }
   });
-  EXPECT_EQ(won, 3);
+  EXPECT_EQ(succeeded, 3);
   EXPECT_EQ(refused, 13);
   EXPECT_EQ(sql("select agents.mcp_count(" + ann + ", null)"), "3");
 }
 
-TEST_F(agents_sql, a_plan_that_shrank_forbids_only_more_servers) {
+TEST_F(agents_sql, after_a_downgrade_servers_cannot_be_added) {
   const auto a = add(ann, "[{},{},{}]", "false", 3);
   const auto revise_to = [&](const std::string& list) {
     return "select agents.revise(" + ann + ", " + a + ", 0, null, null, null, null, '" + list + "', null, 1, 'free')";
@@ -213,7 +213,7 @@ TEST_F(agents_sql, a_plan_that_shrank_forbids_only_more_servers) {
   EXPECT_EQ(state_of(revise_to("[{},{},{}]")), "RY402");
 }
 
-TEST_F(agents_sql, agents_made_at_once_stay_within_the_plan) {
+TEST_F(agents_sql, concurrently_created_agents_stay_within_the_limit) {
   sql("select agents.ensure_default(" + ann + ")");
   std::vector<std::thread> threads;
   std::atomic<int> refused{0};
@@ -228,7 +228,7 @@ TEST_F(agents_sql, agents_made_at_once_stay_within_the_plan) {
     });
   }
   for (auto& t : threads) t.join();
-  EXPECT_EQ(sql("select count(*) from agents.agent where account_id = " + ann), "4") << "with the default one";
+  EXPECT_EQ(sql("select count(*) from agents.agent where account_id = " + ann), "4") << "including the default agent";
   EXPECT_EQ(refused, 5);
 }
 
@@ -257,7 +257,7 @@ TEST_F(agents_sql, old_versions_are_deleted_by_size_as_well) {
   EXPECT_EQ(sql(kept), "5,6") << "a third one would exceed 2500 bytes";
   sql("select agents.revise(" + ann + ", '" + id +
       "', 0, null, null, repeat('x', 9000), null, null, null, 9, 'free', 100, 2500)");
-  EXPECT_EQ(sql(kept), "7") << "the current version stays";
+  EXPECT_EQ(sql(kept), "7") << "the current version is always kept";
   // Versions of earlier releases have no size.
   sql("alter table agents.agent_version disable trigger user");
   sql("update agents.agent_version set bytes = null");

@@ -25,12 +25,12 @@ ry::error error_of(F f) {
   return ry::error(RY_OK);
 }
 
-std::string toy_seal(std::string_view plain) {
+std::string fake_seal(std::string_view plain) {
   return std::string(plain.rbegin(), plain.rend());
 }
 
 std::string read(const std::string& given, std::string_view stored = "[]") {
-  return read_mcp_list(json::parse(given), stored, toy_seal);
+  return read_mcp_list(json::parse(given), stored, fake_seal);
 }
 
 const std::string weather = R"({"name":"weather","type":"http","config":{"url":"https://w.example/mcp",)"
@@ -38,117 +38,118 @@ const std::string weather = R"({"name":"weather","type":"http","config":{"url":"
 
 }  // namespace
 
-TEST(mcp_list, keeps_secrets_sealed_and_shows_them_masked) {
-  const auto kept = read("[" + weather + "]");
-  EXPECT_THAT(kept, Not(HasSubstr("top-secret")));
-  EXPECT_THAT(kept, HasSubstr(R"("sealed":)"));
-  const auto shown = json::serialize(masked_mcp_list(kept));
+TEST(mcp_list, stores_secrets_sealed_and_returns_them_masked) {
+  const auto stored = read("[" + weather + "]");
+  EXPECT_THAT(stored, Not(HasSubstr("top-secret")));
+  EXPECT_THAT(stored, HasSubstr(R"("sealed":)"));
+  const auto shown = json::serialize(masked_mcp_list(stored));
   EXPECT_THAT(shown, HasSubstr(R"("headers":{"Authorization":"********"})"));
   EXPECT_THAT(shown, Not(HasSubstr("sealed")));
 
-  const auto again = read(shown, kept);
-  EXPECT_EQ(json::parse(again), json::parse(kept)) << "the mask keeps the stored value";
+  const auto updated = read(shown, stored);
+  EXPECT_EQ(json::parse(updated), json::parse(stored)) << "the mask keeps the stored value";
   const auto e = error_of([&] { read(shown, "[]"); });
   EXPECT_EQ(e.http_status(), 422u);
   EXPECT_THAT(std::string(e.message()), HasSubstr("custom_mcps[0].config.headers.Authorization"));
 }
 
 TEST(mcp_list, a_mask_keeps_the_value_of_the_same_server) {
-  const auto kept = read("[" + weather + "]");
-  const auto sealed = json::parse(kept).at(0).at("config").at("headers").at("Authorization");
+  const auto stored = read("[" + weather + "]");
+  const auto sealed = json::parse(stored).at(0).at("config").at("headers").at("Authorization");
   for (const std::string server : {R"("name":"other name","type":"http","config":{"url":"https://w.example/mcp",)",
                                    R"("name":"weather","type":"http","config":{"url":"HTTPS://W.example:443/mcp",)"}) {
     for (const char* header : {"Authorization", "authorization", "AUTHORIZATION"}) {
-      const auto again =
-          read("[{" + server + R"("headers":{")" + header + R"(":"********"}},"enabledTools":[]}])", kept);
-      EXPECT_EQ(json::parse(again).at(0).at("config").at("headers").at(header), sealed) << server << header;
+      const auto updated =
+          read("[{" + server + R"("headers":{")" + header + R"(":"********"}},"enabledTools":[]}])", stored);
+      EXPECT_EQ(json::parse(updated).at(0).at("config").at("headers").at(header), sealed) << server << header;
     }
   }
 }
 
-TEST(mcp_list, of_two_configurations_of_a_server_a_mask_keeps_the_value_of_the_same_name) {
+TEST(mcp_list, a_mask_prefers_the_configuration_with_the_same_name) {
   const auto item = [](const std::string& name, const std::string& value) {
     return R"({"name":")" + name + R"(","type":"http","config":{"url":"http://x","headers":{"K":")" + value +
            R"("}},"enabledTools":[]})";
   };
-  const auto kept = read("[" + item("a", "1") + "," + item("b", "2") + "]");
-  const auto again = read("[" + item("b", "********") + "," + item("a", "********") + "]", kept);
-  EXPECT_EQ(json::parse(again).at(0), json::parse(kept).at(1));
-  EXPECT_EQ(json::parse(again).at(1), json::parse(kept).at(0));
+  const auto stored = read("[" + item("a", "1") + "," + item("b", "2") + "]");
+  const auto updated = read("[" + item("b", "********") + "," + item("a", "********") + "]", stored);
+  EXPECT_EQ(json::parse(updated).at(0), json::parse(stored).at(1));
+  EXPECT_EQ(json::parse(updated).at(1), json::parse(stored).at(0));
 }
 
 TEST(mcp_list, names_of_environment_variables_are_case_sensitive) {
   const auto item = [](const std::string& variable) {
     return R"([{"name":"a","type":"json","config":{"command":"x","env":)" + variable + R"(},"enabledTools":[]}])";
   };
-  const auto kept = read(item(R"({"KEY":"v"})"));
-  EXPECT_EQ(json::parse(read(item(R"({"KEY":"********"})"), kept)), json::parse(kept));
-  EXPECT_EQ(error_of([&] { read(item(R"({"key":"********"})"), kept); }).http_status(), 422u);
+  const auto stored = read(item(R"({"KEY":"v"})"));
+  EXPECT_EQ(json::parse(read(item(R"({"KEY":"********"})"), stored)), json::parse(stored));
+  EXPECT_EQ(error_of([&] { read(item(R"({"key":"********"})"), stored); }).http_status(), 422u);
 }
 
-TEST(mcp_list, enables_each_tool_once) {
-  const auto kept =
+TEST(mcp_list, removes_duplicate_tool_names) {
+  const auto stored =
       read(R"([{"name":"a","type":"http","config":{"url":"http://x"},"enabledTools":["add","sub","add","add"]}])");
-  EXPECT_EQ(json::parse(kept).at(0).at("enabledTools"), (json::array{"add", "sub"}));
+  EXPECT_EQ(json::parse(stored).at(0).at("enabledTools"), (json::array{"add", "sub"}));
 }
 
 TEST(mcp_list, only_changed_servers_are_checked_again) {
-  const auto kept = read("[" + weather + "]");
-  const auto shown = json::value(masked_mcp_list(kept));
-  EXPECT_EQ(unchecked_mcp_list(shown, read(json::serialize(shown), kept), kept), "");
-  auto more = shown;
-  more.at(0).at("name") = "renamed";
-  more.at(0).at("enabledTools") = json::array{"other"};
-  EXPECT_EQ(unchecked_mcp_list(more, read(json::serialize(more), kept), kept), "");
-  more.as_array().push_back(json::parse(R"({"name":"n","type":"sse","config":{"url":"http://n"},"enabledTools":[]})"));
-  const auto checked = json::parse(unchecked_mcp_list(more, read(json::serialize(more), kept), kept));
+  const auto stored = read("[" + weather + "]");
+  const auto shown = json::value(masked_mcp_list(stored));
+  EXPECT_EQ(unchecked_mcp_list(shown, read(json::serialize(shown), stored), stored), "");
+  auto edited = shown;
+  edited.at(0).at("name") = "renamed";
+  edited.at(0).at("enabledTools") = json::array{"other"};
+  EXPECT_EQ(unchecked_mcp_list(edited, read(json::serialize(edited), stored), stored), "");
+  edited.as_array().push_back(
+      json::parse(R"({"name":"n","type":"sse","config":{"url":"http://n"},"enabledTools":[]})"));
+  const auto checked = json::parse(unchecked_mcp_list(edited, read(json::serialize(edited), stored), stored));
   EXPECT_TRUE(checked.at(0).is_null());
-  EXPECT_EQ(checked.at(1), more.at(1));
-  more.at(0).at("config").at("headers").at("Authorization") = "new";
-  EXPECT_TRUE(json::parse(unchecked_mcp_list(more, read(json::serialize(more), kept), kept)).at(0).is_object());
+  EXPECT_EQ(checked.at(1), edited.at(1));
+  edited.at(0).at("config").at("headers").at("Authorization") = "new";
+  EXPECT_TRUE(json::parse(unchecked_mcp_list(edited, read(json::serialize(edited), stored), stored)).at(0).is_object());
 }
 
-TEST(mcp_list, a_mask_takes_no_value_of_another_server) {
-  const auto kept = read("[" + weather + "]");
+TEST(mcp_list, a_mask_does_not_reuse_the_value_of_another_server) {
+  const auto stored = read("[" + weather + "]");
   for (const std::string server : {R"("name":"weather","type":"http","config":{"url":"https://evil.example/mcp",)",
                                    R"("name":"weather","type":"http","config":{"url":"http://w.example/mcp",)",
                                    R"("name":"weather","type":"sse","config":{"url":"https://w.example/mcp",)"})
     EXPECT_EQ(error_of([&] {
-                read("[{" + server + R"("headers":{"Authorization":"********"}},"enabledTools":[]}])", kept);
+                read("[{" + server + R"("headers":{"Authorization":"********"}},"enabledTools":[]}])", stored);
               }).http_status(),
               422u)
         << server;
 }
 
-TEST(mcp_list, leaves_the_addresses_of_other_transports_to_them) {
-  const auto kept =
-      read(R"([{"name":"a","type":"http","customType":"pigeon","config":{"url":"pigeon:coop"},"enabledTools":[]}])");
-  EXPECT_NE(kept.find("pigeon:coop"), std::string::npos);
+TEST(mcp_list, does_not_validate_addresses_of_custom_transports) {
+  const auto stored =
+      read(R"([{"name":"a","type":"http","customType":"custom","config":{"url":"custom:address"},"enabledTools":[]}])");
+  EXPECT_NE(stored.find("custom:address"), std::string::npos);
   EXPECT_EQ(error_of([&] {
-              read(R"([{"name":"a","type":"http","config":{"url":"pigeon:coop"},"enabledTools":[]}])");
+              read(R"([{"name":"a","type":"http","config":{"url":"custom:address"},"enabledTools":[]}])");
             }).http_status(),
             422u);
 }
 
 TEST(mcp_list, reads_all_types_and_both_spellings) {
-  const auto kept = read(
+  const auto stored = read(
       R"([{"name":"a","type":"json","config":{"command":"npx","args":["-y","x"],"env":{"K":"v-secret"}},
            "enabled_tools":[],"custom_type":"local"},
           {"name":"b","type":"prebuilt","config":{"profile_id":"p1","ignored":1},"enabledTools":["t"]},
           {"name":"c","type":"composio","config":{"profile_id":"p2"},"enabledTools":[]},
           {"name":"d","type":"sse","config":{"url":"http://x","reuse":true},"enabledTools":[]},
           {"name":"e","type":"sse","config":{"url":"http://x","reuse":false},"enabledTools":[]}])");
-  const auto list = json::parse(kept).as_array();
+  const auto list = json::parse(stored).as_array();
   EXPECT_EQ(list[3].at("config").at("reuse"), true);
   EXPECT_FALSE(list[4].at("config").as_object().contains("reuse"));
   EXPECT_EQ(list[0].at("customType"), "local");
   EXPECT_EQ(list[0].at("enabledTools").as_array().size(), 0u);
-  EXPECT_THAT(kept, Not(HasSubstr("v-secret")));
-  EXPECT_THAT(kept, Not(HasSubstr("ignored")));
+  EXPECT_THAT(stored, Not(HasSubstr("v-secret")));
+  EXPECT_THAT(stored, Not(HasSubstr("ignored")));
   EXPECT_EQ(list[2].at("type"), "composio");
 }
 
-TEST(mcp_list, keeps_the_revision_and_the_time_limit_of_every_type) {
+TEST(mcp_list, stores_the_revision_and_the_time_limit_for_every_type) {
   for (const char* config : {R"("type":"http","config":{"url":"http://x")", R"("type":"json","config":{"command":"x")",
                              R"("type":"prebuilt","config":{"profile_id":"p")"}) {
     const auto list = json::parse(
@@ -164,23 +165,23 @@ TEST(mcp_list, keeps_the_revision_and_the_time_limit_of_every_type) {
   EXPECT_THAT(automatic, Not(HasSubstr("revision")));
 }
 
-TEST(mcp_list, keeps_the_members_that_a_run_uses) {
+TEST(mcp_list, stores_the_members_that_a_run_uses) {
   for (const char* config : {R"("type":"http","config":{"url":"http://x")", R"("type":"json","config":{"command":"x")",
                              R"("type":"prebuilt","config":{"profile_id":"p")"}) {
     const auto list =
         json::parse(read(R"([{"name":"a",)" + std::string(config) +
                          R"(,"instructions":false,"resources":true,"on_tool_change":"ask"},"enabledTools":[]}])"));
-    const auto& kept = list.at(0).at("config");
-    EXPECT_EQ(kept.at("instructions"), false) << config;
-    EXPECT_EQ(kept.at("resources"), true) << config;
-    EXPECT_EQ(kept.at("on_tool_change"), "ask") << config;
+    const auto& stored = list.at(0).at("config");
+    EXPECT_EQ(stored.at("instructions"), false) << config;
+    EXPECT_EQ(stored.at("resources"), true) << config;
+    EXPECT_EQ(stored.at("on_tool_change"), "ask") << config;
   }
-  const auto usual =
+  const auto with_default =
       read(R"([{"name":"a","type":"http","config":{"url":"http://x","on_tool_change":"log"},"enabledTools":[]}])");
-  EXPECT_THAT(usual, Not(HasSubstr("on_tool_change")));
+  EXPECT_THAT(with_default, Not(HasSubstr("on_tool_change")));
 }
 
-TEST(mcp_list, refuses_naming_the_place) {
+TEST(mcp_list, rejections_name_the_member) {
   const auto item = [](const std::string& rest) { return "[{" + rest + "}]"; };
   const std::string tail = R"(,"enabledTools":[])";
   for (const auto& [given, place] : std::vector<std::pair<std::string, std::string>>{
@@ -254,7 +255,7 @@ TEST(agent_body, reads_the_present_members) {
   EXPECT_TRUE(read_agent_body(R"({"custom_mcps":[]})").mcps);
 }
 
-TEST(agent_body, refuses_naming_the_field) {
+TEST(agent_body, rejections_name_the_field) {
   for (const auto& [text, field] : std::vector<std::pair<std::string, std::string>>{
            {R"({"name":""})", "name"},
            {R"({"name":"\u200b \u202e"})", "name"},

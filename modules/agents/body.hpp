@@ -17,7 +17,7 @@ struct agent_body {
 };
 
 // Ignores the read-only fields that GET returns (agent_id, version, updated_at, ...), so that clients can send back
-// what they read. Refuses other unknown fields.
+// what they read. Rejects other unknown fields.
 agent_body read_agent_body(std::string_view text);
 
 }  // namespace agents

@@ -6,7 +6,7 @@ namespace agents {
 
 namespace json = boost::json;
 
-std::int64_t agent_limits::agents_of(std::string_view tier) const {
+std::int64_t agent_limits::max_agents(std::string_view tier) const {
   const auto it = agents.find(tier);
   return it != agents.end() ? it->second : agents.at("free");
 }
@@ -18,8 +18,8 @@ agent_limits read_limits(std::string_view settings_json) {
                                                      : json::string_view(settings_json.data(), settings_json.size()));
   const auto& o = doc.as_object();
   if (const auto* tiers = o.if_contains("max_agents")) {
-    for (const auto& [name, most] : tiers->as_object()) {
-      out.agents.insert_or_assign(std::string(name), most.as_int64());
+    for (const auto& [name, limit] : tiers->as_object()) {
+      out.agents.insert_or_assign(std::string(name), limit.as_int64());
     }
   }
   if (const auto* kept = o.if_contains("versions_kept")) out.versions_kept = kept->as_int64();

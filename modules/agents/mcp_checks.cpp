@@ -11,13 +11,13 @@ void mcp_checks::define_point(ry::registrar& reg) {
   p.added = &drivers::on_added;
   p.removed = &drivers::on_removed;
   p.replaced = &drivers::on_replaced;
-  p.ctx = &contributors_;
+  p.ctx = &drivers_;
   ry::check(reg.table().define_point(reg.handle(), &p), RY_AGENTS_MCP_CHECK_1);
 }
 
 ry::task<void> mcp_checks::check(std::string account_id, std::string entries) const {
   if (entries.empty()) co_return;
-  for (const auto& each : contributors_.all()) {
+  for (const auto& each : drivers_.all()) {
     auto checked = co_await ry::call_done([&](ry_exec* exec, ry_done done) {
       return each->table->check(each->self, ry::str(account_id), ry::str(entries), exec, done);
     });

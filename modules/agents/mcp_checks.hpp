@@ -15,14 +15,14 @@ class mcp_checks {
   mcp_checks(const mcp_checks&) = delete;
   mcp_checks& operator=(const mcp_checks&) = delete;
 
-  // Defines the extension point; check() calls its contributors.
+  // Defines the extension point; check() calls its drivers.
   void define_point(ry::registrar& reg);
 
-  // Throws the first rejection (422, or the status of the contributor). `entries`: the result of unchecked_mcp_list().
+  // Throws the first rejection (422, or the status of the check). `entries`: the result of unchecked_mcp_list().
   ry::task<void> check(std::string account_id, std::string entries) const;
 
  private:
-  ry::drivers<ry_mcp_check_v1> contributors_;
+  ry::drivers<ry_mcp_check_v1> drivers_;
 };
 
 }  // namespace agents

@@ -53,13 +53,13 @@ class agents_module {
  private:
   ry::task<void> on_event(ry::event e) {
     const auto account = ry::uuid::parse(e.key());
-    // Retries cannot succeed, so log the event once instead of failing each delivery.
+    // Retries cannot succeed, so log the event once instead of failing every delivery.
     if (!account) {
       ctx_.warn("ignored an account event that has no account id", {{"event", e.id()}});
       co_return;
     }
     if (e.kind() == "account.deleted") {
-      co_await repo_.forget(*account);
+      co_await repo_.delete_all(*account);
     } else {
       co_await repo_.ensure_default(*account);
     }

@@ -29,10 +29,10 @@ agent_ptr read_agent(const ry::row& r) {
   return a;
 }
 
-// Counts a rejection by a limit of the account.
-void count_refusal(const ry::context& ctx, const ry::error& why) {
-  if (!why.is("db.RY402")) return;
-  const auto detail = why.detail_json();
+// Counts a change that a limit of the account rejected.
+void count_limit_rejection(const ry::context& ctx, const ry::error& failure) {
+  if (!failure.is("db.RY402")) return;
+  const auto detail = failure.detail_json();
   if (detail.find("\"AGENT_LIMIT_EXCEEDED\"") != detail.npos) ry::account_limit(ctx, "agents").add();
   if (detail.find("\"CUSTOM_WORKER_LIMIT_EXCEEDED\"") != detail.npos) ry::account_limit(ctx, "custom_mcps").add();
 }
@@ -42,7 +42,7 @@ void count_refusal(const ry::context& ctx, const ry::error& why) {
 constexpr std::int64_t page_bytes = 1024 * 1024;
 
 // The statement of a page. `where`: the condition, in which $1 is the limit of entries and $2 is page_bytes. `key`: the
-// column by which the page is sorted, "agent" or "nr". Texts are read only of the versions in the page.
+// column by which the page is sorted, "agent" or "nr". Reads the texts of only the versions on the page.
 std::string page_sql(const std::string& where, const std::string& key) {
   return "with one as (select a.id as agent, v.version as nr, "
          " coalesce(v.bytes, octet_length(v.description) + octet_length(v.system_prompt) +"
@@ -64,7 +64,7 @@ page read_page(const ry::rows& rows) {
 
 }  // namespace
 
-ry::task<void> repository::forget(ry::uuid account) const {
+ry::task<void> repository::delete_all(ry::uuid account) const {
   (co_await ctx_.db().query("delete from agents.agent where account_id = $1", account)).value();
 }
 
@@ -89,8 +89,8 @@ ry::task<agent_ptr> repository::get(ry::uuid account, ry::uuid id, std::int32_t 
 ry::task<page> repository::list(ry::uuid account, std::optional<ry::uuid> before, std::int64_t limit) const {
   ry::batch b;
   b.add("select agents.ensure_default($1)", account);
-  const std::string own = " and v.version = a.version where a.account_id = $3";
-  const std::string sql = page_sql(before ? own + " and a.id < $4" : own, "agent");
+  const std::string from_account = " and v.version = a.version where a.account_id = $3";
+  const std::string sql = page_sql(before ? from_account + " and a.id < $4" : from_account, "agent");
   if (before) {
     b.add(sql, limit, page_bytes, account, *before);
   } else {
@@ -113,8 +113,8 @@ ry::task<void> repository::create(ry::uuid account, ry::uuid id, revision first,
                                        account, id, first.name, first.description.value_or(""),
                                        first.system_prompt.value_or(""), first.model_name.value_or(""),
                                        first.custom_mcps_json.value_or("[]"), first.is_default.value_or(false),
-                                       allowed.custom_mcps, allowed.tier_name, most_.agents_of(allowed.tier_name));
-  if (!done) count_refusal(ctx_, done.error());
+                                       allowed.custom_mcps, allowed.tier_name, limits_.max_agents(allowed.tier_name));
+  if (!done) count_limit_rejection(ctx_, done.error());
   std::move(done).value();
 }
 
@@ -122,9 +122,9 @@ ry::task<std::int32_t> repository::revise(ry::uuid account, ry::uuid id, revisio
   auto done = co_await ctx_.db().query(
       "select agents.revise($1, $2, $3::int, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13)", account, id,
       change.expected_version, change.name, change.description, change.system_prompt, change.model_name,
-      change.custom_mcps_json, change.is_default, allowed.custom_mcps, allowed.tier_name, most_.versions_kept,
-      most_.versions_kept_mb * 1024 * 1024);
-  if (!done) count_refusal(ctx_, done.error());
+      change.custom_mcps_json, change.is_default, allowed.custom_mcps, allowed.tier_name, limits_.versions_kept,
+      limits_.versions_kept_mb * 1024 * 1024);
+  if (!done) count_limit_rejection(ctx_, done.error());
   const auto rows = std::move(done).value();
   co_return static_cast<std::int32_t>(rows.front().int64(0));
 }

@@ -1,4 +1,4 @@
-// All SQL of this module. Every function throws ry::error if the database reports an error.
+// All SQL statements of this module. Every function throws ry::error if the database reports an error.
 #pragma once
 
 #include <ry/cpp/db.hpp>
@@ -17,11 +17,11 @@ struct page {
 
 class repository {
  public:
-  repository(const ry::context& ctx, agent_limits most) : ctx_(ctx), most_(std::move(most)) {}
+  repository(const ry::context& ctx, agent_limits limits) : ctx_(ctx), limits_(std::move(limits)) {}
 
   ry::task<void> ensure_default(ry::uuid account) const;
   // Deletes all agents of a deleted account.
-  ry::task<void> forget(ry::uuid account) const;
+  ry::task<void> delete_all(ry::uuid account) const;
   // version 0: the current one. Returns nullptr if the agent is unknown or belongs to another account.
   ry::task<agent_ptr> get(ry::uuid account, ry::uuid id, std::int32_t version) const;
   // Newest first, agents created before `before`. Creates the default agent if there is none.
@@ -36,7 +36,7 @@ class repository {
 
  private:
   const ry::context& ctx_;
-  const agent_limits most_;
+  const agent_limits limits_;
 };
 
 }  // namespace agents

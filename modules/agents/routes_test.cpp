@@ -84,18 +84,18 @@ TEST_F(agent_routes, unknown_ids_are_404_and_malformed_ones_400) {
 
 TEST_F(agent_routes, a_cursor_of_another_list_is_refused) {
   for (const auto& cursor : {agent_id, std::string("1"), ry::make_cursor("versions:" + agent_id, "1"),
-                             ry::make_cursor("agents", "no-uuid")}) {
+                             ry::make_cursor("agents", "not-a-uuid")}) {
     const auto a = host_.call("GET", "/agents?cursor=" + cursor);
     EXPECT_EQ(a.status, 400u) << cursor;
     EXPECT_EQ(a.failure.message(), "cursor is not valid for this list");
   }
-  const auto of_another = ry::make_cursor("versions:" + ann, "1");
-  for (const auto& cursor : {std::string("1"), of_another, ry::make_cursor("agents", agent_id)}) {
+  const auto of_another_agent = ry::make_cursor("versions:" + ann, "1");
+  for (const auto& cursor : {std::string("1"), of_another_agent, ry::make_cursor("agents", agent_id)}) {
     EXPECT_EQ(host_.call("GET", "/agents/" + agent_id + "/versions?cursor=" + cursor).status, 400u) << cursor;
   }
 }
 
-TEST_F(agent_routes, a_request_to_become_the_default_reaches_the_database) {
+TEST_F(agent_routes, is_default_is_passed_to_the_database) {
   stored("[]");
   host_.db.on("agents.revise", {{"revise"}, {{"1"}}});
   EXPECT_EQ(put(R"({"is_default":true})").status, 200u);
@@ -109,7 +109,7 @@ TEST_F(agent_routes, a_request_to_become_the_default_reaches_the_database) {
   EXPECT_EQ(put(R"({"is_default":"yes"})").status, 422u);
 }
 
-TEST_F(agent_routes, shows_secrets_masked) {
+TEST_F(agent_routes, returns_secrets_masked) {
   stored("[" + server("w", "x") + "]");
   const auto a = host_.call("GET", "/agents/" + agent_id);
   EXPECT_EQ(a.status, 200u);
@@ -133,11 +133,11 @@ TEST_F(agent_routes, seals_secrets_before_they_reach_the_database) {
   EXPECT_TRUE(revised);
 }
 
-TEST_F(agent_routes, the_plans_number_of_servers_goes_with_the_change) {
+TEST_F(agent_routes, passes_the_plans_server_limit_to_the_database) {
   stored("[" + server("w", "x") + "]");
-  const auto full = ry::http_error(402, RY_RESOURCE_EXHAUSTED, "db.RY402", "reached",
-                                   R"({"error_code":"CUSTOM_WORKER_LIMIT_EXCEEDED"})");
-  host_.db.fail("agents.revise", full);
+  const auto limit_reached = ry::http_error(402, RY_RESOURCE_EXHAUSTED, "db.RY402", "reached",
+                                            R"({"error_code":"CUSTOM_WORKER_LIMIT_EXCEEDED"})");
+  host_.db.fail("agents.revise", limit_reached);
   const auto a = put(R"({"custom_mcps":[)" + server("a", "xxxxxx") + "," + server("b", "yyyyyy") + "]}");
   EXPECT_EQ(a.status, 402u);
   EXPECT_EQ(a.failure.detail_json(), R"({"error_code":"CUSTOM_WORKER_LIMIT_EXCEEDED"})");
@@ -146,19 +146,19 @@ TEST_F(agent_routes, the_plans_number_of_servers_goes_with_the_change) {
   EXPECT_EQ(p.at(10), "free");
 }
 
-TEST_F(agent_routes, a_lost_race_is_tried_again_unless_a_version_was_expected) {
+TEST_F(agent_routes, retries_after_a_concurrent_change_unless_a_version_was_expected) {
   stored("[]");
-  const auto lost = ry::error(RY_ALREADY_EXISTS, "db.RY409", "changed meanwhile").with_http(409);
-  host_.db.fail("agents.revise", lost);
+  const auto conflict = ry::error(RY_ALREADY_EXISTS, "db.RY409", "changed meanwhile").with_http(409);
+  host_.db.fail("agents.revise", conflict);
   host_.db.on("agents.revise", {{"revise"}, {{"2"}}});
   EXPECT_EQ(put(R"({"name":"B"})").status, 200u);
-  host_.db.script_["agents.revise"] = {{{}, {}, 0, lost}};
+  host_.db.script_["agents.revise"] = {{{}, {}, 0, conflict}};
   EXPECT_EQ(put(R"({"name":"B","expected_version":1})").status, 409u);
   EXPECT_EQ(put(R"({"name":""})").status, 422u);
   EXPECT_EQ(put("[]").status, 400u);
 }
 
-TEST_F(agent_routes, the_default_agent_is_made_when_an_account_comes) {
+TEST_F(agent_routes, creates_the_default_agent_when_an_account_is_created) {
   host_.db.on("agents.ensure_default", {});
   EXPECT_EQ(host_.deliver("default_agent", "account.created", ann, "{}"), RY_OK);
   EXPECT_THAT(host_.db.calls.back().sql, HasSubstr("agents.ensure_default"));

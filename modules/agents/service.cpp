@@ -7,7 +7,7 @@
 namespace agents {
 namespace {
 
-constexpr std::size_t max_kept = 4096;
+constexpr std::size_t max_cached = 4096;
 
 std::string key_of(const std::string& agent, std::int32_t version) {
   return agent + "/" + std::to_string(version);
@@ -15,15 +15,15 @@ std::string key_of(const std::string& agent, std::int32_t version) {
 
 }  // namespace
 
-agent_ptr service::remembered(const std::string& key) const {
+agent_ptr service::cached(const std::string& key) const {
   std::lock_guard lock(mutex_);
   const auto it = versions_.find(key);
   return it == versions_.end() ? nullptr : it->second;
 }
 
-void service::remember(const agent_ptr& a) {
+void service::cache(const agent_ptr& a) {
   std::lock_guard lock(mutex_);
-  if (versions_.size() >= max_kept) versions_.clear();
+  if (versions_.size() >= max_cached) versions_.clear();
   versions_.insert_or_assign(key_of(a->id_text, a->version), a);
 }
 
@@ -31,37 +31,37 @@ ry_status service::get(ry_str account, ry_str agent, std::int32_t version, calle
   const auto account_id = ry::uuid::parse(ry::view(account));
   const auto agent_id = ry::uuid::parse(ry::view(agent));
   if (!account_id || !agent_id || version < 0) {
-    answer(c, nullptr, unknown_agent());
+    respond(c, nullptr, unknown_agent());
     return RY_OK;
   }
   if (version != 0) {
-    auto kept = remembered(key_of(agent_id->to_string(), version));
-    if (kept) {
-      const bool own = kept->account_id == *account_id;
-      answer(c, own ? std::move(kept) : nullptr, unknown_agent());
+    auto hit = cached(key_of(agent_id->to_string(), version));
+    if (hit) {
+      const bool owned = hit->account_id == *account_id;
+      respond(c, owned ? std::move(hit) : nullptr, unknown_agent());
       return RY_OK;
     }
   }
-  return ctx_.spawn(look_up(*account_id, *agent_id, version, c), c.exec) ? RY_OK : RY_UNAVAILABLE;
+  return ctx_.spawn(find_version(*account_id, *agent_id, version, c), c.exec) ? RY_OK : RY_UNAVAILABLE;
 }
 
-ry::task<void> service::look_up(ry::uuid account, ry::uuid agent, std::int32_t version, caller c) {
+ry::task<void> service::find_version(ry::uuid account, ry::uuid agent, std::int32_t version, caller c) {
   agent_ptr found;
-  ry::error why = unknown_agent();
+  ry::error failure = unknown_agent();
   try {
     found = co_await repo_.get(account, agent, version);
-    if (found) remember(found);
+    if (found) cache(found);
   } catch (...) {
-    why = ry::current_error();
+    failure = ry::current_error();
   }
-  answer(c, std::move(found), why);
+  respond(c, std::move(found), failure);
 }
 
 ry_status service::set_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps, caller c) {
   const auto account_id = ry::uuid::parse(ry::view(account));
   const auto agent_id = ry::uuid::parse(ry::view(agent));
   if (!account_id || !agent_id) {
-    answer(c, nullptr, unknown_agent());
+    respond(c, nullptr, unknown_agent());
     return RY_OK;
   }
   revision change;
@@ -74,38 +74,39 @@ ry_status service::put_mcps(ry_str account, ry_str agent, std::int32_t expected,
   const auto account_id = ry::uuid::parse(ry::view(account));
   const auto agent_id = ry::uuid::parse(ry::view(agent));
   if (!account_id || !agent_id) {
-    answer(c, nullptr, unknown_agent());
+    respond(c, nullptr, unknown_agent());
     return RY_OK;
   }
-  return ctx_.spawn(put(*account_id, *agent_id, expected, ry::text(mcps), c), c.exec) ? RY_OK : RY_UNAVAILABLE;
+  return ctx_.spawn(replace_mcps(*account_id, *agent_id, expected, ry::text(mcps), c), c.exec) ? RY_OK : RY_UNAVAILABLE;
 }
 
-ry::task<void> service::put(ry::uuid account, ry::uuid agent, std::int32_t expected, std::string mcps, caller c) {
+ry::task<void> service::replace_mcps(ry::uuid account, ry::uuid agent, std::int32_t expected, std::string mcps,
+                                     caller c) {
   std::optional<revision> change;
-  ry::error why = unknown_agent();
+  ry::error failure = unknown_agent();
   try {
-    const auto now = co_await repo_.get(account, agent, 0);
-    if (now) {
+    const auto current = co_await repo_.get(account, agent, 0);
+    if (current) {
       boost::json::error_code bad;
       const auto list = boost::json::parse(mcps, bad);
       if (bad) throw ry::bad_request("agents.invalid_value", "custom_mcps is not valid JSON");
       revision next;
-      next.custom_mcps_json = read_mcp_list(list, now->custom_mcps_json, [&](std::string_view plain) {
-        return ry::secrets(ctx_).seal(mcp_place(agent.to_string()), plain).value();
+      next.custom_mcps_json = read_mcp_list(list, current->custom_mcps_json, [&](std::string_view plain) {
+        return ry::secrets(ctx_).seal(mcp_secret_context(agent.to_string()), plain).value();
       });
       // Masks refer to values of the version that was read.
-      next.expected_version = expected != 0 ? expected : now->version;
+      next.expected_version = expected != 0 ? expected : current->version;
       co_await checks_.check(account.to_string(),
-                             unchecked_mcp_list(list, *next.custom_mcps_json, now->custom_mcps_json));
+                             unchecked_mcp_list(list, *next.custom_mcps_json, current->custom_mcps_json));
       change = std::move(next);
     }
   } catch (...) {
-    why = ry::current_error();
+    failure = ry::current_error();
   }
   if (change) {
     co_await revise(account, agent, std::move(*change), c);
   } else {
-    answer(c, nullptr, why);
+    respond(c, nullptr, failure);
   }
 }
 
@@ -122,27 +123,27 @@ ry::task<plan> service::plan_of(ry::uuid account) {
 
 ry::task<void> service::revise(ry::uuid account, ry::uuid agent, revision change, caller c) {
   agent_ptr found;
-  ry::error why = unknown_agent();
+  ry::error failure = unknown_agent();
   try {
     auto allowed = co_await plan_of(account);
     const auto version = co_await repo_.revise(account, agent, std::move(change), std::move(allowed));
     found = co_await repo_.get(account, agent, version);
-    if (found) remember(found);
+    if (found) cache(found);
   } catch (...) {
-    why = ry::current_error();
-    if (why.is("db.RY409")) {
-      why = ry::error(RY_ABORTED, "agents.version_conflict", std::string(why.message())).with_http(409);
+    failure = ry::current_error();
+    if (failure.is("db.RY409")) {
+      failure = ry::error(RY_ABORTED, "agents.version_conflict", std::string(failure.message())).with_http(409);
     }
   }
-  answer(c, std::move(found), why);
+  respond(c, std::move(found), failure);
 }
 
-void service::answer(caller c, agent_ptr found, ry::error why) const noexcept {
+void service::respond(caller c, agent_ptr found, ry::error failure) const noexcept {
   try {
-    ctx_.post(c.exec, [c, found = std::move(found), why] {
+    ctx_.post(c.exec, [c, found = std::move(found), failure] {
       if (!found) {
-        const auto v = why.view();
-        c.fn(c.ctx, why.status(), nullptr, &v);
+        const auto v = failure.view();
+        c.fn(c.ctx, failure.status(), nullptr, &v);
         return;
       }
       ry_agent_view view{};

@@ -22,7 +22,7 @@ class service {
   service(const service&) = delete;
   service& operator=(const service&) = delete;
 
-  // The table of agents/1; its self is a service.
+  // The table of agents/1; its `self` is a service.
   static const ry_agents_v1* table() noexcept;
 
  private:
@@ -34,13 +34,13 @@ class service {
   ry_status get(ry_str account, ry_str agent, std::int32_t version, caller c);
   ry_status set_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps, caller c);
   ry_status put_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps, caller c);
-  ry::task<void> put(ry::uuid account, ry::uuid agent, std::int32_t expected, std::string mcps, caller c);
-  ry::task<void> look_up(ry::uuid account, ry::uuid agent, std::int32_t version, caller c);
+  ry::task<void> replace_mcps(ry::uuid account, ry::uuid agent, std::int32_t expected, std::string mcps, caller c);
+  ry::task<void> find_version(ry::uuid account, ry::uuid agent, std::int32_t version, caller c);
   ry::task<plan> plan_of(ry::uuid account);
   ry::task<void> revise(ry::uuid account, ry::uuid agent, revision change, caller c);
-  void answer(caller c, agent_ptr found, ry::error why) const noexcept;
-  agent_ptr remembered(const std::string& key) const;
-  void remember(const agent_ptr& a);
+  void respond(caller c, agent_ptr found, ry::error failure) const noexcept;
+  agent_ptr cached(const std::string& key) const;
+  void cache(const agent_ptr& a);
 
   const ry::context& ctx_;
   const repository& repo_;
