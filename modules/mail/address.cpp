@@ -26,7 +26,7 @@ bool is_ascii(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > 0; });
 }
 
-// Printable: no control characters, no white space and no characters that change the writing direction.
+// Whether the UTF-8 sequence is a control character, white space, or changes the writing direction.
 bool is_invisible(std::string_view c) noexcept {
   if (c.size() == 2) return c[0] == '\xc2' && static_cast<unsigned char>(c[1]) <= 0xa0;
   if (c == "\xe3\x80\x80" || c == "\xef\xbb\xbf") return true;
@@ -37,10 +37,10 @@ bool is_invisible(std::string_view c) noexcept {
 
 bool is_local_part(std::string_view s) noexcept {
   if (s.empty() || s.size() > 64 || s.front() == '.' || s.back() == '.' || s.find("..") != s.npos) return false;
-  constexpr std::string_view others = ".!#$%&'*+/=?^_`{|}~-";
+  constexpr std::string_view punctuation = ".!#$%&'*+/=?^_`{|}~-";
   for (std::size_t i = 0; i < s.size();) {
     const auto n = ry::utf8_length(s.substr(i));
-    if (n == 0 || (n == 1 && !is_alnum(s[i]) && others.find(s[i]) == others.npos)) return false;
+    if (n == 0 || (n == 1 && !is_alnum(s[i]) && punctuation.find(s[i]) == punctuation.npos)) return false;
     if (n > 1 && is_invisible(s.substr(i, n))) return false;
     i += n;
   }
@@ -53,7 +53,7 @@ bool is_host_name(std::string_view domain) noexcept {
     const auto label = domain.substr(0, dot);
     if (!is_label(label)) return false;
     if (dot == domain.npos) {
-      // Refuse an address literal without brackets.
+      // An all-numeric last label would be an IP address without brackets.
       return !std::all_of(label.begin(), label.end(), [](char c) { return c >= '0' && c <= '9'; });
     }
     domain.remove_prefix(dot + 1);
@@ -73,15 +73,15 @@ std::optional<std::string> domain_in_ascii(std::string_view domain) {
   if (is_ascii(domain)) return std::string(domain);
   if (has_invisible(domain)) return std::nullopt;
   // libidn2 removes ASCII characters that are invalid in host names.
-  const bool clean = std::all_of(domain.begin(), domain.end(), [](char c) {
+  const bool valid = std::all_of(domain.begin(), domain.end(), [](char c) {
     return is_alnum(c) || c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
   });
-  if (!clean) return std::nullopt;
+  if (!valid) return std::nullopt;
   const std::string copy(domain);
   char* raw = nullptr;
   const int rc =
       idn2_to_ascii_8z(copy.c_str(), &raw, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL | IDN2_USE_STD3_ASCII_RULES);
-  const std::unique_ptr<char, void (*)(void*)> own(raw, [](void* p) { idn2_free(p); });
+  const std::unique_ptr<char, void (*)(void*)> owner(raw, [](void* p) { idn2_free(p); });
   if (rc != IDN2_OK || raw == nullptr) return std::nullopt;
   return std::string(raw);
 }
@@ -111,10 +111,10 @@ std::string encoded_word(std::string_view utf8) {
 }  // namespace
 
 bool is_address(std::string_view text) {
-  return on_the_wire(text).has_value();
+  return with_ascii_domain(text).has_value();
 }
 
-std::optional<std::string> on_the_wire(std::string_view address) {
+std::optional<std::string> with_ascii_domain(std::string_view address) {
   const auto at = address.rfind('@');
   if (address.size() > 254 || at == address.npos || !is_local_part(address.substr(0, at))) return std::nullopt;
   const auto domain = domain_in_ascii(address.substr(at + 1));
@@ -124,7 +124,7 @@ std::optional<std::string> on_the_wire(std::string_view address) {
   return out;
 }
 
-bool is_on_the_internet(std::string_view address) {
+bool is_internet_address(std::string_view address) {
   const auto domain = address.substr(address.rfind('@') + 1);
   const auto dot = domain.rfind('.');
   if (dot == domain.npos) return false;
@@ -143,7 +143,7 @@ std::string header_text(std::string_view text) {
   const bool plain = std::all_of(line.begin(), line.end(), [](char c) { return c > 0; });
   // Text that looks like an encoded word must be encoded itself.
   if (plain && line.find("=?") == line.npos && line.size() <= 200) return line;
-  constexpr std::size_t most = 45;  // 60 characters of base64 between 12 of syntax
+  constexpr std::size_t max_word_bytes = 45;  // 60 characters of base64, plus 12 of syntax
   std::string out, word;
   const auto flush = [&] {
     if (!out.empty()) out += "\r\n ";
@@ -152,7 +152,7 @@ std::string header_text(std::string_view text) {
   };
   for (std::size_t i = 0; i < line.size();) {
     const std::size_t n = ry::utf8_length(std::string_view(line).substr(i));
-    if (word.size() + n > most) flush();
+    if (word.size() + n > max_word_bytes) flush();
     word.append(line, i, n);
     i += n;
   }
@@ -162,16 +162,16 @@ std::string header_text(std::string_view text) {
 
 std::string mailbox(std::string_view name, std::string_view address) {
   if (name.empty()) return std::string(address);
-  std::string shown = header_text(name);
-  if (shown == name) {
+  std::string display_name = header_text(name);
+  if (display_name == name) {
     std::string quoted = "\"";
-    for (const char c : shown) {
+    for (const char c : display_name) {
       if (c == '"' || c == '\\') quoted += '\\';
       quoted += c;
     }
-    shown = quoted + "\"";
+    display_name = quoted + "\"";
   }
-  return shown + " <" + std::string(address) + ">";
+  return display_name + " <" + std::string(address) + ">";
 }
 
 std::string header_date(std::int64_t unix_s) {

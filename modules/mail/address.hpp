@@ -10,18 +10,18 @@
 
 namespace mail {
 
-// One bare address of at most 254 bytes, without quoted local parts or address literals: ASCII or UTF-8 before the @
-// (RFC 6531), a domain in any form after it. mail.address_ok() accepts at least these.
+// Whether the text is one bare address of at most 254 bytes, without a quoted local part or address literal: ASCII or
+// UTF-8 before the @ (RFC 6531), a domain in Unicode or ASCII after it. mail.address_ok() accepts at least these.
 bool is_address(std::string_view text);
 
-// The address with its domain in ASCII (IDNA 2008); nullopt: invalid.
-std::optional<std::string> on_the_wire(std::string_view address);
+// The address with its domain in ASCII (IDNA 2008), as SMTP requires it; nullopt if the address is invalid.
+std::optional<std::string> with_ascii_domain(std::string_view address);
 
-// Whether the domain of a valid address can receive mail from the internet: not a single label, and not below a top-level domain that is
-// reserved for other purposes (RFC 2606, RFC 6761, RFC 6762).
-bool is_on_the_internet(std::string_view address);
+// Whether the domain of a valid address can receive mail from the internet: it has more than one label, and its
+// top-level domain is not reserved for other purposes (RFC 2606, RFC 6761, RFC 6762).
+bool is_internet_address(std::string_view address);
 
-// Whether it has UTF-8 before the @, which requires a relay with SMTPUTF8.
+// Whether the address has UTF-8 before the @, which requires a relay with SMTPUTF8.
 bool needs_smtputf8(std::string_view address) noexcept;
 
 // The value of a header on one line: control characters become spaces, non-ASCII text becomes encoded words (RFC 2047)
@@ -31,7 +31,7 @@ std::string header_text(std::string_view text);
 // `Name <address>` for From, or the address alone if there is no name.
 std::string mailbox(std::string_view name, std::string_view address);
 
-// As in "Sat, 21 Nov 2026 08:17:00 +0000".
+// The value of a Date header, such as "Sat, 21 Nov 2026 08:17:00 +0000".
 std::string header_date(std::int64_t unix_s);
 
 }  // namespace mail

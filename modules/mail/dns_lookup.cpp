@@ -12,19 +12,19 @@
 namespace mail {
 namespace {
 
-constexpr int seconds = 3;
-constexpr int attempts = 2;
+constexpr int timeout_s = 3;
+constexpr int max_attempts = 2;
 
-struct state {
+struct resolver {
   struct __res_state it {};
-  state() {
+  resolver() {
     if (res_ninit(&it) != 0) throw ry::internal("mail.dns", "the resolver cannot be initialised");
-    it.retrans = seconds;
-    it.retry = attempts;
+    it.retrans = timeout_s;
+    it.retry = max_attempts;
   }
-  ~state() { res_nclose(&it); }
-  state(const state&) = delete;
-  state& operator=(const state&) = delete;
+  ~resolver() { res_nclose(&it); }
+  resolver(const resolver&) = delete;
+  resolver& operator=(const resolver&) = delete;
 };
 
 void use_server(struct __res_state& it, const std::string& server) {
@@ -32,11 +32,11 @@ void use_server(struct __res_state& it, const std::string& server) {
   std::uint16_t port = 0;
   sockaddr_in at{};
   at.sin_family = AF_INET;
-  const bool good = colon != server.npos && inet_pton(AF_INET, server.substr(0, colon).c_str(), &at.sin_addr) == 1 &&
-                    std::from_chars(server.data() + colon + 1, server.data() + server.size(), port).ptr ==
-                        server.data() + server.size() &&
-                    port != 0;
-  if (!good)
+  const bool valid = colon != server.npos && inet_pton(AF_INET, server.substr(0, colon).c_str(), &at.sin_addr) == 1 &&
+                     std::from_chars(server.data() + colon + 1, server.data() + server.size(), port).ptr ==
+                         server.data() + server.size() &&
+                     port != 0;
+  if (!valid)
     throw ry::bad_request("mail.dns", "the DNS server must be an IPv4 address and a port, such as 127.0.0.1:53");
   at.sin_port = htons(port);
   it.nsaddr_list[0] = at;
@@ -59,19 +59,19 @@ std::string text_of(const ns_rr& record) {
 }  // namespace
 
 txt_answer look_up_txt(const std::string& name, const std::string& server) {
-  state s;
+  resolver s;
   if (!server.empty()) use_server(s.it, server);
   std::array<unsigned char, 65'536> bytes;
   const int n = res_nquery(&s.it, name.c_str(), ns_c_in, ns_t_txt, bytes.data(), static_cast<int>(bytes.size()));
   txt_answer out;
   if (n < 0) {
     if (s.it.res_h_errno == HOST_NOT_FOUND || s.it.res_h_errno == NO_DATA) return out;
-    out.failed = "the DNS server does not answer the query for " + name;
+    out.failure = "the DNS server does not answer the query for " + name;
     return out;
   }
   ns_msg message;
   if (ns_initparse(bytes.data(), n, &message) != 0) {
-    out.failed = "the DNS server's answer for " + name + " cannot be read";
+    out.failure = "the DNS server's answer for " + name + " cannot be read";
     return out;
   }
   for (int i = 0; i < ns_msg_count(message, ns_s_an); ++i) {

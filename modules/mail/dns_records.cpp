@@ -10,8 +10,8 @@ namespace mail {
 namespace {
 
 constexpr int max_lookups = 10;  // RFC 7208, 4.6.4
-constexpr std::size_t weak_key = 200;  // bytes of an RSA key of 1024 bits in DER, plus a margin
-constexpr std::size_t strong_key = 290;  // of 2048 bits
+constexpr std::size_t weak_key_below = 200;  // bytes of an RSA key of 1024 bits in DER, plus a margin
+constexpr std::size_t strong_key_from = 290;  // of 2048 bits
 
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> out;
@@ -23,8 +23,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return out;
 }
 
-bool begins_with(std::string_view text, std::string_view what) {
-  return text.size() >= what.size() && ry::iequals(text.substr(0, what.size()), what);
+bool begins_with(std::string_view text, std::string_view prefix) {
+  return text.size() >= prefix.size() && ry::iequals(text.substr(0, prefix.size()), prefix);
 }
 
 bool is_spf(std::string_view record) {
@@ -79,82 +79,85 @@ std::string with_escaped_controls(std::string_view text) {
   return out;
 }
 
-finding judge_spf(const std::vector<std::string>& txt) {
+finding evaluate_spf(const std::vector<std::string>& txt) {
   std::vector<std::string> records;
   std::copy_if(txt.begin(), txt.end(), std::back_inserter(records), is_spf);
-  const auto said = [](grade how, std::string text) { return finding{how, "SPF", std::move(text)}; };
+  const auto make_finding = [](grade result, std::string text) { return finding{result, "SPF", std::move(text)}; };
   if (records.empty())
-    return said(
+    return make_finding(
         grade::failure,
         "there is no record \"v=spf1 ...\": publish one that lists the relay's servers, as the relay's provider describes");
   if (records.size() > 1)
-    return said(grade::failure, "there are " + std::to_string(records.size()) +
-                                    " records \"v=spf1\"; receivers ignore all of them: merge them into one");
+    return make_finding(grade::failure, "there are " + std::to_string(records.size()) +
+                                            " records \"v=spf1\"; receivers ignore all of them: merge them into one");
   const auto& record = records.front();
   const auto words = words_of(record);
   const auto lookups = std::count_if(words.begin() + 1, words.end(), needs_lookup);
   if (lookups > max_lookups)
-    return said(grade::failure, "it needs more than 10 look-ups, so receivers ignore it: " + record);
+    return make_finding(grade::failure, "it needs more than 10 look-ups, so receivers ignore it: " + record);
   const auto has = [&](std::string_view w) {
     return std::any_of(words.begin(), words.end(), [&](std::string_view x) { return ry::iequals(x, w); });
   };
   if (has("+all") || has("all"))
-    return said(grade::failure, "\"+all\" lets any server send mail in this domain's name: " + record);
+    return make_finding(grade::failure, "\"+all\" lets any server send mail in this domain's name: " + record);
   const bool redirected =
       std::any_of(words.begin(), words.end(), [](std::string_view w) { return begins_with(w, "redirect="); });
   if (has("?all") || (!has("~all") && !has("-all") && !redirected)) {
-    return said(grade::warning, "it has no rule for mail from other servers; end it with ~all or -all: " + record);
+    return make_finding(grade::warning,
+                        "it has no rule for mail from other servers; end it with ~all or -all: " + record);
   }
-  return said(grade::good, record);
+  return make_finding(grade::good, record);
 }
 
-finding judge_dkim(std::string_view selector, const std::vector<std::string>& txt) {
-  const auto said = [&](grade how, std::string text) {
-    return finding{how, "DKIM " + std::string(selector), std::move(text)};
+finding evaluate_dkim(std::string_view selector, const std::vector<std::string>& txt) {
+  const auto make_finding = [&](grade result, std::string text) {
+    return finding{result, "DKIM " + std::string(selector), std::move(text)};
   };
   const auto record =
       std::find_if(txt.begin(), txt.end(), [](const std::string& r) { return tag_of(r, "p").has_value(); });
   if (record == txt.end())
-    return said(grade::failure,
-                "there is no key for this selector: publish the record that the relay's provider shows");
+    return make_finding(grade::failure,
+                        "there is no key for this selector: publish the record that the relay's provider shows");
   const auto key = *tag_of(*record, "p");
-  if (key.empty()) return said(grade::failure, "the key was revoked (p is empty)");
+  if (key.empty()) return make_finding(grade::failure, "the key was revoked (p is empty)");
   const auto bytes = ry::base64_decode(key, ry::base64_alphabet::standard, ry::base64_padding::optional);
-  if (!bytes) return said(grade::failure, "the key is not valid Base64: the record is truncated or altered");
+  if (!bytes) return make_finding(grade::failure, "the key is not valid Base64: the record is truncated or altered");
   const auto kind = tag_of(*record, "k").value_or("rsa");
   if (ry::iequals(kind, "ed25519"))
-    return said(grade::warning, "an Ed25519 key; many receivers support only RSA: publish an RSA key as well");
-  if (bytes->size() < weak_key) return said(grade::warning, "the RSA key has 1024 bits or less: use a 2048-bit key");
+    return make_finding(grade::warning, "an Ed25519 key; many receivers support only RSA: publish an RSA key as well");
+  if (bytes->size() < weak_key_below)
+    return make_finding(grade::warning, "the RSA key has 1024 bits or less: use a 2048-bit key");
   const auto flags = tag_of(*record, "t").value_or("");
   if (flags.find('y') != flags.npos)
-    return said(grade::warning, "the record is in test mode (t=y): receivers may ignore signatures");
-  return said(grade::good, bytes->size() >= strong_key ? "an RSA key of 2048 bits or more" : "an RSA key");
+    return make_finding(grade::warning, "the record is in test mode (t=y): receivers may ignore signatures");
+  return make_finding(grade::good, bytes->size() >= strong_key_from ? "an RSA key of 2048 bits or more" : "an RSA key");
 }
 
 bool has_dmarc(const std::vector<std::string>& txt) {
   return std::any_of(txt.begin(), txt.end(), [](const std::string& r) { return begins_with(r, "v=DMARC1"); });
 }
 
-finding judge_dmarc(const std::vector<std::string>& txt) {
-  const auto said = [](grade how, std::string text) { return finding{how, "DMARC", std::move(text)}; };
+finding evaluate_dmarc(const std::vector<std::string>& txt) {
+  const auto make_finding = [](grade result, std::string text) { return finding{result, "DMARC", std::move(text)}; };
   const auto count =
       std::count_if(txt.begin(), txt.end(), [](const std::string& r) { return begins_with(r, "v=DMARC1"); });
   if (count == 0)
-    return said(
+    return make_finding(
         grade::failure,
         "there is no record at _dmarc: start with \"v=DMARC1; p=none; rua=mailto:...\"; large mailbox providers require one from bulk senders");
-  if (count > 1) return said(grade::failure, "there are several DMARC records; receivers ignore all of them: keep one");
+  if (count > 1)
+    return make_finding(grade::failure, "there are several DMARC records; receivers ignore all of them: keep one");
   const auto record =
       std::find_if(txt.begin(), txt.end(), [](const std::string& r) { return begins_with(r, "v=DMARC1"); });
   const auto policy = tag_of(*record, "p").value_or("");
   if (ry::iequals(policy, "none"))
-    return said(
+    return make_finding(
         grade::warning,
         "p=none only monitors; change it to quarantine or reject when the reports show that all legitimate mail passes: " +
             *record);
   if (!ry::iequals(policy, "quarantine") && !ry::iequals(policy, "reject"))
-    return said(grade::failure, "its policy must be none, quarantine or reject: " + *record);
-  return said(grade::good, *record);
+    return make_finding(grade::failure, "its policy must be none, quarantine or reject: " + *record);
+  return make_finding(grade::good, *record);
 }
 
 }  // namespace mail

@@ -14,18 +14,19 @@ namespace {
 using ry_mail_html::next_tag;
 using ry_mail_html::tag;
 
-// Mail programs truncate longer messages; a longer text is sent without an HTML part.
-constexpr std::size_t longest_text_in_html = 90 * 1024;
-constexpr std::size_t longest_preheader = 140;
+// Mail programs truncate long messages, so a text that exceeds this is sent without an HTML part.
+constexpr std::size_t max_text_in_html = 90 * 1024;
+constexpr std::size_t max_preheader = 140;
 constexpr std::string_view fonts =
     "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif";
 constexpr std::string_view mono = "ui-monospace,'SF Mono','Cascadia Mono',Menlo,Consolas,'DejaVu Sans Mono',monospace";
 
 // Moves a colour towards another one until it is legible on all of `on`.
-ry::color readable(ry::color c, const ry::color& towards, std::initializer_list<ry::color> on, double least) {
+ry::color readable(ry::color c, const ry::color& towards, std::initializer_list<ry::color> on, double min_contrast) {
   const ry::color from = c;
   for (int step = 1; step <= 20; ++step) {
-    if (std::all_of(on.begin(), on.end(), [&](const ry::color& b) { return ry::contrast(c, b) >= least; })) break;
+    if (std::all_of(on.begin(), on.end(), [&](const ry::color& b) { return ry::contrast(c, b) >= min_contrast; }))
+      break;
     c = from.towards(towards, step / 20.0);
   }
   return c;
@@ -33,10 +34,10 @@ ry::color readable(ry::color c, const ry::color& towards, std::initializer_list<
 
 palette derived(palette p, const brand& b, const ry::color& towards) {
   const auto of = [](const std::string& text) { return *ry::color::parse(text); };
-  const auto own = ry::color::parse(b.color).value_or(ry::color{0x1d, 0x5f, 0xd1});
+  const auto brand_color = ry::color::parse(b.color).value_or(ry::color{0x1d, 0x5f, 0xd1});
   const auto card = of(p.card);
-  p.link = readable(own, towards, {card, of(p.page), of(p.quote)}, 4.5).text();
-  const auto button = readable(own, towards, {card}, 3);
+  p.link = readable(brand_color, towards, {card, of(p.page), of(p.quote)}, 4.5).text();
+  const auto button = readable(brand_color, towards, {card}, 3);
   const ry::color white{255, 255, 255}, black{};
   p.button = button.text();
   p.button_text = ry::contrast(button, white) >= 4.5   ? "#ffffff"
@@ -45,17 +46,17 @@ palette derived(palette p, const brand& b, const ry::color& towards) {
   return p;
 }
 
-bool begins_after_blanks(std::string_view text, std::string_view what) {
+bool begins_ignoring_space(std::string_view text, std::string_view what) {
   const auto at = text.find_first_not_of(" \t\r\n");
   return at != text.npos && text.size() - at >= what.size() && ry::iequals(text.substr(at, what.size()), what);
 }
 
 bool is_document(std::string_view html) {
-  return begins_after_blanks(html, "<!doctype") || begins_after_blanks(html, "<html");
+  return begins_ignoring_space(html, "<!doctype") || begins_ignoring_space(html, "<html");
 }
 
 // Removes the first element with this name from the fragment and returns its content.
-std::string cut_element(std::string& html, std::string_view name) {
+std::string extract_element(std::string& html, std::string_view name) {
   for (auto t = next_tag(html, 0); !t.name.empty(); t = next_tag(html, t.end)) {
     if (t.closes || t.name != name) continue;
     auto close = next_tag(html, t.end);
@@ -99,7 +100,7 @@ std::string_view class_of(std::string_view name, bool button) {
   return {};
 }
 
-// The tag with its style, and with the class that dark mode changes. Keeps the caller's own style.
+// Adds the style of the layout to a tag, and the class that dark mode overrides. Keeps a style that the caller set.
 std::string styled_tag(std::string_view text, std::string_view name, const palette& p) {
   const auto classes = ry_mail_html::find_attribute(text, "class");
   const auto given =
@@ -108,12 +109,12 @@ std::string styled_tag(std::string_view text, std::string_view name, const palet
   const bool optional = (" " + given + " ").find(" optional ") != std::string::npos;
   const auto css = style_of(name, button, optional, p);
   if (css.empty() || ry_mail_html::find_attribute(text, "style").found) return std::string(text);
-  const auto own = class_of(name, button);
+  const auto own_class = class_of(name, button);
   std::string out(text.substr(0, 1 + name.size()));
   std::string_view rest = text.substr(1 + name.size());
-  if (!own.empty() && !classes.found) out += " class=\"" + std::string(own) + "\"";
-  if (!own.empty() && classes.found) {
-    out += std::string(text.substr(out.size(), classes.begin - out.size())) + std::string(own) + " ";
+  if (!own_class.empty() && !classes.found) out += " class=\"" + std::string(own_class) + "\"";
+  if (!own_class.empty() && classes.found) {
+    out += std::string(text.substr(out.size(), classes.begin - out.size())) + std::string(own_class) + " ";
     rest = text.substr(classes.begin);
   }
   const auto tail = rest.ends_with("/>") ? std::string_view("/>") : std::string_view(">");
@@ -133,7 +134,7 @@ std::string styled(std::string_view html, const palette& p) {
   return out.append(html.substr(at));
 }
 
-// Converts a line of text; addresses become links.
+// Converts a line of text to HTML; URLs become links.
 std::string linked(std::string_view line) {
   std::string out;
   while (!line.empty()) {
@@ -170,18 +171,18 @@ std::string html_of_text(std::string_view text) {
   return open ? out + "</p>\n" : out;
 }
 
-std::string shortened(std::string text, std::size_t most) {
-  if (text.size() <= most) return text;
-  text.resize(most);
+std::string shortened(std::string text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  text.resize(max_bytes);
   while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
   if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
   return text + "\xe2\x80\xa6";
 }
 
 // The preview text of the inbox if the caller gives none: the first lines after the greeting.
-std::string first_words(std::string_view text) {
+std::string preview_of(std::string_view text) {
   std::string out;
-  while (!text.empty() && out.size() <= longest_preheader) {
+  while (!text.empty() && out.size() <= max_preheader) {
     auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
@@ -191,7 +192,7 @@ std::string first_words(std::string_view text) {
     if (!out.empty()) out += ' ';
     out += line;
   }
-  return ry::escaped_html(shortened(std::move(out), longest_preheader));
+  return ry::escaped_html(shortened(std::move(out), max_preheader));
 }
 
 std::string dark_rules(const palette& p) {
@@ -235,13 +236,13 @@ std::string name_or_logo(const brand& b, const palette& p) {
 
 // One centred column: the name, a card with `content`, and the footer. Built from tables, because Outlook supports no
 // other layout.
-std::string framed_body(const brand& b, const palette& p, std::string_view before, std::string_view content,
-                        std::string_view footer) {
+std::string page_body(const brand& b, const palette& p, std::string_view preheader, std::string_view content,
+                      std::string_view footer) {
   const auto font = "font-family:" + std::string(fonts);
   const std::string table =
       "<table role=\"presentation\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" border=\"0\"";
   return "<body class=\"ry-page\" style=\"margin:0;padding:0;background:" + p.page +
-         ";-webkit-text-size-adjust:100%\">\n" + std::string(before) + table +
+         ";-webkit-text-size-adjust:100%\">\n" + std::string(preheader) + table +
          " class=\"ry-page\" style=\"background:" + p.page +
          "\"><tr><td align=\"center\" style=\"padding:24px 12px\">\n" + table +
          " style=\"max-width:560px;text-align:left\">\n<tr><td style=\"padding:0 4px 16px;" + font + "\">" +
@@ -258,7 +259,7 @@ std::string framed_body(const brand& b, const palette& p, std::string_view befor
 
 std::string hidden(std::string_view preheader) {
   if (preheader.empty()) return {};
-  // Zero-width characters keep the following text out of the preview.
+  // Zero-width characters fill the preview, so that it does not show the following text.
   std::string filler;
   for (int i = 0; i < 60; ++i) filler += "&#847;&zwnj;&nbsp;";
   return "<div style=\"display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;mso-hide:all\">" +
@@ -281,9 +282,9 @@ palette dark_palette(const brand& b) {
   return derived({"#101214", "#181b1f", "#2c3138", "#e8eaed", "#a4abb5", "#22262b", "", "", ""}, b, {255, 255, 255});
 }
 
-framed lay_out(const brand& b, std::string_view subject, std::string_view text, std::string_view html,
-               std::string_view unsubscribe_url) {
-  framed out{std::string(text), {}};
+rendered_email apply_layout(const brand& b, std::string_view subject, std::string_view text, std::string_view html,
+                            std::string_view unsubscribe_url) {
+  rendered_email out{std::string(text), {}};
   if (!unsubscribe_url.empty() && text.find(unsubscribe_url) == text.npos) {
     out.text += "\n\n-- \nUnsubscribe: " + std::string(unsubscribe_url) + "\n";
   }
@@ -292,16 +293,16 @@ framed lay_out(const brand& b, std::string_view subject, std::string_view text, 
     return out;
   }
   auto content = ry_mail_html::without_dead_links(html);
-  auto preheader = cut_element(content, "preheader");
-  const auto footer = cut_element(content, "footer");
+  auto preheader = extract_element(content, "preheader");
+  const auto footer = extract_element(content, "footer");
   if (!ry_mail_html::has_visible_text(content)) {
-    if (text.size() > longest_text_in_html) return out;
+    if (text.size() > max_text_in_html) return out;
     content = html_of_text(text);
   }
-  if (!ry_mail_html::has_visible_text(preheader)) preheader = first_words(text);
+  if (!ry_mail_html::has_visible_text(preheader)) preheader = preview_of(text);
   const auto p = light_palette(b);
-  const auto below = footer_of(b, footer, content, unsubscribe_url);
-  out.html = head_of(b, subject, "") + framed_body(b, p, hidden(preheader), styled(content, p), styled(below, p));
+  const auto footer_html = footer_of(b, footer, content, unsubscribe_url);
+  out.html = head_of(b, subject, "") + page_body(b, p, hidden(preheader), styled(content, p), styled(footer_html, p));
   return out;
 }
 
@@ -310,7 +311,7 @@ std::string page(const brand& b, std::string_view title, std::string_view body) 
   const std::string button =
       "button{font:inherit;font-weight:600;padding:10px 20px;border:0;border-radius:8px;cursor:pointer;background:" +
       p.button + ";color:" + p.button_text + "}form{margin:0 0 14px}";
-  return head_of(b, title, button) + framed_body(b, p, "", styled(body, p), "");
+  return head_of(b, title, button) + page_body(b, p, "", styled(body, p), "");
 }
 
 }  // namespace mail

@@ -1,5 +1,5 @@
 // `runyard check --mail`: checks the relay and the DNS records of the sender's domain. A driver of ry.command/1; the
-// module is not started for it.
+// command runs without starting the module.
 #pragma once
 
 #include <ry/ext/command.h>
@@ -21,7 +21,7 @@ class mail_check {
   static ry_status run(void* self, ry_str arguments_json, ry_exec* exec, const ry_command_call* call) noexcept;
 
  private:
-  ry::task<void> carry_out(std::string arguments, ry_command_call call) const;
+  ry::task<void> run_command(std::string arguments, ry_command_call call) const;
 
   const ry::context& ctx_;
   const settings& settings_;

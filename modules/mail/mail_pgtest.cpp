@@ -1,4 +1,4 @@
-// The outbox's SQL beside the real job queue.
+// Tests the SQL of the outbox together with the real job queue.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -20,15 +20,15 @@ class mail_sql : public testing_sql::database_test {
   std::string enqueue(const std::string& address, const std::string& more = "") {
     return sql("select outcome from mail.enqueue('invitation', '" + address + "', 'Hi', 'text'" + more + ")");
   }
-  // The worker takes the only job there is.
-  void take() { sql("update core.job set state = 1, fence = fence + 1"); }
+  // Simulates a worker that claims the only job.
+  void claim_job() { sql("update core.job set state = 1, fence = fence + 1"); }
   std::string begin(int gap = 0, const std::string& fence = "fence") {
     return sql(
         "select b.what || coalesce(' ' || b.attempt, '') from core.job j, lateral "
         "mail.begin_attempt((j.args->>'id')::uuid, j.id, j." +
         fence + ", " + std::to_string(gap) + ") b");
   }
-  std::string begin_opening() {
+  std::string begin_sealed() {
     return sql(
         "select b.what || coalesce(' ' || b.attempt, '') from core.job j, lateral "
         "mail.begin_attempt((j.args->>'id')::uuid, j.id, j.fence, 0, true) b");
@@ -39,7 +39,7 @@ class mail_sql : public testing_sql::database_test {
   }
 };
 
-TEST_F(mail_sql, a_message_and_its_job_are_written_with_the_callers_transaction_or_not_at_all) {
+TEST_F(mail_sql, a_message_and_its_job_commit_with_the_callers_transaction) {
   sql("begin");
   EXPECT_EQ(enqueue("a@b.test"), "queued");
   sql("rollback");
@@ -48,7 +48,7 @@ TEST_F(mail_sql, a_message_and_its_job_are_written_with_the_callers_transaction_
   EXPECT_EQ(sql("select kind || ' ' || queue || ' ' || priority from core.job"), "mail.send mail 0");
 }
 
-TEST_F(mail_sql, addresses_and_subjects_cannot_break_lines) {
+TEST_F(mail_sql, addresses_and_subjects_cannot_contain_line_breaks) {
   for (const char* bad : {"", "a", "a@b>", "a b@c", "a@b\r\nRCPT TO:<e@f>", "a@b\n", "a@-b", "a..b@c", ".a@b", "a.@b",
                           "a@1.2.3.4", "a\xc2\xa0@b",
                           "a@b.\xe2\x80\xae"
@@ -70,7 +70,7 @@ TEST_F(mail_sql, addresses_and_subjects_cannot_break_lines) {
   EXPECT_EQ(sql("select subject from mail.message"), "Ann Bcc: e@f");
 }
 
-TEST_F(mail_sql, a_key_stands_for_one_message_however_many_callers) {
+TEST_F(mail_sql, concurrent_calls_with_one_key_enqueue_one_message) {
   EXPECT_EQ(enqueue("a@b", ", key => 'k'"), "queued");
   EXPECT_EQ(enqueue("a@b", ", key => 'k'"), "duplicate");
   std::vector<std::thread> all;
@@ -85,12 +85,12 @@ TEST_F(mail_sql, a_key_stands_for_one_message_however_many_callers) {
   EXPECT_EQ(sql("select count(*) from core.job"), "2");
 }
 
-TEST_F(mail_sql, one_address_gets_so_many_an_hour_in_any_case) {
+TEST_F(mail_sql, the_hourly_limit_ignores_the_case_of_the_address) {
   sql("update mail.setting set per_recipient_hour = 2");
   EXPECT_EQ(enqueue("a@b"), "queued");
   EXPECT_EQ(enqueue("A@B"), "queued");
   EXPECT_EQ(enqueue("a@B"), "throttled");
-  EXPECT_EQ(enqueue("a@B", ", bulk => true"), "queued") << "counted apart";
+  EXPECT_EQ(enqueue("a@B", ", bulk => true"), "queued") << "counted separately";
   EXPECT_EQ(enqueue("a@B", ", bulk => true"), "queued");
   EXPECT_EQ(enqueue("a@B", ", bulk => true"), "throttled");
   EXPECT_EQ(enqueue("c@b"), "queued");
@@ -98,9 +98,9 @@ TEST_F(mail_sql, one_address_gets_so_many_an_hour_in_any_case) {
   EXPECT_EQ(enqueue("a@b"), "queued");
 }
 
-TEST_F(mail_sql, unsubscribing_also_stops_queued_messages) {
+TEST_F(mail_sql, unsubscribing_suppresses_queued_messages) {
   EXPECT_EQ(enqueue("Ann@b", ", bulk => true"), "queued");
-  take();
+  claim_job();
   EXPECT_EQ(begin(), "send 1");
   end("queued");
   EXPECT_EQ(sql("select address || ' ' || category from mail.subscription where out_at is null"), "ann@b invitation");
@@ -108,19 +108,19 @@ TEST_F(mail_sql, unsubscribing_also_stops_queued_messages) {
   EXPECT_EQ(begin(), "over");
   EXPECT_EQ(sql("select state from mail.message"), "suppressed");
   EXPECT_EQ(enqueue("ANN@B"), "suppressed");
-  EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'ann@b', 's', 't')"), "queued") << "another kind of mail";
+  EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'ann@b', 's', 't')"), "queued") << "another category";
 }
 
-TEST_F(mail_sql, an_address_that_bounced_gets_nothing_until_it_is_tried_again) {
+TEST_F(mail_sql, a_bounced_address_is_suppressed_until_a_message_is_requeued) {
   EXPECT_EQ(enqueue("a@b"), "queued");
-  take();
+  claim_job();
   EXPECT_EQ(begin(), "send 1");
   end("refused", "false, true");
   EXPECT_EQ(sql("select count(*) from core.job"), "0");
   EXPECT_EQ(enqueue("a@b"), "suppressed");
   EXPECT_EQ(sql("select mail.requeue('op', id) from mail.message"), "t");
-  EXPECT_EQ(sql("select mail.requeue('op', id) from mail.message"), "f") << "it is on its way already";
-  take();
+  EXPECT_EQ(sql("select mail.requeue('op', id) from mail.message"), "f") << "it is already queued";
+  claim_job();
   EXPECT_EQ(begin(), "send 2");
   end("sent");
   EXPECT_EQ(sql("select state || ' ' || (body_text is null) from mail.message"), "sent true");
@@ -130,7 +130,7 @@ TEST_F(mail_sql, an_address_that_bounced_gets_nothing_until_it_is_tried_again) {
       << "audited once, with the actor";
 }
 
-TEST_F(mail_sql, account_mail_is_neither_counted_with_other_mail_nor_held_back_by_it) {
+TEST_F(mail_sql, account_mail_has_its_own_limit_and_ignores_the_rate_limit) {
   sql("update mail.setting set per_recipient_hour = 1, account_per_recipient_hour = 2");
   const auto account = [&] { return sql("select outcome from mail.enqueue('account', 'a@b', 's', 't')"); };
   EXPECT_EQ(enqueue("a@b"), "queued");
@@ -139,20 +139,20 @@ TEST_F(mail_sql, account_mail_is_neither_counted_with_other_mail_nor_held_back_b
   EXPECT_EQ(account(), "queued");
   EXPECT_EQ(account(), "throttled") << "its own limit";
   EXPECT_EQ(sql("select string_agg(distinct kind, ',' order by kind) from core.job"), "mail.send,mail.send_account");
-  take();
-  const auto pace = [&](const char* kind) {
+  claim_job();
+  const auto next_action = [&](const char* kind) {
     return sql(
         "select b.what from core.job j, lateral mail.begin_attempt((j.args->>'id')::uuid, j.id, j.fence, 60000, true) b where kind = '" +
         std::string(kind) + "' limit 1");
   };
-  EXPECT_EQ(pace("mail.send"), "send");
-  EXPECT_EQ(pace("mail.send"), "wait");
-  EXPECT_EQ(pace("mail.send_account"), "send") << "it does not wait for its turn";
+  EXPECT_EQ(next_action("mail.send"), "send");
+  EXPECT_EQ(next_action("mail.send"), "wait");
+  EXPECT_EQ(next_action("mail.send_account"), "send") << "it does not wait for the rate limit";
 }
 
-TEST_F(mail_sql, a_bounce_ends_by_itself_and_account_mail_is_tried_in_spite_of_it) {
+TEST_F(mail_sql, a_bounce_expires_and_does_not_stop_account_mail) {
   EXPECT_EQ(enqueue("a@b"), "queued");
-  take();
+  claim_job();
   EXPECT_EQ(begin(), "send 1");
   end("refused", "false, true");
   EXPECT_EQ(enqueue("a@b"), "suppressed");
@@ -161,18 +161,18 @@ TEST_F(mail_sql, a_bounce_ends_by_itself_and_account_mail_is_tried_in_spite_of_i
           " from mail.subscription"),
       "bounced r true");
   EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'A@b', 's', 't')"), "queued");
-  take();
+  claim_job();
   EXPECT_EQ(begin(), "send 1");
   end("sent");
-  EXPECT_EQ(enqueue("a@b"), "queued") << "the relay took it: the address is good again";
+  EXPECT_EQ(enqueue("a@b"), "queued") << "the relay accepted a message, so the bounce is cleared";
   sql("update mail.subscription set out_at = now(), reason = 'bounced', expires_at = now() - interval '1 second'");
   EXPECT_EQ(enqueue("a@b"), "queued") << "expired";
   sql("update mail.subscription set out_at = now(), reason = 'operator', expires_at = null");
   EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'a@b', 's', 't')"), "suppressed")
-      << "an operator's block holds for all mail";
+      << "an operator's block applies to all mail";
 }
 
-TEST_F(mail_sql, many_bounces_are_lifted_at_once_and_decisions_of_recipients_are_not) {
+TEST_F(mail_sql, lift_many_lifts_bounces_but_not_unsubscriptions) {
   sql("insert into mail.subscription (address, category, out_at, reason) values"
       " ('a@x.test', '*', now(), 'bounced'), ('b@mx.x.test', '*', now() - interval '2 days', 'bounced'), ('c@yx.test', '*', now(), 'bounced'),"
       " ('d@x.test', 'promotional', now(), 'unsubscribed'), ('e@x.test', '*', now(), 'operator')");
@@ -184,28 +184,28 @@ TEST_F(mail_sql, many_bounces_are_lifted_at_once_and_decisions_of_recipients_are
   EXPECT_EQ(sql("select string_agg(address, ',' order by address) from mail.subscription where out_at is not null"),
             "d@x.test,e@x.test");
   EXPECT_EQ(sql("select count(*) from core.event where payload->>'action' = 'mail.lift_many'"), "3")
-      << "lifting nothing is no act";
+      << "lifting nothing is not audited";
 }
 
-TEST_F(mail_sql, decisions_of_recipients_and_preferences_follow_each_other) {
+TEST_F(mail_sql, unsubscriptions_and_preferences_update_each_other) {
   EXPECT_EQ(enqueue("a@b", ", bulk => true"), "queued");
-  take();
+  claim_job();
   EXPECT_EQ(begin(), "send 1");
   const auto token = sql("select token from mail.subscription");
-  const auto decide = [&](const char* subscribed) {
+  const auto set_subscribed = [&](const char* subscribed) {
     return sql("select mail.set_subscribed('" + token + "', " + subscribed + ")");
   };
-  EXPECT_EQ(decide("true"), "f") << "nothing to undo";
-  EXPECT_EQ(decide("false"), "t");
-  EXPECT_EQ(decide("false"), "f");
+  EXPECT_EQ(set_subscribed("true"), "f") << "nothing to undo";
+  EXPECT_EQ(set_subscribed("false"), "t");
+  EXPECT_EQ(set_subscribed("false"), "f");
   EXPECT_EQ(enqueue("a@b"), "suppressed");
-  EXPECT_EQ(decide("true"), "t");
+  EXPECT_EQ(set_subscribed("true"), "t");
   EXPECT_EQ(enqueue("a@b"), "queued");
   EXPECT_EQ(
       sql("select string_agg((payload->>'subscribed') || ' ' || (payload->>'category'), ',' order by id) from core.event"
           " where kind = 'mail.subscription' and key = 'a@b'"),
       "false invitation,true invitation");
-  decide("false");
+  set_subscribed("false");
   sql("select mail.follow_preference('A@b', 'invitation', false)");
   EXPECT_EQ(enqueue("a@b"), "suppressed");
   sql("select mail.follow_preference('A@b', 'invitation', true)");
@@ -215,7 +215,7 @@ TEST_F(mail_sql, decisions_of_recipients_and_preferences_follow_each_other) {
 
 TEST_F(mail_sql, lifting_a_suppression_is_audited) {
   EXPECT_EQ(enqueue("a@b", ", bulk => true"), "queued");
-  take();
+  claim_job();
   EXPECT_EQ(begin(), "send 1");
   end("refused", "false, true");
   sql("update mail.subscription set out_at = now(), reason = 'unsubscribed' where category = 'invitation'");
@@ -227,11 +227,11 @@ TEST_F(mail_sql, lifting_a_suppression_is_audited) {
             "mail.lift {\"address\": \"a@b\", \"categories\": [\"*\", \"invitation\"]}");
 }
 
-TEST_F(mail_sql, a_worker_that_lost_its_job_writes_nothing) {
+TEST_F(mail_sql, a_worker_that_lost_its_lease_cannot_write) {
   EXPECT_EQ(enqueue("a@b"), "queued");
-  take();
+  claim_job();
   EXPECT_EQ(begin(), "send 1");
-  take();
+  claim_job();
   EXPECT_EQ(state_of("select mail.begin_attempt((args->>'id')::uuid, id, fence - 1, 0) from core.job"), "RYF01");
   EXPECT_EQ(state_of("select mail.end_attempt((args->>'id')::uuid, id, fence - 1, 'sent', 250, '', false, "
                      "false) from core.job"),
@@ -239,12 +239,12 @@ TEST_F(mail_sql, a_worker_that_lost_its_job_writes_nothing) {
   EXPECT_EQ(sql("select state from mail.message"), "queued");
   EXPECT_EQ(begin(), "send 2");
   end("sent");
-  EXPECT_EQ(sql("select maybe_duplicate from mail.message"), "t") << "the first one may have sent it";
+  EXPECT_EQ(sql("select maybe_duplicate from mail.message"), "t") << "the first attempt may have sent it";
 }
 
-TEST_F(mail_sql, the_pace_is_kept_by_all_workers_together) {
+TEST_F(mail_sql, the_rate_limit_applies_to_all_workers_together) {
   EXPECT_EQ(enqueue("a@b"), "queued");
-  take();
+  claim_job();
   EXPECT_EQ(begin(60'000), "send 1");
   end("queued");
   EXPECT_EQ(sql("select b.what || ' ' || (b.wait_ms between 50000 and 60001) from core.job j, lateral "
@@ -255,18 +255,18 @@ TEST_F(mail_sql, the_pace_is_kept_by_all_workers_together) {
 
 TEST_F(mail_sql, an_expired_message_is_dead_lettered) {
   EXPECT_EQ(enqueue("a@b", ", ttl => interval '-1 second'"), "queued");
-  take();
+  claim_job();
   EXPECT_EQ(begin(), "over");
   EXPECT_EQ(sql("select state from mail.message"), "dead");
 }
 
-TEST_F(mail_sql, a_worker_of_the_former_release_leaves_sealed_messages_to_others) {
+TEST_F(mail_sql, a_worker_of_the_previous_release_does_not_send_sealed_messages) {
   EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'a@b', 's', 'ry-sealed:-:QUJD')"), "queued");
-  take();
+  claim_job();
   EXPECT_EQ(begin(), "wait");
   EXPECT_EQ(sql("select attempts || ' ' || under_way || ' ' || state from mail.message"), "0 false queued");
-  EXPECT_EQ(begin_opening(), "send 1");
-  EXPECT_EQ(sql("select count(*) from mail.subscription"), "0") << "its bodies have no link to unsubscribe";
+  EXPECT_EQ(begin_sealed(), "send 1");
+  EXPECT_EQ(sql("select count(*) from mail.subscription"), "0") << "its bodies have no unsubscribe link";
   end("queued");
   sql("update mail.message set body_text = 'plain'");
   EXPECT_EQ(begin(), "send 2") << "both kinds of workers send plain messages";
@@ -274,16 +274,16 @@ TEST_F(mail_sql, a_worker_of_the_former_release_leaves_sealed_messages_to_others
 
 TEST_F(mail_sql, a_sealed_message_with_an_unsubscribe_link_gets_its_token) {
   EXPECT_EQ(sql("select outcome from mail.enqueue('news', 'a@b', 's', 'ry-sealed:u:QUJD')"), "queued");
-  take();
-  EXPECT_EQ(begin_opening(), "send 1");
+  claim_job();
+  EXPECT_EQ(begin_sealed(), "send 1");
   EXPECT_EQ(sql("select address || ' ' || category from mail.subscription"), "a@b news");
 }
 
-TEST_F(mail_sql, a_suppressed_message_keeps_no_bodies_and_a_dead_one_does) {
+TEST_F(mail_sql, bodies_of_suppressed_messages_are_erased_and_those_of_dead_ones_kept) {
   for (const char* address : {"gone@b", "late@b"})
     EXPECT_EQ(sql("select outcome from mail.enqueue('account', '" + std::string(address) + "', 's', 't', 'h')"),
               "queued");
-  take();
+  claim_job();
   sql("insert into mail.subscription (address, category, out_at, reason) values ('gone@b', '*', now(), 'operator')");
   sql("update mail.message set expires_at = now() - interval '1 second' where address = 'late@b'");
   sql("select mail.begin_attempt((args->>'id')::uuid, id, fence, 0, true) from core.job");

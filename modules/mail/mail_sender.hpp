@@ -12,7 +12,7 @@ namespace mail {
 
 class mail_sender {
  public:
-  // `links`: the part before /mail/unsubscribe/...; empty: e-mails have no such links.
+  // `links`: the base URL of unsubscribe links; empty: e-mails have no such links.
   mail_sender(const ry::context& ctx, const repository& repo, const settings& s, const brand& b, std::string links);
 
   ry::task<ry::job_outcome> deliver(ry::job job);
@@ -21,11 +21,11 @@ class mail_sender {
   void stop() noexcept { smtp_.stop(); }
 
  private:
-  ry::task<ry::job_outcome> settle(ry::uuid id, const ry::job& job, attempt a);
-  email write(ry::uuid id, turn t) const;
-  // Milliseconds until the next attempt to reach the relay.
-  std::uint64_t paused_ms() const noexcept;
-  std::uint64_t pause(std::uint64_t longest_ms) noexcept;
+  ry::task<ry::job_outcome> record_result(ry::uuid id, const ry::job& job, attempt a);
+  email compose(ry::uuid id, attempt_start t) const;
+  // Milliseconds until the next attempt to reach the relay; 0: now.
+  std::uint64_t remaining_pause_ms() const noexcept;
+  std::uint64_t pause_after_relay_error(std::uint64_t max_ms) noexcept;
 
   const ry::context& ctx_;
   const repository& repo_;
@@ -34,8 +34,8 @@ class mail_sender {
   const std::string links_;
   smtp smtp_;
   std::atomic<std::int64_t> paused_until_us_{0};
-  std::atomic<std::uint32_t> troubles_{0};  // in a row
-  ry::metric sent_, retried_, refused_, dead_, trouble_, unreadable_;
+  std::atomic<std::uint32_t> consecutive_relay_errors_{0};
+  ry::metric sent_, retried_, refused_, dead_, relay_errors_, unreadable_;
 };
 
 }  // namespace mail

@@ -15,37 +15,37 @@ using namespace mail;
 namespace {
 
 TEST(mail_address, accepts_addresses_that_are_safe_in_smtp) {
-  for (const char* good : {"a@b", "ann.b+tag@example.org", "o'neil@xn--bcher-kva.example", "x_y@a-b.co"}) {
-    EXPECT_TRUE(is_address(good)) << good;
+  for (const char* valid : {"a@b", "ann.b+tag@example.org", "o'neil@xn--bcher-kva.example", "x_y@a-b.co"}) {
+    EXPECT_TRUE(is_address(valid)) << valid;
   }
-  for (const char* bad : {"",
-                          "a",
-                          "@b",
-                          "a@",
-                          "a b@c",
-                          "a@b c",
-                          "<a@b>",
-                          "a@b>\r\nRCPT TO:<evil@c",
-                          "a\r@b",
-                          "a@b\n",
-                          "a@-b",
-                          "a@b-",
-                          "a@b..c",
-                          ".a@b",
-                          "a.@b",
-                          "a..b@c",
-                          "\"a b\"@c",
-                          "a@[127.0.0.1]",
-                          "a@b,c@d",
-                          "a@1.2.3.4",
-                          "a@127",
-                          "\xff@b",
-                          "a\xc2\xa0@b",
-                          "a\xe2\x80\xae@b",
-                          "a\xe3\x80\x80@b",
-                          "a@\xc3\xa9 b",
-                          "a@b\xc2\xa0"}) {
-    EXPECT_FALSE(is_address(bad)) << bad;
+  for (const char* invalid : {"",
+                              "a",
+                              "@b",
+                              "a@",
+                              "a b@c",
+                              "a@b c",
+                              "<a@b>",
+                              "a@b>\r\nRCPT TO:<evil@c",
+                              "a\r@b",
+                              "a@b\n",
+                              "a@-b",
+                              "a@b-",
+                              "a@b..c",
+                              ".a@b",
+                              "a.@b",
+                              "a..b@c",
+                              "\"a b\"@c",
+                              "a@[127.0.0.1]",
+                              "a@b,c@d",
+                              "a@1.2.3.4",
+                              "a@127",
+                              "\xff@b",
+                              "a\xc2\xa0@b",
+                              "a\xe2\x80\xae@b",
+                              "a\xe3\x80\x80@b",
+                              "a@\xc3\xa9 b",
+                              "a@b\xc2\xa0"}) {
+    EXPECT_FALSE(is_address(invalid)) << invalid;
   }
   EXPECT_FALSE(is_address(std::string_view("a\0@b", 4)));
   EXPECT_TRUE(is_address(std::string(64, 'a') + "@b"));
@@ -55,16 +55,16 @@ TEST(mail_address, accepts_addresses_that_are_safe_in_smtp) {
                           std::string(50, 'e') + "." + std::string(50, 'f')));
 }
 
-TEST(mail_address, international_ones_have_an_ascii_domain_on_the_wire) {
-  EXPECT_EQ(on_the_wire("x@b\xc3\xbc"
-                        "cher.example"),
+TEST(mail_address, international_domains_are_converted_to_ascii) {
+  EXPECT_EQ(with_ascii_domain("x@b\xc3\xbc"
+                              "cher.example"),
             "x@xn--bcher-kva.example");
-  EXPECT_EQ(on_the_wire("x@B\xc3\x9c"
-                        "CHER.example"),
+  EXPECT_EQ(with_ascii_domain("x@B\xc3\x9c"
+                              "CHER.example"),
             "x@xn--bcher-kva.example");
-  EXPECT_EQ(on_the_wire("Ann@Example.org"), "Ann@Example.org");
-  EXPECT_EQ(on_the_wire("j\xc3\xbcrgen@b\xc3\xbc"
-                        "cher.example"),
+  EXPECT_EQ(with_ascii_domain("Ann@Example.org"), "Ann@Example.org");
+  EXPECT_EQ(with_ascii_domain("j\xc3\xbcrgen@b\xc3\xbc"
+                              "cher.example"),
             "j\xc3\xbcrgen@xn--bcher-kva.example");
   EXPECT_TRUE(needs_smtputf8("j\xc3\xbcrgen@example.org"));
   EXPECT_FALSE(
@@ -72,20 +72,20 @@ TEST(mail_address, international_ones_have_an_ascii_domain_on_the_wire) {
                      "cher.example"));
 }
 
-TEST(mail_address, some_domains_receive_no_mail_from_the_internet) {
-  for (const char* good : {"a@example.org", "a@test.example.org", "a@local.io",
-                           "a@b\xc3\xbc"
-                           "cher.de",
-                           "a@mytest.dev"}) {
-    EXPECT_TRUE(is_on_the_internet(good)) << good;
+TEST(mail_address, reserved_and_local_domains_are_not_internet_addresses) {
+  for (const char* valid : {"a@example.org", "a@test.example.org", "a@local.io",
+                            "a@b\xc3\xbc"
+                            "cher.de",
+                            "a@mytest.dev"}) {
+    EXPECT_TRUE(is_internet_address(valid)) << valid;
   }
-  for (const char* bad :
+  for (const char* invalid :
        {"a@localhost", "a@b", "a@x.localhost", "a@x.invalid", "a@example.test", "a@x.example", "a@corp.LOCAL"}) {
-    EXPECT_FALSE(is_on_the_internet(bad)) << bad;
+    EXPECT_FALSE(is_internet_address(invalid)) << invalid;
   }
 }
 
-TEST(mail_service, refuses_addresses_without_internet_mail_except_in_local_mode) {
+TEST(mail_service, rejects_addresses_without_internet_mail_except_in_local_mode) {
   for (const auto& [mode, expected] : std::vector<std::pair<std::string, ry_status>>{
            {"local", RY_OK}, {"staging", RY_FAILED_PRECONDITION}, {"production", RY_FAILED_PRECONDITION}}) {
     ry::testing::fake_host host;
@@ -99,17 +99,18 @@ TEST(mail_service, refuses_addresses_without_internet_mail_except_in_local_mode)
     EXPECT_EQ(check("a@example.test"), expected) << mode;
     EXPECT_EQ(check("a@localhost"), expected) << mode;
     EXPECT_EQ(check("a@example.org"), RY_OK) << mode;
-    for (const char* bad : {"a@192.0.2.1", "a@[192.0.2.1]", "a@[IPv6:2001:db8::1]"})
-      EXPECT_EQ(check(bad), RY_INVALID_ARGUMENT) << bad;
+    for (const char* invalid : {"a@192.0.2.1", "a@[192.0.2.1]", "a@[IPv6:2001:db8::1]"})
+      EXPECT_EQ(check(invalid), RY_INVALID_ARGUMENT) << invalid;
   }
 }
 
-TEST(mail_header, stays_one_line_whatever_comes) {
+TEST(mail_header, values_never_contain_line_breaks) {
   EXPECT_EQ(header_text("Ann invites you"), "Ann invites you");
   EXPECT_EQ(header_text("Ann\r\nBcc: evil@x"), "Ann  Bcc: evil@x");
   EXPECT_EQ(header_text("J\xc3\xbcrgen"), "=?UTF-8?B?SsO8cmdlbg==?=");
   EXPECT_EQ(header_text("\xff"), "?");
-  EXPECT_EQ(header_text("=?UTF-8?B?QQ==?="), "=?UTF-8?B?PT9VVEYtOD9CP1FRPT0/PQ==?=") << "taken literally";
+  EXPECT_EQ(header_text("=?UTF-8?B?QQ==?="), "=?UTF-8?B?PT9VVEYtOD9CP1FRPT0/PQ==?=")
+      << "encoded, so that it is shown literally";
   std::string many;
   for (int i = 0; i < 40; ++i) many += "\xe2\x82\xac";
   const auto folded = header_text(many);
@@ -138,34 +139,37 @@ attempt reply(int curl, int code, phase at, const char* text = "") {
   return a;
 }
 
-TEST(mail_verdict, follows_the_reply_and_where_it_came) {
-  EXPECT_EQ(judge(reply(CURLE_OK, 250, phase::body)), verdict::sent);
-  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 451, phase::rcpt)), verdict::retry) << "greylisted";
-  EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 452, phase::body)), verdict::retry);
-  EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 421, phase::connect)), verdict::retry);
-  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 550, phase::rcpt, "550 5.1.1 no such user")), verdict::bounced);
-  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 550, phase::rcpt, "550 5.7.1 relaying denied")), verdict::refused);
-  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 552, phase::rcpt)), verdict::refused);
-  EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 550, phase::body, "550 5.1.1 User unknown")), verdict::bounced);
+TEST(mail_verdict, depends_on_the_reply_and_the_phase) {
+  EXPECT_EQ(classify_attempt(reply(CURLE_OK, 250, phase::body)), verdict::sent);
+  EXPECT_EQ(classify_attempt(reply(CURLE_SEND_ERROR, 451, phase::rcpt)), verdict::retry) << "greylisted";
+  EXPECT_EQ(classify_attempt(reply(CURLE_WEIRD_SERVER_REPLY, 452, phase::body)), verdict::retry);
+  EXPECT_EQ(classify_attempt(reply(CURLE_WEIRD_SERVER_REPLY, 421, phase::connect)), verdict::retry);
+  EXPECT_EQ(classify_attempt(reply(CURLE_SEND_ERROR, 550, phase::rcpt, "550 5.1.1 no such user")), verdict::bounced);
+  EXPECT_EQ(classify_attempt(reply(CURLE_SEND_ERROR, 550, phase::rcpt, "550 5.7.1 relaying denied")), verdict::refused);
+  EXPECT_EQ(classify_attempt(reply(CURLE_SEND_ERROR, 552, phase::rcpt)), verdict::refused);
+  EXPECT_EQ(classify_attempt(reply(CURLE_WEIRD_SERVER_REPLY, 550, phase::body, "550 5.1.1 User unknown")),
+            verdict::bounced);
   for (const auto at : {phase::mail, phase::rcpt, phase::body}) {
-    EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 550, at, "550 5.4.5 Daily user sending quota exceeded")), verdict::retry);
+    EXPECT_EQ(classify_attempt(reply(CURLE_SEND_ERROR, 550, at, "550 5.4.5 Daily user sending quota exceeded")),
+              verdict::retry);
   }
   auto international = reply(CURLE_OK, 250, phase::hello);
   international.unsupported = "no SMTPUTF8";
-  EXPECT_EQ(judge(international), verdict::refused);
-  EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 554, phase::body)), verdict::refused);
-  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 550, phase::mail)), verdict::relay_trouble) << "our sender";
-  EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 554, phase::connect)), verdict::relay_trouble);
-  EXPECT_EQ(judge(reply(CURLE_LOGIN_DENIED, 535, phase::auth)), verdict::relay_trouble);
-  EXPECT_EQ(judge(reply(CURLE_USE_SSL_FAILED, 250, phase::hello)), verdict::relay_trouble);
-  EXPECT_EQ(judge(reply(CURLE_PEER_FAILED_VERIFICATION, 220, phase::starttls)), verdict::relay_trouble);
+  EXPECT_EQ(classify_attempt(international), verdict::refused);
+  EXPECT_EQ(classify_attempt(reply(CURLE_WEIRD_SERVER_REPLY, 554, phase::body)), verdict::refused);
+  EXPECT_EQ(classify_attempt(reply(CURLE_SEND_ERROR, 550, phase::mail)), verdict::relay_error)
+      << "our sender address is at fault";
+  EXPECT_EQ(classify_attempt(reply(CURLE_WEIRD_SERVER_REPLY, 554, phase::connect)), verdict::relay_error);
+  EXPECT_EQ(classify_attempt(reply(CURLE_LOGIN_DENIED, 535, phase::auth)), verdict::relay_error);
+  EXPECT_EQ(classify_attempt(reply(CURLE_USE_SSL_FAILED, 250, phase::hello)), verdict::relay_error);
+  EXPECT_EQ(classify_attempt(reply(CURLE_PEER_FAILED_VERIFICATION, 220, phase::starttls)), verdict::relay_error);
   for (const int code : {CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_OPERATION_TIMEDOUT}) {
-    EXPECT_EQ(judge(reply(code, 0, phase::connect)), verdict::relay_trouble) << "all mail waits for the relay";
+    EXPECT_EQ(classify_attempt(reply(code, 0, phase::connect)), verdict::relay_error) << "all mail waits for the relay";
     EXPECT_TRUE(is_unreachable(reply(code, 0, phase::connect)));
   }
   EXPECT_FALSE(is_unreachable(reply(CURLE_LOGIN_DENIED, 535, phase::auth)));
-  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 354, phase::body)), verdict::retry) << "cut in DATA";
-  EXPECT_EQ(judge(reply(CURLE_OPERATION_TIMEDOUT, 354, phase::body)), verdict::retry);
+  EXPECT_EQ(classify_attempt(reply(CURLE_SEND_ERROR, 354, phase::body)), verdict::retry) << "disconnected during DATA";
+  EXPECT_EQ(classify_attempt(reply(CURLE_OPERATION_TIMEDOUT, 354, phase::body)), verdict::retry);
 }
 
 TEST(mail_refusal, only_a_missing_mailbox_is_a_bounce) {
@@ -216,7 +220,7 @@ TEST(mail_refusal, only_a_missing_mailbox_is_a_bounce) {
   }
 }
 
-TEST(mail_refusal, limits_of_the_sender_and_temporary_conditions_wait) {
+TEST(mail_refusal, limits_of_the_sender_and_temporary_conditions_are_retried) {
   // Replies of Gmail, Exchange Online, Amazon SES, SendGrid, Mailgun, Zoho, cPanel, Postfix with a policy server, and others.
   for (
       const char* later :
@@ -257,7 +261,7 @@ TEST(mail_refusal, limits_of_the_sender_and_temporary_conditions_wait) {
   }
 }
 
-TEST(mail_refusal, policies_reputation_senders_and_full_mailboxes_suppress_nothing) {
+TEST(mail_refusal, policies_reputation_senders_and_full_mailboxes_are_not_bounces) {
   for (
       const char* other :
       {"550 relay not permitted",
@@ -318,7 +322,7 @@ std::string defaults_with(const std::string& members) {
          members + "}";
 }
 
-TEST(mail_settings, explain_their_faults) {
+TEST(mail_settings, faults_name_their_setting) {
   const auto fault = [](const std::string& members) {
     ry::settings_faults faults;
     (void)read_settings(defaults_with(members), faults);
@@ -368,14 +372,15 @@ TEST(mail_sealed_body, opens_only_bodies_that_it_sealed) {
   EXPECT_TRUE(seal_bodies(host.ctx(), "{{unsubscribe_url}}", "").starts_with("ry-sealed:u:"));
   EXPECT_EQ(open_bodies(host.ctx(), seal_bodies(host.ctx(), "", ""))->html, "");
 
-  const auto alien = ry::base64_encode("sealed:mail.other:{}", ry::base64_alphabet::standard, true);
+  const auto wrong_context = ry::base64_encode("sealed:mail.other:{}", ry::base64_alphabet::standard, true);
   const auto no_bodies = ry::base64_encode("sealed:mail.body:[]", ry::base64_alphabet::standard, true);
   EXPECT_FALSE(is_sealed("text of ry-sealed:"));
-  for (const std::string& bad : {std::string("plain"), std::string("ry-sealed:"), std::string("ry-sealed:-"),
-                                 std::string("ry-sealed:-:"), std::string("ry-sealed:-:\xc1"), "ry-sealed:-:" + alien,
-                                 "ry-sealed:-:" + no_bodies, sealed.substr(0, sealed.size() - 4), sealed + "="}) {
-    const auto refused = open_bodies(host.ctx(), bad);
-    EXPECT_EQ(refused.status(), RY_DATA_LOSS) << bad;
+  for (const std::string& invalid :
+       {std::string("plain"), std::string("ry-sealed:"), std::string("ry-sealed:-"), std::string("ry-sealed:-:"),
+        std::string("ry-sealed:-:\xc1"), "ry-sealed:-:" + wrong_context, "ry-sealed:-:" + no_bodies,
+        sealed.substr(0, sealed.size() - 4), sealed + "="}) {
+    const auto refused = open_bodies(host.ctx(), invalid);
+    EXPECT_EQ(refused.status(), RY_DATA_LOSS) << invalid;
   }
 }
 

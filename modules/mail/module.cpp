@@ -13,7 +13,7 @@
 namespace mail {
 namespace {
 
-// The public address of this server. Empty: unknown.
+// The public URL of this server; empty: unknown.
 std::string link_base(const ry::context& ctx) {
   std::string base(ctx.fact("http.public_url"));
   if (base.empty() && ctx.fact("deployment.mode") == "local") {
@@ -34,7 +34,7 @@ brand brand_of(const ry::context& ctx) {
   return out;
 }
 
-// The members of another module's event; missing members and members of other types are empty.
+// The payload of another module's event. Missing members, and members of another type, are empty.
 class payload {
  public:
   explicit payload(std::string_view text) {
@@ -58,7 +58,7 @@ class payload {
 class module {
  public:
   module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx), settings_(read_settings(ctx.settings(), faults_)),
-      brand_(brand_of(ctx)), repo_(ctx), postman_(ctx, repo_, settings_, brand_, link_base(ctx)),
+      brand_(brand_of(ctx)), repo_(ctx), sender_(ctx, repo_, settings_, brand_, link_base(ctx)),
       service_(ctx, repo_, settings_), routes_(ctx, repo_, brand_), check_(ctx, settings_) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
@@ -73,15 +73,15 @@ class module {
     send.concurrency = settings_.connections;
     send.timeout_ms = settings_.timeout_ms + 60'000;
     send.backoff_ms = 5'000;
-    reg.job("mail.send", &postman_, &mail_sender::deliver, send);
-    // A queue of its own, so that bulk mail that uses all connections does not delay a password reset.
-    reg.job("mail.send_account", &postman_, &mail_sender::deliver, send);
-    reg.subscribe("mail-preferences", "notifications.mail_preference", this, &module::follow_preference);
-    reg.subscribe("mail-broadcasts", "notifications.broadcast", this, &module::hold_broadcast);
-    ry::job_options tidy;
-    tidy.queue = "mail";
-    tidy.cron = "*/10 * * * *";
-    reg.job("mail.tidy", this, &module::tidy, tidy);
+    reg.job("mail.send", &sender_, &mail_sender::deliver, send);
+    // Has its own concurrency limit, so that bulk mail that uses all connections does not delay a password reset.
+    reg.job("mail.send_account", &sender_, &mail_sender::deliver, send);
+    reg.subscribe("mail-preferences", "notifications.mail_preference", this, &module::apply_preference);
+    reg.subscribe("mail-broadcasts", "notifications.broadcast", this, &module::set_broadcast_state);
+    ry::job_options clean_up;
+    clean_up.queue = "mail";
+    clean_up.cron = "*/10 * * * *";
+    reg.job("mail.tidy", this, &module::clean_up, clean_up);
   }
 
   ry::task<void> start() {
@@ -92,15 +92,15 @@ class module {
     }
   }
   ry::task<void> stop() {
-    postman_.stop();
+    sender_.stop();
     co_return;
   }
 
  private:
-  // In the background, so that an outbox with many messages of the previous release does not delay the start.
+  // Runs in the background, so that an outbox with many messages of the previous release does not delay the start.
   ry::task<void> seal_at_start() {
     try {
-      co_await postman_.seal_plain_bodies();
+      co_await sender_.seal_plain_bodies();
     } catch (const ry::error& e) {
       if (e.status() != RY_CANCELLED)
         ctx_.warn("not all bodies in mail.message are encrypted; mail.tidy tries again", {{"reason", e.message()}});
@@ -108,22 +108,22 @@ class module {
   }
 
   // The event's payload: {address, category, wanted}.
-  ry::task<void> follow_preference(ry::event e) {
+  ry::task<void> apply_preference(ry::event e) {
     const payload p(e.payload());
     const auto wanted = p.flag("wanted");
     if (p.text("address").empty() || p.text("category").empty() || !wanted) co_return;
-    co_await repo_.follow_preference(p.text("address"), p.text("category"), *wanted);
+    co_await repo_.apply_preference(p.text("address"), p.text("category"), *wanted);
   }
 
   // The event's payload: {broadcast, state}.
-  ry::task<void> hold_broadcast(ry::event e) {
+  ry::task<void> set_broadcast_state(ry::event e) {
     const payload p(e.payload());
-    if (!p.text("broadcast").empty()) co_await repo_.hold_broadcast(p.text("broadcast"), p.text("state"));
+    if (!p.text("broadcast").empty()) co_await repo_.set_broadcast_state(p.text("broadcast"), p.text("state"));
   }
 
-  ry::task<ry::job_outcome> tidy(ry::job) {
-    co_await postman_.seal_plain_bodies();
-    co_await repo_.tidy(settings_.keep_days);
+  ry::task<ry::job_outcome> clean_up(ry::job) {
+    co_await sender_.seal_plain_bodies();
+    co_await repo_.purge_expired(settings_.keep_days);
     co_return ry::job_outcome::done();
   }
 
@@ -132,7 +132,7 @@ class module {
   const settings settings_;
   const brand brand_;
   const repository repo_;
-  mail_sender postman_;
+  mail_sender sender_;
   service service_;
   routes routes_;
   mail_check check_;

@@ -9,18 +9,18 @@ ry::task<void> repository::configure(settings s) const {
       .value();
 }
 
-ry::task<turn> repository::begin_attempt(ry::uuid message, lease by, std::int64_t gap_ms) const {
-  const auto rows = (co_await ctx_.db().query("select * from mail.begin_attempt($1, $2, $3, $4, true)", message, by.job,
-                                              by.fence, gap_ms))
+ry::task<attempt_start> repository::begin_attempt(ry::uuid message, lease owner, std::int64_t gap_ms) const {
+  const auto rows = (co_await ctx_.db().query("select * from mail.begin_attempt($1, $2, $3, $4, true)", message,
+                                              owner.job, owner.fence, gap_ms))
                         .value();
   const auto r = rows.front();
-  turn out;
-  const auto what = r.text("what");
-  if (what == "wait") {
-    out.what = turn::kind::wait;
+  attempt_start out;
+  const auto action = r.text("what");
+  if (action == "wait") {
+    out.next = attempt_start::action::wait;
     out.wait_ms = static_cast<std::uint64_t>(r.int64("wait_ms"));
-  } else if (what == "send") {
-    out.what = turn::kind::send;
+  } else if (action == "send") {
+    out.next = attempt_start::action::send;
     out.address = r.text("address");
     out.subject = r.text("subject");
     out.text = r.opt_text("body_text").value_or("");
@@ -31,22 +31,23 @@ ry::task<turn> repository::begin_attempt(ry::uuid message, lease by, std::int64_
   co_return out;
 }
 
-ry::task<void> repository::end_attempt(ry::uuid message, lease by, ending how) const {
-  (co_await ctx_.db().query("select mail.end_attempt($1, $2, $3, $4, $5::int, $6, $7, $8)", message, by.job, by.fence,
-                            how.state, how.code, how.reply, how.maybe_duplicate, how.bounced))
+ry::task<void> repository::end_attempt(ry::uuid message, lease owner, attempt_result result) const {
+  (co_await ctx_.db().query("select mail.end_attempt($1, $2, $3, $4, $5::int, $6, $7, $8)", message, owner.job,
+                            owner.fence, result.state, result.code, result.reply, result.maybe_duplicate,
+                            result.bounced))
       .value();
 }
 
-ry::task<std::vector<plain_message>> repository::plain_messages(std::int64_t most) const {
+ry::task<std::vector<unsealed_message>> repository::unsealed_messages(std::int64_t limit) const {
   const auto rows = (co_await ctx_.db().query_with(
                          {RY_DB_READ_ONLY},
                          "select id, body_text, body_html from mail.message"
                          " where body_html is not null or body_text not like 'ry-sealed:%' order by id limit $1",
-                         most))
+                         limit))
                         .value();
-  std::vector<plain_message> out;
+  std::vector<unsealed_message> out;
   for (const auto r : rows) {
-    plain_message m;
+    unsealed_message m;
     m.id = r.uuid("id");
     if (const auto text = r.opt_text("body_text")) m.text = *text;
     if (const auto html = r.opt_text("body_html")) m.html = *html;
@@ -55,11 +56,11 @@ ry::task<std::vector<plain_message>> repository::plain_messages(std::int64_t mos
   co_return out;
 }
 
-ry::task<void> repository::replace_bodies(plain_message was, std::string sealed) const {
+ry::task<void> repository::replace_bodies(unsealed_message original, std::string sealed) const {
   (co_await ctx_.db().query(
        "update mail.message set body_text = $2, body_html = null"
        " where id = $1 and body_text is not distinct from $3 and body_html is not distinct from $4",
-       was.id, sealed, was.text, was.html))
+       original.id, sealed, original.text, original.html))
       .value();
 }
 
@@ -88,13 +89,13 @@ ry::task<std::vector<ry_mail_outcome>> repository::outcomes(std::vector<std::str
 ry::task<std::optional<subscription>> repository::find_subscription(ry::uuid token) const {
   const auto rows =
       (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
-                                     "select address, category, out_at is not null as out from mail.subscription"
+                                     "select address, category, out_at is not null as suppressed from mail.subscription"
                                      " where token = $1",
                                      token))
           .value();
   if (rows.empty()) co_return std::nullopt;
   const auto r = rows.front();
-  co_return subscription{std::string(r.text("address")), std::string(r.text("category")), r.boolean("out")};
+  co_return subscription{std::string(r.text("address")), std::string(r.text("category")), r.boolean("suppressed")};
 }
 
 ry::task<bool> repository::set_subscribed(ry::uuid token, bool subscribed) const {
@@ -103,17 +104,16 @@ ry::task<bool> repository::set_subscribed(ry::uuid token, bool subscribed) const
   co_return rows.front().boolean(0);
 }
 
-ry::task<void> repository::follow_preference(std::string address, std::string category, bool wanted) const {
+ry::task<void> repository::apply_preference(std::string address, std::string category, bool wanted) const {
   (co_await ctx_.db().query("select mail.follow_preference($1, $2, $3)", address, category, wanted)).value();
 }
 
-ry::task<void> repository::hold_broadcast(std::string id, std::string state) const {
+ry::task<void> repository::set_broadcast_state(std::string id, std::string state) const {
   (co_await ctx_.db().query("select mail.hold_broadcast($1, $2)", id, state)).value();
 }
 
 ry::task<ry::page_of_rows> repository::list(std::string state, std::optional<ry::uuid> before,
                                             std::int64_t limit) const {
-  // Ordered by the time of the end, then by id.
   const auto rows = (co_await ctx_.db().query_with(
                          {RY_DB_READ_ONLY},
                          "select m.id, json_build_object('id', m.id, 'category', m.category, 'address', m.address,"
@@ -140,9 +140,9 @@ ry::task<bool> repository::lift(std::string actor, std::string address) const {
   co_return rows.front().boolean(0);
 }
 
-ry::task<ry::page_of_rows> repository::suppressions(suppression_filter only, std::optional<ry::uuid> before,
+ry::task<ry::page_of_rows> repository::suppressions(suppression_filter filter, std::optional<ry::uuid> before,
                                                     std::int64_t limit) const {
-  // Ordered by the time of the beginning, then by token. The token names the last row to the next page.
+  // The token of the last row is the cursor of the next page.
   const auto rows =
       (co_await ctx_.db().query_with(
            {RY_DB_READ_ONLY},
@@ -156,20 +156,20 @@ ry::task<ry::page_of_rows> repository::suppressions(suppression_filter only, std
            "   and ($4::uuid is null"
            "    or (s.out_at, s.token) < (select b.out_at, b.token from mail.subscription b where b.token = $4))"
            " order by s.out_at desc, s.token desc limit $5",
-           only.reason, only.category, only.address, before, limit + 1))
+           filter.reason, filter.category, filter.address, before, limit + 1))
           .value();
   co_return ry::read_page(rows, limit);
 }
 
-ry::task<std::int64_t> repository::lift_many(std::string actor, bulk_lift what) const {
+ry::task<std::int64_t> repository::lift_suppressions(std::string actor, lift_filter filter) const {
   const auto rows =
       (co_await ctx_.db().query("select mail.lift_many($1, $2, $3::text[], $4, $5::timestamptz, $6::timestamptz)",
-                                actor, what.reason, what.addresses, what.domain, what.since, what.until))
+                                actor, filter.reason, filter.addresses, filter.domain, filter.since, filter.until))
           .value();
   co_return rows.front().int64(0);
 }
 
-ry::task<void> repository::tidy(std::int64_t keep_days) const {
+ry::task<void> repository::purge_expired(std::int64_t keep_days) const {
   ry::batch b;
   b.add(
       "update mail.message set state = 'dead', ended_at = clock_timestamp(), under_way = false,"

@@ -14,7 +14,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::int64_t default_page = 50;
-constexpr std::int64_t largest_page = 200;
+constexpr std::int64_t max_page = 200;
 constexpr std::size_t max_lifted_addresses = 1000;
 
 ry::response html_page(int status, std::string html) {
@@ -43,7 +43,7 @@ std::optional<std::string> text_in(const json::object& o, const char* name) {
   return std::string(sv(v->get_string()));
 }
 
-// RFC 3339, as in the lists; the database parses the rest.
+// Checks the form of an RFC 3339 time, as in the lists; the database parses it.
 std::optional<std::string> instant_in(const json::object& o, const char* name) {
   auto out = text_in(o, name);
   if (!out) return out;
@@ -51,14 +51,14 @@ std::optional<std::string> instant_in(const json::object& o, const char* name) {
     return std::all_of(out->begin() + static_cast<std::ptrdiff_t>(at),
                        out->begin() + static_cast<std::ptrdiff_t>(at + n), [](char c) { return c >= '0' && c <= '9'; });
   };
-  const bool good = out->size() >= 20 && out->size() <= 30 && digits(0, 4) && (*out)[4] == '-' && digits(5, 2) &&
-                    (*out)[7] == '-' && digits(8, 2) && (*out)[10] == 'T' && digits(11, 2) && (*out)[13] == ':' &&
-                    digits(14, 2) && (*out)[16] == ':' && digits(17, 2) && out->back() == 'Z';
-  if (!good) throw invalid(name, "must be a time like 2026-11-20T09:30:00Z");
+  const bool valid = out->size() >= 20 && out->size() <= 30 && digits(0, 4) && (*out)[4] == '-' && digits(5, 2) &&
+                     (*out)[7] == '-' && digits(8, 2) && (*out)[10] == 'T' && digits(11, 2) && (*out)[13] == ':' &&
+                     digits(14, 2) && (*out)[16] == ':' && digits(17, 2) && out->back() == 'Z';
+  if (!valid) throw invalid(name, "must be a time like 2026-11-20T09:30:00Z");
   return out;
 }
 
-bulk_lift read_bulk_lift(std::string_view body) {
+lift_filter read_lift_filter(std::string_view body) {
   json::error_code bad;
   const auto doc = json::parse(json::string_view(body.data(), body.size()), bad);
   if (bad || !doc.is_object()) throw ry::bad_request("mail.body", "The body must be a JSON object");
@@ -69,7 +69,7 @@ bulk_lift read_bulk_lift(std::string_view body) {
       throw invalid(name.substr(0, 64), "is not a known member");
     }
   }
-  bulk_lift out;
+  lift_filter out;
   out.reason = text_in(o, "reason").value_or("bounced");
   if (out.reason != "bounced" && out.reason != "operator") {
     throw invalid("reason", "must be bounced or operator; recipients who unsubscribed are lifted one by one");
@@ -99,30 +99,30 @@ bool has_field(std::string_view form, std::string_view name) {
 }  // namespace
 
 void routes::add_to(ry::registrar& reg) {
-  reg.route("GET", "/mail/unsubscribe/{token}", RY_ROUTE_PUBLIC, this, &routes::ask);
+  reg.route("GET", "/mail/unsubscribe/{token}", RY_ROUTE_PUBLIC, this, &routes::unsubscribe_page);
   reg.route("POST", "/mail/unsubscribe/{token}", RY_ROUTE_PUBLIC, this, &routes::unsubscribe);
   reg.route("GET", "/admin/mail", RY_ROUTE_ADMIN, this, &routes::list);
   reg.route("POST", "/admin/mail/{id}/requeue", RY_ROUTE_ADMIN, this, &routes::requeue);
   reg.route("GET", "/admin/mail/suppressions", RY_ROUTE_ADMIN, this, &routes::suppressions);
-  reg.route("POST", "/admin/mail/suppressions/lift", RY_ROUTE_ADMIN, this, &routes::lift_many);
+  reg.route("POST", "/admin/mail/suppressions/lift", RY_ROUTE_ADMIN, this, &routes::lift_suppressions);
   reg.route("DELETE", "/admin/mail/suppressions/{address}", RY_ROUTE_ADMIN, this, &routes::lift);
 }
 
-ry::task<ry::response> routes::ask(ry::request r) {
+ry::task<ry::response> routes::unsubscribe_page(ry::request r) {
   const auto token = ry::uuid::parse(r.param("token"));
   std::optional<subscription> found;
   if (token) found = co_await repo_.find_subscription(*token);
   if (!found) co_return html_page(404, unknown_link_page(brand_));
-  co_return html_page(200, ask_page(brand_, *found));
+  co_return html_page(200, confirm_page(brand_, *found));
 }
 
-// One-click unsubscribe of mail programs (RFC 8058), and the buttons of the pages.
+// Called by mail programs for one-click unsubscribe (RFC 8058), and by the buttons of the pages.
 ry::task<ry::response> routes::unsubscribe(ry::request r) {
   const auto token = ry::uuid::parse(r.param("token"));
   const bool undo = has_field(r.body(), "undo");
-  bool known = false;
-  if (token) known = co_await repo_.set_subscribed(*token, undo);
-  if (!known) co_return html_page(404, unknown_link_page(brand_));
+  bool found_token = false;
+  if (token) found_token = co_await repo_.set_subscribed(*token, undo);
+  if (!found_token) co_return html_page(404, unknown_link_page(brand_));
   const auto now = co_await repo_.find_subscription(*token);
   co_return html_page(200, done_page(brand_, now.value()));
 }
@@ -132,7 +132,7 @@ ry::task<ry::response> routes::list(ry::request r) {
   if (state != "sent" && state != "refused" && state != "dead" && state != "suppressed") {
     throw invalid("state", "must be one of sent, refused, dead, suppressed");
   }
-  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
+  const auto limit = ry::query_integer(r, "limit", 1, max_page).value_or(default_page);
   const auto list = "mail:" + state;
   const auto before = ry::query_uuid_cursor(r, list);
   const auto found = co_await repo_.list(state, before, limit);
@@ -164,21 +164,22 @@ ry::task<ry::response> routes::lift(ry::request r) {
 }
 
 ry::task<ry::response> routes::suppressions(ry::request r) {
-  suppression_filter only{boost::algorithm::to_lower_copy(r.query("reason").value_or(""), std::locale::classic()),
-                          r.query("category").value_or(""), r.query("address").value_or("")};
-  if (!only.reason.empty() && only.reason != "bounced" && only.reason != "unsubscribed" && only.reason != "operator") {
+  suppression_filter filter{boost::algorithm::to_lower_copy(r.query("reason").value_or(""), std::locale::classic()),
+                            r.query("category").value_or(""), r.query("address").value_or("")};
+  if (!filter.reason.empty() && filter.reason != "bounced" && filter.reason != "unsubscribed" &&
+      filter.reason != "operator") {
     throw invalid("reason", "must be one of bounced, unsubscribed, operator");
   }
-  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
-  const auto list = "mail:suppressions:" + only.reason + ":" + only.category + ":" + only.address;
+  const auto limit = ry::query_integer(r, "limit", 1, max_page).value_or(default_page);
+  const auto list = "mail:suppressions:" + filter.reason + ":" + filter.category + ":" + filter.address;
   const auto before = ry::query_uuid_cursor(r, list);
-  const auto found = co_await repo_.suppressions(std::move(only), before, limit);
+  const auto found = co_await repo_.suppressions(std::move(filter), before, limit);
   co_return ry::response::json(ry::page_json("suppressions", list, found));
 }
 
-ry::task<ry::response> routes::lift_many(ry::request r) {
-  auto what = read_bulk_lift(r.body());
-  const auto lifted = co_await repo_.lift_many(std::string(r.subject()), std::move(what));
+ry::task<ry::response> routes::lift_suppressions(ry::request r) {
+  auto filter = read_lift_filter(r.body());
+  const auto lifted = co_await repo_.lift_suppressions(std::string(r.subject()), std::move(filter));
   co_return ry::response::json("{\"lifted\":" + std::to_string(lifted) + "}");
 }
 

@@ -1,4 +1,5 @@
-// The HTTP routes of this module: the page behind unsubscribe links, and the administrators' view of the outbox.
+// The HTTP routes of this module: the pages behind unsubscribe links, and the admin routes of the outbox and of
+// suppressions.
 #pragma once
 
 #include <ry/cpp/registrar.hpp>
@@ -14,13 +15,13 @@ class routes {
   void add_to(ry::registrar& reg);
 
  private:
-  ry::task<ry::response> ask(ry::request r);
+  ry::task<ry::response> unsubscribe_page(ry::request r);
   ry::task<ry::response> unsubscribe(ry::request r);
   ry::task<ry::response> list(ry::request r);
   ry::task<ry::response> requeue(ry::request r);
   ry::task<ry::response> lift(ry::request r);
   ry::task<ry::response> suppressions(ry::request r);
-  ry::task<ry::response> lift_many(ry::request r);
+  ry::task<ry::response> lift_suppressions(ry::request r);
 
   const ry::context& ctx_;
   const repository& repo_;

@@ -13,7 +13,7 @@ namespace json = boost::json;
 
 constexpr std::string_view prefix = "ry-sealed:";
 constexpr std::string_view with_link = "u:", without_link = "-:";
-constexpr std::string_view place = "mail.body";
+constexpr std::string_view context = "mail.body";
 
 std::string_view view_of(const json::string& s) {
   return {s.data(), s.size()};
@@ -31,8 +31,8 @@ std::string seal_bodies(const ry::context& ctx, std::string_view text, std::stri
   const bool link = text.find(unsubscribe_mark) != text.npos || html.find(unsubscribe_mark) != html.npos;
   std::string out(prefix);
   out += link ? with_link : without_link;
-  out += ry::base64_encode(ry::secrets(ctx).seal(place, json::serialize(plain)).value(), ry::base64_alphabet::standard,
-                           true);
+  out += ry::base64_encode(ry::secrets(ctx).seal(context, json::serialize(plain)).value(),
+                           ry::base64_alphabet::standard, true);
   return out;
 }
 
@@ -42,7 +42,7 @@ ry::result<bodies> open_bodies(const ry::context& ctx, std::string_view body_tex
   body_text.remove_prefix(std::min(prefix.size() + with_link.size(), body_text.size()));
   const auto sealed = ry::base64_decode(body_text, ry::base64_alphabet::standard, ry::base64_padding::required);
   if (!sealed) return damaged;
-  const auto plain = ry::secrets(ctx).open(place, *sealed);
+  const auto plain = ry::secrets(ctx).open(context, *sealed);
   if (!plain) return plain.status() == RY_DATA_LOSS ? damaged : plain.error();
   json::error_code bad;
   const auto doc = json::parse(json::string_view(plain->data(), plain->size()), bad);

@@ -1,6 +1,7 @@
-// Bodies of messages as the outbox keeps them: sealed for "mail.body" with the deployment's key.
+// The stored form of message bodies: sealed with the deployment's key and the context "mail.body".
 //
-// Thread: any. Errors: seal() throws ry::error; open() returns it (RY_DATA_LOSS: the key is another one, or the text is damaged).
+// Thread: any. Errors: seal() throws ry::error; open() returns it (RY_DATA_LOSS: the key has changed, or the text is
+// damaged).
 #pragma once
 
 #include <ry/ry.hpp>

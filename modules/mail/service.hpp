@@ -26,7 +26,7 @@ class service {
   };
   ry_status check_address(std::string_view address) const;
   ry_status outcomes(const ry_uuid* ids, std::size_t n, std::uint64_t wait_ms, caller c);
-  ry::task<void> watch(std::vector<std::string> ids, std::int64_t until_us, caller c);
+  ry::task<void> wait_for_outcomes(std::vector<std::string> ids, std::int64_t until_us, caller c);
 
   const ry::context& ctx_;
   const repository& repo_;

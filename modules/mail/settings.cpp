@@ -20,10 +20,10 @@ std::string address_in(const json::object& o, const char* key, ry::settings_faul
   return out;
 }
 
-// Sent with every message, also by a relay without SMTPUTF8.
+// These addresses are sent with every message, even through a relay without SMTPUTF8.
 std::string ascii_address_in(const json::object& o, const char* key, ry::settings_faults& faults) {
   const auto text = address_in(o, key, faults);
-  const auto out = on_the_wire(text);
+  const auto out = with_ascii_domain(text);
   if (out && needs_smtputf8(*out)) faults.add(key, "must have only ASCII characters before the @");
   return out.value_or(text);
 }

@@ -1,4 +1,4 @@
-// Settings of the module; immutable after its creation.
+// Settings of the module; immutable once the module is created.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ struct settings {
   std::string from;  // bare address
   std::string from_name;  // may be empty
   std::string reply_to;  // empty: no Reply-To
-  std::string bounce_address;  // empty: the address of From
+  std::string bounce_address;  // empty: `from`
   std::string unsubscribe_mailto;
   std::vector<std::string> dkim_selectors;
   std::uint32_t connections = 4;
   std::uint64_t timeout_ms = 60'000;
-  std::int64_t gap_ms = 0;  // between two messages of the whole deployment; 0: none
+  std::int64_t gap_ms = 0;  // minimum time between two messages of the deployment; 0: none
   std::int64_t per_recipient_hour = 20;
   std::int64_t account_per_recipient_hour = 60;
   std::int64_t suppress_days = 90;
@@ -82,7 +82,7 @@ inline constexpr std::string_view settings_schema = R"({
   }
 })";
 
-// Adds unusable values to the faults.
+// Adds unusable values to `faults`.
 settings read_settings(std::string_view json, ry::settings_faults& faults);
 
 }  // namespace mail

@@ -1,5 +1,5 @@
-// Sends messages to the relay over connections that are reused. Uses libcurl. Everything here blocks and runs on
-// blocking threads. Any number of threads may call send() at once; each uses a connection of its own.
+// Sends messages to the relay over reused connections, with libcurl. Every function blocks, so call them on blocking
+// threads. Threads may call send() concurrently; each call uses its own connection.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ namespace mail {
 
 // One message.
 struct email {
-  std::string id;  // left part of Message-ID; the same in every attempt
-  std::string address;  // checked again here
+  std::string id;  // part of Message-ID before the @; the same in every attempt
+  std::string address;  // send() validates it again
   std::string subject;
   std::string text;
   std::string html;  // empty: text only
@@ -34,9 +34,9 @@ struct attempt {
   int reply_code = 0;  // of the relay's last reply; 0: no reply
   std::string reply;  // its text, truncated
   phase at = phase::connect;
-  bool all_sent = false;  // the relay may have received the whole message
-  std::string
-      unsupported;  // why the message cannot be sent to this address; the address was not sent to the relay. Otherwise empty
+  bool all_sent = false;  // the relay may have received the complete message
+  // Why the message cannot be sent to this address, which was then not sent to the relay. Otherwise empty.
+  std::string unsupported;
 };
 
 // Whether the relay supports UTF-8 before the @ (RFC 6531), according to its last greeting.
@@ -45,18 +45,18 @@ enum class utf8_support { unknown, no, yes };
 enum class verdict {
   sent,
   retry,  // temporary: retry later
-  refused,  // the relay refuses this message permanently
-  bounced,  // the relay does not know this recipient
-  relay_trouble,  // a fault of the relay or our settings, unrelated to this message
+  refused,  // the relay rejected this message permanently
+  bounced,  // the relay reported that this recipient does not exist
+  relay_error,  // a fault of the relay or our settings, unrelated to this message
 };
 
-// There was no connection to the relay.
+// Whether there was no connection to the relay.
 bool is_unreachable(const attempt& a) noexcept;
 
-// Classifies an attempt. Replies decide, not libcurl's codes: 4xx is temporary, 5xx is permanent.
-verdict judge(const attempt& a) noexcept;
+// Classifies an attempt, by the relay's reply if there is one: 4xx is temporary, 5xx is permanent.
+verdict classify_attempt(const attempt& a) noexcept;
 
-// A sentence for operators, without secrets.
+// A message for operators, without secrets.
 std::string describe(const attempt& a);
 
 class smtp {
@@ -66,18 +66,18 @@ class smtp {
   smtp(const smtp&) = delete;
   smtp& operator=(const smtp&) = delete;
 
-  attempt send(const email& l);
+  attempt send(const email& message);
   // Connects and logs in without sending anything.
   attempt probe();
-  // Ends attempts that have not begun to send a message; others continue.
+  // Aborts attempts that have not begun to send a message; others continue.
   void stop() noexcept { stopping_.store(true, std::memory_order_relaxed); }
 
  private:
   struct connection;
-  struct watcher;
-  void prepare(void* curl, watcher& w) const;
-  std::unique_ptr<connection> take();
-  void give_back(std::unique_ptr<connection> c);
+  struct dialogue_monitor;
+  void prepare(void* curl, dialogue_monitor& monitor) const;
+  std::unique_ptr<connection> acquire();
+  void release(std::unique_ptr<connection> c);
 
   const settings& settings_;
   std::atomic<bool> stopping_{false};

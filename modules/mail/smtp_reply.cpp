@@ -9,14 +9,14 @@ namespace {
 // Enhanced status codes (RFC 3463, RFC 7504) that describe the recipient's mailbox or domain itself.
 constexpr std::string_view recipient_codes[] = {"5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1"};
 // Codes that servers use for a missing mailbox and for other reasons; only the wording distinguishes them.
-constexpr std::string_view vague_codes[] = {"", "5.0.0", "5.1.0", "5.2.0", "5.3.0", "5.5.0", "5.7.1"};
+constexpr std::string_view ambiguous_codes[] = {"", "5.0.0", "5.1.0", "5.2.0", "5.3.0", "5.5.0", "5.7.1"};
 // Limits on the amount that one sender may send. Exchange Online: 5.1.90, 5.2.121 and 5.2.122.
 constexpr std::string_view sender_limit_codes[] = {"5.4.5", "5.5.3", "5.1.90", "5.2.121", "5.2.122"};
 // A full mailbox, or a message that is too large.
 constexpr std::string_view size_codes[] = {"5.2.2", "5.2.3", "5.3.4"};
 
-// The following are beginnings of words, or phrases, in the form that normalized_words() returns. A space at the end: the whole
-// word.
+// The following are beginnings of words, or phrases, in the form that normalized_words() returns. A trailing space
+// requires the end of a word.
 constexpr std::string_view later_wording[] = {"throttl",
                                               "rate limit",
                                               "ratelimit",
@@ -55,7 +55,7 @@ constexpr std::string_view later_wording[] = {"throttl",
 constexpr std::string_view limits[] = {"quota", "limit",     "rate ",   "rates ",    "maximum",
                                        "max ",  "threshold", "credits", "allowance", "allotment"};
 constexpr std::string_view exceeded[] = {"exceed", "reached", "over quota", "over limit", "over the limit", "surpass"};
-// Limits that do not concern the amount.
+// Wordings of limits that do not concern the number of messages.
 constexpr std::string_view of_size[] = {"size",   "too large", "larger",     "too big", "hop ",   "hops ",   "line ",
                                         "lines ", "header",    "attachment", "nesting", "length", "storage", "disk "};
 constexpr std::string_view of_mailbox[] = {"mailbox", "inbox", "user is over", "account is over", "recipient is over"};
@@ -63,13 +63,13 @@ constexpr std::string_view of_sending[] = {"send",     "sent ",  "submission", "
                                            "relay",    "daily",  "day ",       "hour",      "minute",
                                            "messages", "emails", "rate ",      "recipients"};
 
-// The relay refuses the sender. "Unknown user" beside these refers to the sender's address.
+// The relay rejects the sender. "Unknown user" together with these refers to the sender's address.
 constexpr std::string_view about_sender[] = {
     "sender",  "sending",     "from address", "return path", "mail from", "envelope from", "originat", "your account",
     "your ip", "your server", "your host",    "your domain", "spf ",      "dkim ",         "dmarc "};
 
-// Reasons of the relay or a rule: the mailbox may exist.
-constexpr std::string_view elsewhere[] = {
+// Reasons that concern the relay or a policy: the mailbox may exist.
+constexpr std::string_view other_reasons[] = {
     "relaying",      "relay not",   "relay access", "relay denied", "to relay",    "open relay", "spam",
     "unsolicited",   "virus",       "polic",        "prohibit",     "black",       "block",      "reputation",
     "not permitted", "not allowed", "authenti",     "authori",      "denied",      "quota",      "full ",
@@ -109,7 +109,7 @@ bool looks_like_host_name(std::string_view s) noexcept {
   return std::all_of(s.begin(), s.end(), [](char c) { return is_lower(c) || is_digit(c) || c == '.' || c == '-'; });
 }
 
-// Whether it is a name: words in an address, a host name or a link are not reasons.
+// Whether it is an address, a host name or a link, whose words are not reasons.
 bool is_name(std::string_view piece) noexcept {
   return piece.find('@') != piece.npos || piece.find("://") != piece.npos || looks_like_host_name(piece);
 }
@@ -177,7 +177,7 @@ bool is_any(std::string_view code, const Codes& codes) {
   return std::find(std::begin(codes), std::end(codes), code) != std::end(codes);
 }
 
-bool says_missing(std::string_view words) {
+bool describes_missing_mailbox(std::string_view words) {
   if (has_any(words, missing_otherwise)) return true;
   for (const auto name : mailbox_names) {
     for (const auto before : missing_before) {
@@ -205,12 +205,13 @@ refusal classify(std::string_view reply) {
   const auto words = normalized_words(reply);
   if (is_sender_limit(reply, code, words)) return refusal::later;
   if (has_any(words, about_sender)) return refusal::other;
-  const bool missing = says_missing(words);
-  // The code and the wording agree; other words only name a table or a server.
-  if (is_any(code, recipient_codes)) return missing || !has_any(words, elsewhere) ? refusal::recipient : refusal::other;
+  const bool missing = describes_missing_mailbox(words);
+  // With such a code, a wording of a missing mailbox outweighs other words, which may name a table or a server.
+  if (is_any(code, recipient_codes))
+    return missing || !has_any(words, other_reasons) ? refusal::recipient : refusal::other;
   const bool of_recipient = reply.starts_with("55") || reply.starts_with("511");
-  return of_recipient && is_any(code, vague_codes) && missing && !has_any(words, elsewhere) ? refusal::recipient
-                                                                                            : refusal::other;
+  return of_recipient && is_any(code, ambiguous_codes) && missing && !has_any(words, other_reasons) ? refusal::recipient
+                                                                                                    : refusal::other;
 }
 
 }  // namespace mail

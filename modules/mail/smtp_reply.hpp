@@ -1,4 +1,4 @@
-// Classifies what a relay's refusal means for the recipient. Pure.
+// Classifies a relay's permanent rejection: whether it concerns the recipient. Pure functions.
 #pragma once
 
 #include <string_view>

@@ -18,7 +18,7 @@ constexpr std::pair<std::string_view, std::string_view> labels[] = {{"invitation
                                                                     {"referral_successful", "successful referrals"},
                                                                     {"account", "the security of your account"}};
 
-std::string sentence(std::string_view before, const subscription& s, std::string_view after) {
+std::string paragraph(std::string_view before, const subscription& s, std::string_view after) {
   return "<p>" + std::string(before) + " <strong>" + ry::escaped_html(category_label(s.category)) + "</strong> " +
          std::string(after) + " <strong>" + ry::escaped_html(s.address) + "</strong>.</p>";
 }
@@ -38,21 +38,21 @@ std::string category_label(std::string_view category) {
   return out;
 }
 
-std::string ask_page(const brand& b, const subscription& s) {
-  if (s.out) return done_page(b, s);
+std::string confirm_page(const brand& b, const subscription& s) {
+  if (s.suppressed) return done_page(b, s);
   return page(b, "Unsubscribe",
-              "<h1>Unsubscribe?</h1>" + sentence("You will no longer get e-mails about", s, "at") +
+              "<h1>Unsubscribe?</h1>" + paragraph("You will no longer get e-mails about", s, "at") +
                   form("unsubscribe", "Unsubscribe"));
 }
 
 std::string done_page(const brand& b, const subscription& s) {
-  if (!s.out) {
+  if (!s.suppressed) {
     return page(b, "Subscribed",
-                "<h1>You are subscribed again</h1>" + sentence("You will get e-mails about", s, "at") +
+                "<h1>You are subscribed again</h1>" + paragraph("You will get e-mails about", s, "at") +
                     form("unsubscribe", "Unsubscribe"));
   }
   return page(b, "Unsubscribed",
-              "<h1>You are unsubscribed</h1>" + sentence("You will no longer get e-mails about", s, "at") +
+              "<h1>You are unsubscribed</h1>" + paragraph("You will no longer get e-mails about", s, "at") +
                   "<p>Was this a mistake?</p>" + form("undo", "Subscribe again"));
 }
 

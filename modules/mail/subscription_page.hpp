@@ -1,4 +1,4 @@
-// The pages behind the unsubscribe links. Pure.
+// The pages behind the unsubscribe links. Pure functions.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace mail {
 
-// "news and offers"; for a category without a display name: its words.
+// The display name of a category, such as "news and offers"; if it has none, its name with spaces.
 std::string category_label(std::string_view category);
 
-std::string ask_page(const brand& b, const subscription& s);
+std::string confirm_page(const brand& b, const subscription& s);
 // The page after the recipient's decision.
 std::string done_page(const brand& b, const subscription& s);
-// For a link without a subscription.
+// The page for a link with an unknown token.
 std::string unknown_link_page(const brand& b);
 
 }  // namespace mail
