@@ -20,7 +20,7 @@ std::vector<std::string> make_candidates() {
   return out;
 }
 
-std::string read_code(std::string_view typed) {
+std::string normalize_code(std::string_view typed) {
   while (!typed.empty() && typed.front() == ' ') typed.remove_prefix(1);
   while (!typed.empty() && typed.back() == ' ') typed.remove_suffix(1);
   if (typed.size() != code_length) return {};

@@ -1,4 +1,4 @@
-// Referral codes: eight characters that are hard to confuse, from the system's random generator.
+// Referral codes: eight random characters of an alphabet without similar characters.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@ inline constexpr std::string_view code_alphabet = "ABCDEFGHJKMNPQRSTUVWXYZ234567
 inline constexpr std::size_t code_length = 8;
 
 std::string make_code();
-// Enough candidates that one is free.
+// Returns several codes, because one of them may already exist.
 std::vector<std::string> make_candidates();
 
-// Converts typed text to the stored form of a code; empty: it cannot be a code. Only ASCII letters have case here,
-// whatever the locale.
-std::string read_code(std::string_view typed);
+// Converts typed text to the stored form of a code; empty if it cannot be a code. Converts only ASCII letters to upper
+// case, independently of the locale.
+std::string normalize_code(std::string_view typed);
 
 }  // namespace referrals

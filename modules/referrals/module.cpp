@@ -9,7 +9,7 @@
 namespace referrals {
 namespace {
 
-// The address of the console, for links in e-mails. Empty: unknown.
+// The base URL of referral links; empty: unknown.
 std::string app_url(const ry::context& ctx, const settings& s) {
   if (!s.app_url.empty()) return s.app_url;
   std::string url(ctx.fact("http.public_url"));
@@ -23,19 +23,19 @@ std::string app_url(const ry::context& ctx, const settings& s) {
 class module {
  public:
   module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx), settings_(read_settings(ctx.settings())), repo_(ctx),
-      metrics_(ctx, repo_), settler_(ctx, repo_, settings_, metrics_),
-      routes_(ctx, repo_, settings_, app_url(ctx, settings_), neighbours_, metrics_) {
-    (void)ry::account_limit(ctx, "invitations");  // so that the series exists
+      metrics_(ctx, repo_), reward_worker_(ctx, repo_, settings_, metrics_),
+      routes_(ctx, repo_, settings_, app_url(ctx, settings_), services_, metrics_) {
+    (void)ry::account_limit(ctx, "invitations");  // the series exists from the start
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
-    settler_.add_to(reg);
+    reward_worker_.add_to(reg);
     routes_.add_to(reg);
   }
 
   ry::task<void> start() {
-    neighbours_.accounts = ctx_.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
+    services_.accounts = ctx_.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
     try {
-      neighbours_.mail = ctx_.acquire<ry_mail_v1>(RY_SVC_MAIL_1);
+      services_.mail = ctx_.acquire<ry_mail_v1>(RY_SVC_MAIL_1);
     } catch (const ry::error& e) {
       if (e.status() != RY_NOT_FOUND) throw;
     }
@@ -51,8 +51,8 @@ class module {
   const settings settings_;
   const repository repo_;
   referral_metrics metrics_;
-  neighbours neighbours_;
-  reward_worker settler_;
+  module_services services_;
+  reward_worker reward_worker_;
   routes routes_;
 };
 

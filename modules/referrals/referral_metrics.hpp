@@ -1,5 +1,5 @@
-// The module's metrics. Counters cover what this node did. Gauges cover the database: each node counts all referrals, so that
-// revocations, refreshes and deleted accounts need no counters of their own.
+// The module's metrics. Counters cover the work of this node. Gauges describe the database: each node counts all
+// referrals, so that revocations, refreshes and deleted accounts need no separate counters.
 #pragma once
 
 #include <ry/ry.hpp>
@@ -18,14 +18,14 @@ class referral_metrics {
   // Starts the loop that updates the gauges until the module stops.
   void start();
 
-  // outcome: one of invitation_outcomes.
+  // Counts an invitation. outcome: one of invitation_outcomes.
   void invitation(const std::string& outcome) const;
-  // An account signed up with a code; outcome: as referrals.attach() returns it.
+  // Counts a sign-up with a code. outcome: the result of referrals.attach().
   void sign_up(const std::string& outcome) const;
 
  private:
-  ry::task<void> watch();
-  void show(const std::vector<tally>& all) const;
+  ry::task<void> update_gauges();
+  void set_gauges(const std::vector<referral_count>& all) const;
 
   const ry::context& ctx_;
   const repository& repo_;

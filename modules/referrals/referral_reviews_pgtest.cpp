@@ -15,21 +15,21 @@ using testing_referrals::referrals_sql;
 TEST_F(referrals_sql, many_friends_of_one_private_domain_are_a_signal) {
   sql("update referrals.setting set flag_score = 2");
   const auto signals = [&](const std::string& email) {
-    const auto who = account(email);
-    last_ = attach(who, code_);
-    return sql("select signals->>'same_domain' from referrals.referral where referred_account_id = " + who);
+    const auto id = account(email);
+    last_outcome_ = attach(id, code_);
+    return sql("select signals->>'same_domain' from referrals.referral where referred_account_id = " + id);
   };
-  std::vector<std::string> own, large;
+  std::vector<std::string> private_domain, provider_domain;
   for (int i = 1; i <= 6; ++i) {
-    own.push_back(signals("m" + std::to_string(i) + "@h" + std::to_string(i) + ".private-domain.example"));
+    private_domain.push_back(signals("m" + std::to_string(i) + "@h" + std::to_string(i) + ".private-domain.example"));
     if (i < 6) {
-      EXPECT_EQ(last_, "successful") << i;
+      EXPECT_EQ(last_outcome_, "successful") << i;
     }
   }
-  EXPECT_EQ(own, (std::vector<std::string>{"", "", "", "1", "1", "2"}));
-  EXPECT_EQ(last_, "flagged");
-  for (int i = 1; i <= 5; ++i) large.push_back(signals("m" + std::to_string(i) + "@gmail.com"));
-  EXPECT_EQ(large, std::vector<std::string>(5)) << "a provider of mailboxes is no private domain";
+  EXPECT_EQ(private_domain, (std::vector<std::string>{"", "", "", "1", "1", "2"}));
+  EXPECT_EQ(last_outcome_, "flagged");
+  for (int i = 1; i <= 5; ++i) provider_domain.push_back(signals("m" + std::to_string(i) + "@gmail.com"));
+  EXPECT_EQ(provider_domain, std::vector<std::string>(5)) << "the domain of an e-mail provider is not a private domain";
   EXPECT_EQ(sql("select count(distinct d) from unnest(array['a@x.co.uk', 'b@mail.x.co.uk', 'c+1@X.CO.UK']) e,"
                 " referrals.domain_of(e) d"),
             "1");
@@ -38,10 +38,10 @@ TEST_F(referrals_sql, many_friends_of_one_private_domain_are_a_signal) {
             "0");
 }
 
-TEST_F(referrals_sql, an_award_and_a_refresh_or_revocation_see_each_other_in_any_order) {
-  const auto award = [](const std::string& who) { return "select referrals.award(array[" + who + "]::uuid[])"; };
-  // `first` in an open transaction, `second` waits for its end.
-  const auto in_turn = [this](const std::string& first, const std::string& second) {
+TEST_F(referrals_sql, awards_refreshes_and_revocations_are_serialized) {
+  const auto award = [](const std::string& id) { return "select referrals.award(array[" + id + "]::uuid[])"; };
+  // Runs `first` in a transaction and, concurrently, `second`, which must wait for its commit.
+  const auto run_second_after_first = [this](const std::string& first, const std::string& second) {
     const auto db = connect();
     db("begin");
     db(first);
@@ -58,30 +58,30 @@ TEST_F(referrals_sql, an_award_and_a_refresh_or_revocation_see_each_other_in_any
     other.join();
   };
   const auto refresh = [this] { return "select referrals.refresh(" + ann_ + ", " + candidates() + ")"; };
-  const auto revoke = [this](const std::string& who) {
-    return "select referrals.review('admin', (select id from referrals.referral where referred_account_id = " + who +
+  const auto revoke = [this](const std::string& id) {
+    return "select referrals.review('admin', (select id from referrals.referral where referred_account_id = " + id +
            "), 'revoke', 'why')";
   };
-  const auto bob = friend_of(code_, verified::no);
-  in_turn(award(bob), refresh());
+  const auto bob = referred_account(code_, verified::no);
+  run_second_after_first(award(bob), refresh());
   EXPECT_EQ(reason(bob) + balance(bob), "100") << "paid before the refresh";
-  const auto cat = friend_of(code_of(ann_), verified::no);
-  in_turn(refresh(), award(cat));
+  const auto cat = referred_account(code_of(ann_), verified::no);
+  run_second_after_first(refresh(), award(cat));
   EXPECT_EQ(reason(cat) + balance(cat), "code_refreshed0");
-  const auto dan = friend_of(code_of(ann_), verified::no);
-  in_turn(award(dan), revoke(dan));
-  EXPECT_EQ(reason(dan) + balance(dan), "revoked0") << "paid and taken back";
-  const auto eve = friend_of(code_of(ann_), verified::no);
-  in_turn(revoke(eve), award(eve));
+  const auto dan = referred_account(code_of(ann_), verified::no);
+  run_second_after_first(award(dan), revoke(dan));
+  EXPECT_EQ(reason(dan) + balance(dan), "revoked0") << "paid and then revoked";
+  const auto eve = referred_account(code_of(ann_), verified::no);
+  run_second_after_first(revoke(eve), award(eve));
   EXPECT_EQ(reason(eve) + balance(eve), "revoked0");
   EXPECT_EQ(sql("select count(*) from accounts.ledger where account_id = " + eve), "0") << "never paid";
   EXPECT_EQ(balance(ann_), "100");
-  no_violation();
+  expect_consistency();
 }
 
-TEST_F(referrals_sql, a_revocation_takes_back_both_rewards_and_keeps_the_cap_used) {
+TEST_F(referrals_sql, a_revocation_takes_back_both_rewards_but_still_counts_towards_the_cap) {
   sql("update referrals.setting set cap = 100");
-  const auto bob = friend_of(code_);
+  const auto bob = referred_account(code_);
   EXPECT_EQ(review(bob, "revoke"), "");
   EXPECT_EQ(balance(ann_) + " " + balance(bob), "0 0");
   EXPECT_EQ(reason(bob), "revoked");
@@ -89,53 +89,55 @@ TEST_F(referrals_sql, a_revocation_takes_back_both_rewards_and_keeps_the_cap_use
                 stat(ann_, "total_credits_earned") + stat(ann_, "revoked_credits"),
             "000100");
   EXPECT_EQ(review(bob, "revoke"), "RY409");
-  friend_of(code_);
-  EXPECT_EQ(last_, "cap_reached");
+  referred_account(code_);
+  EXPECT_EQ(last_outcome_, "cap_reached");
   EXPECT_EQ(sql("select actor || ' ' || action || ' ' || (detail->>'reason') from accounts.audit"),
             "admin referral.revoke why");
   EXPECT_EQ(state_of("select referrals.review('admin', gen_random_uuid(), 'revoke', '')"), "RY404");
-  no_violation();
+  expect_consistency();
 }
 
 TEST_F(referrals_sql, a_flagged_referral_waits_for_its_review) {
   sql("update referrals.setting set flag_score = 2, velocity = 2");
-  friend_of(code_);
-  friend_of(code_);
-  const auto third = friend_of(code_);
-  EXPECT_EQ(last_, "flagged") << "too fast";
+  referred_account(code_);
+  referred_account(code_);
+  const auto third = referred_account(code_);
+  EXPECT_EQ(last_outcome_, "flagged") << "exceeds the velocity";
   EXPECT_EQ(reason(third), "under_review");
   settle_all();
   EXPECT_EQ(balance(ann_), "200");
   EXPECT_EQ(review(third, "release"), "");
   EXPECT_EQ(balance(ann_), "300");
   EXPECT_EQ(review(third, "release"), "RY409");
-  const auto fourth = friend_of(code_);
+  const auto fourth = referred_account(code_);
   EXPECT_EQ(review(fourth, "revoke"), "");
   EXPECT_EQ(reason(fourth), "revoked");
   EXPECT_EQ(review(fourth, "release"), "RY409");
   sql("update referrals.setting set velocity = 100");
-  const auto fifth = friend_of(code_, verified::no);
+  const auto fifth = referred_account(code_, verified::no);
   EXPECT_EQ(review(fifth, "flag"), "");
   qualify(fifth);
   settle_all();
   EXPECT_EQ(balance(ann_), "300");
-  no_violation();
+  expect_consistency();
 }
 
-TEST_F(referrals_sql, signals_weigh_and_do_not_block) {
-  EXPECT_EQ(attach(account("a+b@example.test"), code_), "successful") << "a tag alone is no reason";
+TEST_F(referrals_sql, signals_add_up_to_a_flag) {
+  EXPECT_EQ(attach(account("a+b@example.test"), code_), "successful") << "a tag alone is not sufficient";
   for (int i = 0; i < 2; ++i)
     EXPECT_EQ(attach(account("n" + std::to_string(i) + "@example.test"), code_, "'192.0.2.1'"), "successful");
-  EXPECT_EQ(attach(account("n2@example.test"), code_, "'192.0.2.200'"), "successful") << "an office";
-  EXPECT_EQ(attach(account("n+3@example.test"), code_, "'192.0.2.9'"), "flagged") << "both";
+  EXPECT_EQ(attach(account("n2@example.test"), code_, "'192.0.2.200'"), "successful")
+      << "the network alone is not sufficient";
+  EXPECT_EQ(attach(account("n+3@example.test"), code_, "'192.0.2.9'"), "flagged") << "network and tag together";
   EXPECT_EQ(sql("select signals from referrals.referral where review = 'flagged'"),
             "{\"same_network\": 2, \"tagged_address\": 1}");
   EXPECT_EQ(attach(account("m@example.test"), code_, "'no address'"), "successful");
-  EXPECT_EQ(attach(account("k+4@example.test"), code_, "'192.0.2.0/24'"), "flagged") << "a block, as accounts tells it";
+  EXPECT_EQ(attach(account("k+4@example.test"), code_, "'192.0.2.0/24'"), "flagged")
+      << "an address block, as accounts reports it";
   EXPECT_EQ(sql("select count(*) from referrals.referral where network like '%192%'"), "0");
 }
 
-TEST_F(referrals_sql, sign_ups_at_once_are_signals_for_each_other) {
+TEST_F(referrals_sql, concurrent_sign_ups_are_signals_for_each_other) {
   EXPECT_EQ(attach(account("n0@example.test"), code_, "'192.0.2.1'"), "successful");
   const auto bob = account("n1@example.test"), cat = account("n+2@example.test");
   const auto db = connect();
@@ -153,40 +155,42 @@ TEST_F(referrals_sql, sign_ups_at_once_are_signals_for_each_other) {
        ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  EXPECT_FALSE(done) << "it waits for the sign-up before it";
+  EXPECT_FALSE(done) << "must wait for the earlier sign-up";
   db("commit");
   other.join();
   EXPECT_EQ(outcome, "flagged");
   EXPECT_EQ(sql("select signals from referrals.referral where referred_account_id = " + cat),
             "{\"same_network\": 2, \"tagged_address\": 1}");
-  no_violation();
+  expect_consistency();
 }
 
 TEST_F(referrals_sql, a_friend_from_the_referrers_own_network_is_a_signal) {
   sql("insert into referrals.origin select " + ann_ + ", referrals.network_of('2001:db8::/64')");
-  EXPECT_EQ(attach(account("a@example.test"), code_, "'2001:db8::/64'"), "successful") << "a household";
+  EXPECT_EQ(attach(account("a@example.test"), code_, "'2001:db8::/64'"), "successful")
+      << "the network alone is not sufficient";
   EXPECT_EQ(attach(account("b+ann@example.test"), code_, "'2001:db8::77'"), "successful");
   EXPECT_EQ(sql("select signals from referrals.referral order by referred_at desc limit 1"),
             "{\"tagged_address\": 1, \"network_of_referrer\": 1}");
-  EXPECT_EQ(attach(account("c@example.test"), code_, "'2001:db8::/64'"), "flagged") << "the third one";
+  EXPECT_EQ(attach(account("c@example.test"), code_, "'2001:db8::/64'"), "flagged")
+      << "the third sign-up from one network";
   EXPECT_EQ(attach(account("d@example.test"), code_, "'2001:db8:1::/64'"), "successful");
 }
 
-TEST_F(referrals_sql, ones_own_other_address_does_not_count) {
+TEST_F(referrals_sql, another_address_of_the_referrer_does_not_count) {
   const auto gil = account("gil.smith@gmail.com");
   const auto code = code_of(gil);
   EXPECT_EQ(attach(account("GilSmith+2@googlemail.com"), code), "void");
   sql("update referrals.setting set disposable = '{trash.test}'");
-  const auto thrown = account("x@Trash.test");
-  EXPECT_EQ(attach(thrown, code_), "void");
-  EXPECT_EQ(reason(thrown), "disposable_address");
+  const auto disposable = account("x@Trash.test");
+  EXPECT_EQ(attach(disposable, code_), "void");
+  EXPECT_EQ(reason(disposable), "disposable_address");
   settle_all();
   EXPECT_EQ(balance(gil) + balance(ann_), "00");
   EXPECT_EQ(stat(gil, "total_referrals") + stat(gil, "successful_referrals"), "10");
 }
 
-TEST_F(referrals_sql, a_suspended_code_holds_everything_up) {
-  const auto bob = friend_of(code_, verified::no);
+TEST_F(referrals_sql, referrals_of_a_suspended_code_wait) {
+  const auto bob = referred_account(code_, verified::no);
   sql("select referrals.suspend('admin', lower('" + code_ + "'), true, 'why')");
   const auto late = account("c@example.test");
   EXPECT_EQ(attach(late, code_), "pending");
@@ -202,7 +206,7 @@ TEST_F(referrals_sql, a_suspended_code_holds_everything_up) {
   EXPECT_EQ(state_of("select referrals.suspend('admin', 'ZZZZZZZZ', true, '')"), "RY404");
 }
 
-TEST_F(referrals_sql, two_referrers_claim_one_referee) {
+TEST_F(referrals_sql, a_referee_has_only_one_referrer) {
   const auto eve = account("eve@example.test");
   const auto other = code_of(eve);
   for (int round = 0; round < 5; ++round) {
@@ -216,10 +220,10 @@ TEST_F(referrals_sql, two_referrers_claim_one_referee) {
     EXPECT_EQ(balance(bob), "100");
   }
   EXPECT_EQ(sql("select sum(balance_micro)::bigint / 1000000 from accounts.account"), "1000");
-  no_violation();
+  expect_consistency();
 }
 
-TEST_F(referrals_sql, a_mailbox_is_paid_for_once) {
+TEST_F(referrals_sql, a_mailbox_counts_only_once) {
   const auto first = account("farm@gmail.com"), second = account("f.arm+2@googlemail.com"),
              late = account("late@example.test", verified::no);
   EXPECT_EQ(attach(first, code_), "successful");
@@ -236,13 +240,13 @@ TEST_F(referrals_sql, a_mailbox_is_paid_for_once) {
 TEST_F(referrals_sql, an_account_without_address_verification_qualifies_at_sign_up) {
   for (const char* rule : {"email_verified", "first_run"}) {
     sql("update referrals.setting set qualify = '" + std::string(rule) + "'");
-    const auto here = account("here." + std::string(rule) + "@example.test", verified::no);
-    const auto there = account("there." + std::string(rule) + "@example.test", verified::no);
-    sql("insert into accounts.login (account_id, email, email_key, password_hash) values (" + here + ", '" + rule +
-        "', '" + rule + "', 'x')");
+    const auto local_login = account("here." + std::string(rule) + "@example.test", verified::no);
+    const auto provider_login = account("there." + std::string(rule) + "@example.test", verified::no);
+    sql("insert into accounts.login (account_id, email, email_key, password_hash) values (" + local_login + ", '" +
+        rule + "', '" + rule + "', 'x')");
     sql("update accounts.setting set verifies = false");
-    EXPECT_EQ(attach(here, code_), "successful") << rule;
-    EXPECT_EQ(attach(there, code_), "pending") << "the provider of its identity can confirm it";
+    EXPECT_EQ(attach(local_login, code_), "successful") << rule;
+    EXPECT_EQ(attach(provider_login, code_), "pending") << "its identity provider can confirm the address";
     sql("update accounts.setting set verifies = true");
     const auto later = account("later." + std::string(rule) + "@example.test", verified::no);
     sql("insert into accounts.login (account_id, email, email_key, password_hash) values (" + later + ", 'l', 'l" +
@@ -251,14 +255,14 @@ TEST_F(referrals_sql, an_account_without_address_verification_qualifies_at_sign_
   }
 }
 
-TEST_F(referrals_sql, a_deleted_account_leaves_nothing_that_earns) {
-  const auto bob = friend_of(code_, verified::no);
-  const auto cid = friend_of(code_);
+TEST_F(referrals_sql, referrals_of_a_deleted_account_are_voided) {
+  const auto bob = referred_account(code_, verified::no);
+  const auto cid = referred_account(code_);
   sql("insert into referrals.origin values (" + ann_ + ", 'x')");
   sql("select referrals.forget(" + ann_ + ")");
   EXPECT_EQ(sql("select void_reason from referrals.referral where referred_account_id = " + bob), "account_deleted");
   EXPECT_EQ(sql("select status from referrals.referral where referred_account_id = " + cid), "successful")
-      << "what was paid stays";
+      << "paid referrals are not voided";
   EXPECT_EQ(attach(account("new@example.test"), code_), "unknown_code");
   EXPECT_EQ(sql("select count(*) from referrals.origin"), "0");
   EXPECT_EQ(sql("select count(*) from referrals.unbalanced()"), "0");

@@ -14,9 +14,9 @@ namespace {
 
 using testing_referrals::referrals_sql;
 
-TEST_F(referrals_sql, both_sides_get_their_credits_once) {
-  const auto bob = friend_of(code_);
-  EXPECT_EQ(last_, "successful");
+TEST_F(referrals_sql, both_sides_are_paid_once) {
+  const auto bob = referred_account(code_);
+  EXPECT_EQ(last_outcome_, "successful");
   EXPECT_EQ(balance(ann_) + " " + balance(bob), "100 100");
   EXPECT_EQ(attach(bob, code_), "already_referred");
   settle_all();
@@ -27,7 +27,7 @@ TEST_F(referrals_sql, both_sides_get_their_credits_once) {
             "1 1 100 9900 10000 false");
   EXPECT_EQ(sql("select string_agg(kind, ' ' order by id) from core.event where kind like 'referral%'"),
             "referral.pending referral.successful");
-  no_violation();
+  expect_consistency();
 }
 
 TEST_F(referrals_sql, codes_are_case_insensitive_and_unique) {
@@ -44,8 +44,8 @@ TEST_F(referrals_sql, codes_are_case_insensitive_and_unique) {
 }
 
 TEST_F(referrals_sql, pending_until_the_referee_qualifies) {
-  const auto bob = friend_of(code_, verified::no);
-  EXPECT_EQ(last_, "pending");
+  const auto bob = referred_account(code_, verified::no);
+  EXPECT_EQ(last_outcome_, "pending");
   EXPECT_EQ(reason(bob), "not_qualified");
   settle_all();
   EXPECT_EQ(balance(ann_), "0");
@@ -54,13 +54,13 @@ TEST_F(referrals_sql, pending_until_the_referee_qualifies) {
   EXPECT_EQ(balance(ann_) + " " + balance(bob), "100 100");
   EXPECT_EQ(reason(bob), "");
   EXPECT_EQ(qualify(bob), "0");
-  no_violation();
+  expect_consistency();
 }
 
 TEST_F(referrals_sql, referrals_that_qualify_together_are_paid_together) {
   sql("update referrals.setting set cap = 250");
   std::vector<std::string> all;
-  for (int i = 0; i < 4; ++i) all.push_back(friend_of(code_, verified::no));
+  for (int i = 0; i < 4; ++i) all.push_back(referred_account(code_, verified::no));
   EXPECT_EQ(review(all[0], "flag"), "");
   const auto eve = account("eve@example.test");
   const auto held = account("held@example.test", verified::no);
@@ -71,23 +71,23 @@ TEST_F(referrals_sql, referrals_that_qualify_together_are_paid_together) {
   for (const auto& a : all) list += "," + a;
   const std::string award = "select referrals.award(array[" + list + "," + ann_ + "]::uuid[])";
   sql(award);
-  EXPECT_EQ(balance(ann_), "250") << "three of four, the last one in part";
+  EXPECT_EQ(balance(ann_), "250") << "three of four are paid, the last one partially";
   EXPECT_EQ(balance(all[1]) + balance(all[2]) + balance(all[3]), "100100100");
   EXPECT_EQ(reason(all[0]), "under_review");
   EXPECT_EQ(balance(held), "0");
   EXPECT_EQ(sql("select count(*) from referrals.referral where qualified_at is null"), "0")
-      << "what waits has qualified, too";
+      << "waiting referrals are marked as qualified";
   sql(award);
   EXPECT_EQ(balance(ann_), "250");
   sql("select referrals.suspend('admin', '" + other + "', false, 'why')");
   sql("select * from referrals.settle(referrals.due(10))");
   EXPECT_EQ(balance(held) + " " + balance(eve), "100 100");
-  no_violation();
+  expect_consistency();
 }
 
-TEST_F(referrals_sql, a_hold_begins_with_the_qualification) {
+TEST_F(referrals_sql, the_hold_starts_at_qualification) {
   sql("update referrals.setting set hold = '1 hour'");
-  const auto bob = friend_of(code_, verified::no);
+  const auto bob = referred_account(code_, verified::no);
   sql("select referrals.award(array[" + bob + "]::uuid[])");
   EXPECT_EQ(reason(bob), "on_hold");
   sql("select referrals.award(array[" + bob + "]::uuid[])");
@@ -97,8 +97,8 @@ TEST_F(referrals_sql, a_hold_begins_with_the_qualification) {
   EXPECT_EQ(balance(bob), "100");
 }
 
-// Batches that share referrers and referees in every order, with refreshes, reviews and billing between them.
-TEST_F(referrals_sql, batches_at_once_never_wait_in_a_circle) {
+// Concurrent batches share referrers and referees in random order, mixed with refreshes, reviews and ledger entries.
+TEST_F(referrals_sql, concurrent_batches_never_deadlock) {
   sql("update referrals.setting set refreshes = 100000, flag_score = 0");
   std::vector<std::string> codes{code_}, owners{ann_};
   for (int i = 0; i < 3; ++i) {
@@ -116,10 +116,10 @@ TEST_F(referrals_sql, batches_at_once_never_wait_in_a_circle) {
     const auto db = connect();
     std::mt19937 random(seed);
     for (int round = 0; round < 25; ++round) {
-      auto mine = all;
-      std::shuffle(mine.begin(), mine.end(), random);
+      auto shuffled = all;
+      std::shuffle(shuffled.begin(), shuffled.end(), random);
       std::string list;
-      for (std::size_t i = 0; i < 12; ++i) list += (i ? "," : "") + mine[i];
+      for (std::size_t i = 0; i < 12; ++i) list += (i ? "," : "") + shuffled[i];
       std::string text;
       switch (random() % 5) {
         case 0:
@@ -127,7 +127,7 @@ TEST_F(referrals_sql, batches_at_once_never_wait_in_a_circle) {
           break;
         case 1:
           text = "select referrals.review('admin', (select id from referrals.referral where referred_account_id = " +
-                 mine[0] + "), '" + (random() % 2 ? "flag" : "revoke") + "', '')";
+                 shuffled[0] + "), '" + (random() % 2 ? "flag" : "revoke") + "', '')";
           break;
         case 2:
           text = "select accounts.ledger_add(" + owners[random() % 4] + ", 1000000, 'grant', gen_random_uuid()::text)";
@@ -148,13 +148,13 @@ TEST_F(referrals_sql, batches_at_once_never_wait_in_a_circle) {
   for (unsigned i = 0; i < 6; ++i) threads.emplace_back(worker, i);
   for (auto& t : threads) t.join();
   EXPECT_EQ(deadlocks, 0);
-  no_violation();
+  expect_consistency();
 }
 
-TEST_F(referrals_sql, a_lost_event_is_made_up_for) {
-  const auto bob = friend_of(code_, verified::no);
+TEST_F(referrals_sql, a_referral_whose_event_was_lost_is_paid_later) {
+  const auto bob = referred_account(code_, verified::no);
   sql("update accounts.account set verified_at = now() where id = " + bob);
-  EXPECT_EQ(sql("select referrals.due(10)"), "") << "not yet";
+  EXPECT_EQ(sql("select referrals.due(10)"), "") << "not due yet";
   sql("update referrals.referral set look_at = now() - interval '1 second'");
   for (int round = 0; round < 2; ++round) {
     sql("select * from referrals.settle(referrals.due(10))");
@@ -165,7 +165,7 @@ TEST_F(referrals_sql, a_lost_event_is_made_up_for) {
 }
 
 TEST_F(referrals_sql, open_referrals_are_checked_at_growing_intervals) {
-  friend_of(code_, verified::no);
+  referred_account(code_, verified::no);
   sql("update referrals.referral set referred_at = now() - interval '3 hours', look_at = now()");
   sql("select referrals.postpone(referrals.due(10))");
   EXPECT_EQ(sql("select look_at > now() + interval '2 hours 59 minutes' from referrals.referral"), "t");
@@ -174,23 +174,23 @@ TEST_F(referrals_sql, open_referrals_are_checked_at_growing_intervals) {
   EXPECT_EQ(sql("select look_at < now() + interval '25 hours' from referrals.referral"), "t");
 }
 
-TEST_F(referrals_sql, credits_wait_for_the_hold) {
+TEST_F(referrals_sql, credits_are_paid_after_the_hold) {
   sql("update referrals.setting set hold = '1 hour'");
-  const auto bob = friend_of(code_);
-  EXPECT_EQ(last_, "pending");
+  const auto bob = referred_account(code_);
+  EXPECT_EQ(last_outcome_, "pending");
   EXPECT_EQ(reason(bob), "on_hold");
   sql("update referrals.referral set qualified_at = now() - interval '61 minutes'");
   settle_all();
   EXPECT_EQ(balance(ann_), "100");
 }
 
-TEST_F(referrals_sql, other_rules_of_qualification) {
+TEST_F(referrals_sql, qualifies_at_sign_up_or_after_the_first_run) {
   sql("update referrals.setting set qualify = 'signup'");
-  friend_of(code_, verified::no);
-  EXPECT_EQ(last_, "successful");
+  referred_account(code_, verified::no);
+  EXPECT_EQ(last_outcome_, "successful");
   sql("update referrals.setting set qualify = 'first_run'");
-  friend_of(code_);
-  EXPECT_EQ(last_, "pending");
+  referred_account(code_);
+  EXPECT_EQ(last_outcome_, "pending");
   const auto early = account("early@example.test");
   sql("insert into referrals.first_run values (" + early + ")");
   EXPECT_EQ(attach(early, code_), "successful");
@@ -199,23 +199,23 @@ TEST_F(referrals_sql, other_rules_of_qualification) {
 TEST_F(referrals_sql, near_the_cap_the_referrer_gets_the_remainder_and_then_neither_gets_credits) {
   sql("update referrals.setting set cap = 250");
   std::vector<std::string> all;
-  for (int i = 0; i < 5; ++i) all.push_back(friend_of(code_));
-  EXPECT_EQ(last_, "cap_reached");
+  for (int i = 0; i < 5; ++i) all.push_back(referred_account(code_));
+  EXPECT_EQ(last_outcome_, "cap_reached");
   EXPECT_EQ(balance(ann_), "250");
-  EXPECT_EQ(balance(all[2]), "100") << "the referee's is whole";
+  EXPECT_EQ(balance(all[2]), "100") << "the referee gets the full amount";
   EXPECT_EQ(balance(all[3]), "0");
   EXPECT_EQ(reason(all[3]), "cap_reached");
   EXPECT_EQ(stat(ann_, "has_reached_limit") + stat(ann_, "total_referrals") + stat(ann_, "successful_referrals"),
             "true53");
   EXPECT_EQ(sql("select count(*) from core.event where kind = 'referral.cap_reached'"), "2");
   EXPECT_EQ(state_of("update referrals.counter set earned = 251"), "23514");
-  no_violation();
+  expect_consistency();
 }
 
-TEST_F(referrals_sql, a_raised_cap_pays_capped_referrals_and_a_lowered_one_takes_nothing) {
+TEST_F(referrals_sql, raising_the_cap_pays_capped_referrals_and_lowering_it_takes_nothing_back) {
   sql("select referrals.set_cap(100)");
-  friend_of(code_);
-  const auto second = friend_of(code_);
+  referred_account(code_);
+  const auto second = referred_account(code_);
   EXPECT_EQ(reason(second), "cap_reached");
   sql("select referrals.set_cap(100)");
   EXPECT_EQ(sql("select referrals.due(10)"), "");
@@ -224,23 +224,23 @@ TEST_F(referrals_sql, a_raised_cap_pays_capped_referrals_and_a_lowered_one_takes
   EXPECT_EQ(balance(ann_) + " " + stat(ann_, "remaining_earnable_credits"), "200 50");
   sql("select referrals.set_cap(50)");
   EXPECT_EQ(stat(ann_, "max_earnable_credits") + " " + stat(ann_, "has_reached_limit"), "200 true");
-  no_violation();
+  expect_consistency();
 }
 
-TEST_F(referrals_sql, a_batch_shares_the_room_by_age) {
+TEST_F(referrals_sql, a_batch_pays_the_oldest_referrals_first) {
   sql("update referrals.setting set cap = 250");
   std::vector<std::string> all;
-  for (int i = 0; i < 4; ++i) all.push_back(friend_of(code_, verified::no));
+  for (int i = 0; i < 4; ++i) all.push_back(referred_account(code_, verified::no));
   sql("update referrals.referral set qualified_at = now()");
   EXPECT_EQ(settle_all(), "4");
   EXPECT_EQ(sql("select string_agg(credits_awarded::text, ' ' order by referred_at) from referrals.referral"),
             "100 100 50 0");
-  no_violation();
+  expect_consistency();
 }
 
 TEST_F(referrals_sql, refresh_voids_pending_referrals_and_the_old_code_permanently) {
-  const auto paid = friend_of(code_);
-  const auto waiting = friend_of(code_, verified::no);
+  const auto paid = referred_account(code_);
+  const auto waiting = referred_account(code_, verified::no);
   EXPECT_EQ(sql("select old_code from referrals.refresh(" + ann_ + ", " + candidates() + ")"), code_);
   EXPECT_EQ(reason(waiting), "code_refreshed");
   EXPECT_EQ(reason(paid), "");
@@ -249,7 +249,7 @@ TEST_F(referrals_sql, refresh_voids_pending_referrals_and_the_old_code_permanent
   EXPECT_EQ(balance(ann_), "100");
   const auto late = account("late@example.test");
   EXPECT_EQ(attach(late, code_), "void");
-  EXPECT_EQ(reason(late), "code_refreshed") << "the referrer sees who came with the old link";
+  EXPECT_EQ(reason(late), "code_refreshed") << "the referrer sees sign-ups with the old link";
   EXPECT_EQ(qualify(late), "0");
   settle_all();
   EXPECT_EQ(balance(ann_) + balance(late), "1000");
@@ -257,10 +257,10 @@ TEST_F(referrals_sql, refresh_voids_pending_referrals_and_the_old_code_permanent
             "23505");
   sql("update referrals.setting set refreshes = 1");
   EXPECT_EQ(state_of("select referrals.refresh(" + ann_ + ", " + candidates() + ")"), "RY429");
-  no_violation();
+  expect_consistency();
 }
 
-TEST_F(referrals_sql, many_refreshes_at_once_leave_one_code) {
+TEST_F(referrals_sql, concurrent_refreshes_leave_one_active_code) {
   sql("update referrals.setting set refreshes = 100");
   std::vector<std::thread> all;
   for (int i = 0; i < 6; ++i) {
@@ -272,8 +272,8 @@ TEST_F(referrals_sql, many_refreshes_at_once_leave_one_code) {
       "1 7");
 }
 
-TEST_F(referrals_sql, a_refresh_and_an_award_at_once_agree) {
-  // The sign-up has the code's lock: the refresh waits, and finds nothing pending to void.
+TEST_F(referrals_sql, a_concurrent_refresh_and_sign_up_are_serialized) {
+  // The sign-up holds the lock on the code: the refresh waits, and then finds no pending referral to void.
   const auto bob = account("bob@example.test");
   const auto db = connect();
   db("begin");
@@ -288,13 +288,13 @@ TEST_F(referrals_sql, a_refresh_and_an_award_at_once_agree) {
   other.join();
   EXPECT_EQ(reason(bob), "");
   EXPECT_EQ(balance(ann_), "100");
-  // The refresh has it: the sign-up waits, and finds the code gone.
-  const auto now = code_of(ann_);
+  // The refresh holds the lock: the sign-up waits, and then finds the code replaced.
+  const auto new_code = code_of(ann_);
   const auto cat = account("cat@example.test");
   db("begin");
   db("select referrals.refresh(" + ann_ + ", " + candidates() + ")");
   std::string outcome;
-  std::thread late([&] { outcome = connect()("select referrals.attach(" + cat + ", '" + now + "', null)"); });
+  std::thread late([&] { outcome = connect()("select referrals.attach(" + cat + ", '" + new_code + "', null)"); });
   for (int i = 0; i < 200 && sql("select count(*) from pg_stat_activity where datname = current_database() and "
                                  "wait_event_type = 'Lock'") == "0";
        ++i) {
@@ -305,14 +305,14 @@ TEST_F(referrals_sql, a_refresh_and_an_award_at_once_agree) {
   EXPECT_EQ(outcome, "void");
   EXPECT_EQ(reason(cat), "code_refreshed");
   EXPECT_EQ(balance(ann_), "100");
-  no_violation();
+  expect_consistency();
 }
 
-TEST_F(referrals_sql, differences_from_the_ledger_are_found) {
-  const auto bob = friend_of(code_);
+TEST_F(referrals_sql, unbalanced_finds_differences_from_the_ledger) {
+  const auto bob = referred_account(code_);
   EXPECT_EQ(review(bob, "revoke"), "");
-  friend_of(code_);
-  EXPECT_EQ(sql("select count(*) from referrals.unbalanced()"), "0") << "also after a revocation";
+  referred_account(code_);
+  EXPECT_EQ(sql("select count(*) from referrals.unbalanced()"), "0") << "even after a revocation";
   sql("update referrals.counter set earned = earned - 100, revoked = 0");
   EXPECT_EQ(sql("select earned || ' ' || awarded || ' ' || paid_micro from referrals.unbalanced()"),
             "100 200 200000000");
@@ -324,29 +324,29 @@ TEST_F(referrals_sql, differences_from_the_ledger_are_found) {
   EXPECT_EQ(sql("select earned from referrals.unbalanced()"), "0");
 }
 
-TEST_F(referrals_sql, the_referee_view_and_the_next_reward) {
-  const auto seen = [&](const std::string& who, const std::string& name) {
-    return sql("select referrals.received(" + who + ")::json->>'" + name + "'");
+TEST_F(referrals_sql, received_shows_the_referee_view_and_offer_the_next_reward) {
+  const auto received = [&](const std::string& id, const std::string& name) {
+    return sql("select referrals.received(" + id + ")::json->>'" + name + "'");
   };
   const auto offer = [&] { return sql("select referrer || ' ' || referee from referrals.offer(" + ann_ + ")"); };
   EXPECT_EQ(sql("select referrals.received(" + ann_ + ") is null"), "t");
-  const auto bob = friend_of(code_, verified::no);
-  EXPECT_EQ(seen(bob, "reason"), "not_qualified");
-  EXPECT_EQ(seen(bob, "bonus_credits"), "100");
+  const auto bob = referred_account(code_, verified::no);
+  EXPECT_EQ(received(bob, "reason"), "not_qualified");
+  EXPECT_EQ(received(bob, "bonus_credits"), "100");
   EXPECT_EQ(offer(), "100 100");
   sql("select referrals.set_cap(150)");
-  const auto cid = friend_of(code_);
-  EXPECT_EQ(seen(cid, "credits"), "100");
-  EXPECT_EQ(seen(cid, "reason"), "");
-  EXPECT_EQ(offer(), "50 100") << "the rest below the limit";
-  friend_of(code_);
+  const auto cid = referred_account(code_);
+  EXPECT_EQ(received(cid, "credits"), "100");
+  EXPECT_EQ(received(cid, "reason"), "");
+  EXPECT_EQ(offer(), "50 100") << "the remainder below the limit";
+  referred_account(code_);
   EXPECT_EQ(offer(), "0 0");
-  EXPECT_EQ(seen(friend_of(code_), "reason"), "cap_reached");
+  EXPECT_EQ(received(referred_account(code_), "reason"), "cap_reached");
   sql("select referrals.suspend('op', '" + code_ + "', true, '')");
-  EXPECT_EQ(seen(bob, "reason"), "under_review") << "a suspended code concerns the referrer";
+  EXPECT_EQ(received(bob, "reason"), "under_review") << "a suspension is not disclosed to the referee";
 }
 
-TEST_F(referrals_sql, invitations_keep_to_the_limits) {
+TEST_F(referrals_sql, invitations_respect_the_limits) {
   sql("update referrals.setting set invites_hour = 3, invites_day = 4");
   const auto invite = [this](const std::string& list) {
     return sql("select string_agg(outcome, ' ' order by n) from referrals.invite(" + ann_ + ", array[" + list +
@@ -361,7 +361,7 @@ TEST_F(referrals_sql, invitations_keep_to_the_limits) {
   EXPECT_EQ(invite("'d@x.test', 'e@x.test'"), "queued limit");
   EXPECT_EQ(
       sql("select wait_s > 23 * 3600 - 120 from referrals.invite(" + ann_ + ", array['e@x.test'], 's', 't', 'h')"), "t")
-      << "the day's limit now";
+      << "the daily limit";
   sql("select referrals.uninvite((select array_agg(mail_id) from referrals.invitation where address = 'd@x.test'))");
   EXPECT_EQ(invite("'e@x.test'"), "queued");
   EXPECT_EQ(sql("select count(*) from mail.message where bulk and category = 'invitation'"), "5");

@@ -22,7 +22,7 @@ class referrals_sql : public testing_sql::database_test {
     code_ = code_of(ann_);
   }
   enum class verified { no, yes };
-  // A quoted id.
+  // Creates an account and returns its quoted id.
   std::string account(const std::string& email, verified v = verified::yes) {
     const auto id = "'" + sql("select gen_random_uuid()") + "'";
     sql("select accounts.provision(" + id + ", " + id + ", '" + email + "', '', " +
@@ -30,41 +30,41 @@ class referrals_sql : public testing_sql::database_test {
     return id;
   }
   static std::string candidates() { return "array['" + referrals::make_code() + "','" + referrals::make_code() + "']"; }
-  std::string code_of(const std::string& who) {
-    return sql("select referrals.ensure_code(" + who + ", " + candidates() + ")");
+  std::string code_of(const std::string& id) {
+    return sql("select referrals.ensure_code(" + id + ", " + candidates() + ")");
   }
-  std::string attach(const std::string& who, const std::string& code, const std::string& ip = "null") {
-    return sql("select referrals.attach(" + who + ", '" + code + "', " + ip + ")");
+  std::string attach(const std::string& id, const std::string& code, const std::string& ip = "null") {
+    return sql("select referrals.attach(" + id + ", '" + code + "', " + ip + ")");
   }
-  std::string friend_of(const std::string& code, verified v = verified::yes) {
-    const auto who = account("friend" + std::to_string(++friends_) + "@example.test", v);
-    last_ = attach(who, code);
-    return who;
+  std::string referred_account(const std::string& code, verified v = verified::yes) {
+    const auto id = account("friend" + std::to_string(++referred_) + "@example.test", v);
+    last_outcome_ = attach(id, code);
+    return id;
   }
-  std::string balance(const std::string& who) {
-    return sql("select balance_micro / 1000000 from accounts.account where id = " + who);
+  std::string balance(const std::string& id) {
+    return sql("select balance_micro / 1000000 from accounts.account where id = " + id);
   }
-  std::string stat(const std::string& who, const std::string& name) {
-    return sql("select referrals.stats(" + who + ")::json->>'" + name + "'");
+  std::string stat(const std::string& id, const std::string& name) {
+    return sql("select referrals.stats(" + id + ")::json->>'" + name + "'");
   }
-  std::string reason(const std::string& who) {
+  std::string reason(const std::string& id) {
     return sql("select referrals.history(" + ann_ + ", 100, 0)::jsonb @? ('$[*] ? (@.referred_account_id == \"' || " +
-               who + " || '\").reason')::jsonpath") == "t"
+               id + " || '\").reason')::jsonpath") == "t"
                ? sql("select coalesce(h->>'reason', '') from jsonb_array_elements(referrals.history(" + ann_ +
-                     ", 100, 0)::jsonb) h where h->>'referred_account_id' = " + who)
+                     ", 100, 0)::jsonb) h where h->>'referred_account_id' = " + id)
                : "?";
   }
-  std::string qualify(const std::string& who) { return sql("select referrals.qualify(array[" + who + "::uuid])"); }
+  std::string qualify(const std::string& id) { return sql("select referrals.qualify(array[" + id + "::uuid])"); }
   std::string settle_all() {
     return sql("select count(*) from referrals.settle((select array_agg(id) from referrals.referral))");
   }
-  std::string review(const std::string& who, const std::string& act) {
+  std::string review(const std::string& id, const std::string& action) {
     return state_of(
         "select referrals.review('admin', (select id from referrals.referral where "
         "referred_account_id = " +
-        who + "), '" + act + "', 'why')");
+        id + "), '" + action + "', 'test reason')");
   }
-  void no_violation() {
+  void expect_consistency() {
     EXPECT_EQ(sql("select count(*) from referrals.counter k where k.earned > k.cap or k.earned <> (select "
                   "coalesce(sum(r.credits_awarded), 0) from referrals.referral r where r.referrer_id = k.account_id)"),
               "0");
@@ -77,8 +77,8 @@ class referrals_sql : public testing_sql::database_test {
               "0");
   }
 
-  std::string ann_, code_, last_;
-  int friends_ = 0;
+  std::string ann_, code_, last_outcome_;
+  int referred_ = 0;
 };
 
 }  // namespace testing_referrals

@@ -22,10 +22,10 @@ ry::task<std::string> repository::code_of(ry::uuid account) const {
   co_return std::string(rows.front().text(0));
 }
 
-ry::task<refreshed> repository::refresh(ry::uuid account) const {
+ry::task<refreshed_codes> repository::refresh(ry::uuid account) const {
   const auto candidates = make_candidates();
   const auto rows = (co_await ctx_.db().query("select * from referrals.refresh($1, $2)", account, candidates)).value();
-  co_return refreshed{std::string(rows.front().text("old_code")), std::string(rows.front().text("new_code"))};
+  co_return refreshed_codes{std::string(rows.front().text("old_code")), std::string(rows.front().text("new_code"))};
 }
 
 ry::task<std::optional<repository::code_owner>> repository::owner_of(std::string code) const {
@@ -40,7 +40,7 @@ ry::task<std::optional<repository::code_owner>> repository::owner_of(std::string
   co_return code_owner{row.uuid("account_id"), row.uuid("id")};
 }
 
-ry::task<void> repository::came_from(ry::uuid account, std::string network) const {
+ry::task<void> repository::record_network(ry::uuid account, std::string network) const {
   (co_await ctx_.db().query("insert into referrals.origin (account_id, network)"
                             " select $1, n from referrals.network_of($2) n where n is not null"
                             " on conflict do nothing",
@@ -62,7 +62,7 @@ ry::task<bool> repository::qualify(std::vector<std::string> accounts) const {
   co_return rows.front().int64(0) > 0;
 }
 
-ry::task<void> repository::finished_run(ry::uuid account) const {
+ry::task<void> repository::record_first_run(ry::uuid account) const {
   (co_await ctx_.db().query("insert into referrals.first_run (account_id) values ($1) on conflict do nothing", account))
       .value();
 }
@@ -73,26 +73,26 @@ ry::task<std::size_t> repository::settle(std::vector<std::string> ids) const {
   co_return static_cast<std::size_t>(rows.front().int64(0));
 }
 
-ry::task<std::size_t> repository::settle_due(std::int64_t most) const {
-  const auto rows = (co_await ctx_.db().query("select id::text from unnest(referrals.due($1::int)) id", most)).value();
+ry::task<std::size_t> repository::settle_due(std::int64_t limit) const {
+  const auto rows = (co_await ctx_.db().query("select id::text from unnest(referrals.due($1::int)) id", limit)).value();
   std::vector<std::string> ids;
   for (const auto r : rows) ids.emplace_back(r.text(0));
   if (ids.empty()) co_return std::size_t{0};
   std::size_t decided = 0;
-  std::optional<ry::error> failed;
+  std::optional<ry::error> failure;
   try {
     decided = co_await settle(ids);
   } catch (const ry::error& e) {
     if (e.status() == RY_UNAVAILABLE || e.status() == RY_CANCELLED) throw;
-    failed = e;
+    failure = e;
   }
-  if (failed) {
-    // One invalid element fails the batch, so the others are written one by one.
-    ctx_.log_error("a batch of referrals could not be settled", *failed);
+  if (failure) {
+    // One invalid referral fails the batch, so award the others one by one.
+    ctx_.log_error("a batch of referrals could not be settled", *failure);
     for (const auto& id : ids) {
-      std::vector<std::string> one{id};
+      std::vector<std::string> single{id};
       try {
-        decided += co_await settle(std::move(one));
+        decided += co_await settle(std::move(single));
       } catch (const ry::error& e) {
         if (e.status() == RY_UNAVAILABLE || e.status() == RY_CANCELLED) throw;
         ctx_.log_error("a referral could not be settled: " + id, e);
@@ -131,11 +131,11 @@ ry::task<repository::offer> repository::offer_of(ry::uuid account) const {
   co_return offer{rows.front().int64(0), rows.front().int64(1)};
 }
 
-ry::task<void> repository::forget(ry::uuid account) const {
+ry::task<void> repository::delete_account(ry::uuid account) const {
   (co_await ctx_.db().query("select referrals.forget($1)", account)).value();
 }
 
-ry::task<std::optional<person>> repository::find_person(ry::uuid account) const {
+ry::task<std::optional<inviter_info>> repository::find_inviter(ry::uuid account) const {
   const auto rows =
       (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
                                      "select email, display_name, exists (select from referrals.code"
@@ -145,17 +145,17 @@ ry::task<std::optional<person>> repository::find_person(ry::uuid account) const 
           .value();
   if (rows.empty()) co_return std::nullopt;
   const auto r = rows.front();
-  co_return person{std::string(r.text(0)), std::string(r.text(1)), r.boolean(2)};
+  co_return inviter_info{std::string(r.text(0)), std::string(r.text(1)), r.boolean(2)};
 }
 
-ry::task<std::vector<invited>> repository::invite(ry::uuid account, std::vector<std::string> addresses,
-                                                  std::string subject, std::string bodies) const {
+ry::task<std::vector<invitation_result>> repository::invite(ry::uuid account, std::vector<std::string> addresses,
+                                                            std::string subject, std::string bodies) const {
   const auto rows = (co_await ctx_.db().query("select * from referrals.invite($1, $2, $3, $4, null)", account,
                                               addresses, subject, bodies))
                         .value();
-  std::vector<invited> out;
+  std::vector<invitation_result> out;
   for (const auto r : rows) {
-    invited i;
+    invitation_result i;
     i.address = r.text("address");
     i.outcome = r.text("outcome");
     i.mail = r.opt_uuid("mail_id");
@@ -165,20 +165,20 @@ ry::task<std::vector<invited>> repository::invite(ry::uuid account, std::vector<
   co_return out;
 }
 
-ry::task<void> repository::uninvite(std::vector<std::string> mails) const {
+ry::task<void> repository::withdraw_invitations(std::vector<std::string> mails) const {
   (co_await ctx_.db().query("select referrals.uninvite($1::text[]::uuid[])", mails)).value();
 }
 
-ry::task<std::vector<std::string>> repository::unbalanced(std::int64_t most) const {
+ry::task<std::vector<std::string>> repository::unbalanced(std::int64_t limit) const {
   const auto rows = (co_await ctx_.db().query_with(
-                         {RY_DB_READ_ONLY}, "select to_json(u)::text from referrals.unbalanced() u limit $1", most))
+                         {RY_DB_READ_ONLY}, "select to_json(u)::text from referrals.unbalanced() u limit $1", limit))
                         .value();
   std::vector<std::string> out;
   for (const auto r : rows) out.emplace_back(r.text(0));
   co_return out;
 }
 
-ry::task<std::vector<tally>> repository::tallies() const {
+ry::task<std::vector<referral_count>> repository::count_referrals() const {
   const auto rows =
       (co_await ctx_.db().query_with(
            {RY_DB_READ_ONLY},
@@ -190,7 +190,7 @@ ry::task<std::vector<tally>> repository::tallies() const {
            "          from referrals.referral r join referrals.code c on c.id = r.code_id) t"
            " group by t.state, t.reason"))
           .value();
-  std::vector<tally> out;
+  std::vector<referral_count> out;
   for (const auto r : rows) {
     out.push_back({std::string(r.text("state")), std::string(r.text("reason")), r.int64("n"), r.int64("referrer"),
                    r.int64("referee")});
@@ -198,18 +198,19 @@ ry::task<std::vector<tally>> repository::tallies() const {
   co_return out;
 }
 
-ry::task<void> repository::forget_invitations() const {
+ry::task<void> repository::purge_invitations() const {
   (co_await ctx_.db().query("delete from referrals.invitation i using referrals.setting s"
                             " where i.at < now() - greatest(s.reinvite, interval '1 day')"))
       .value();
 }
 
-ry::task<void> repository::review(std::string actor, ry::uuid referral, std::string act, std::string reason) const {
-  (co_await ctx_.db().query("select referrals.review($1, $2, $3, $4)", actor, referral, act, reason)).value();
+ry::task<void> repository::review(std::string actor, ry::uuid referral, std::string action, std::string reason) const {
+  (co_await ctx_.db().query("select referrals.review($1, $2, $3, $4)", actor, referral, action, reason)).value();
 }
 
-ry::task<void> repository::suspend(std::string actor, std::string code, std::string act, std::string reason) const {
-  (co_await ctx_.db().query("select referrals.suspend($1, $2, $3 = 'suspend', $4)", actor, code, act, reason)).value();
+ry::task<void> repository::suspend(std::string actor, std::string code, std::string action, std::string reason) const {
+  (co_await ctx_.db().query("select referrals.suspend($1, $2, $3 = 'suspend', $4)", actor, code, action, reason))
+      .value();
 }
 
 ry::task<ry::page_of_rows> repository::flagged(std::optional<ry::uuid> before, std::int64_t limit) const {

@@ -22,11 +22,11 @@ namespace json = boost::json;
 
 constexpr std::size_t max_addresses = 50;
 constexpr std::int64_t default_page = 50;
-constexpr std::int64_t largest_page = 100;
+constexpr std::int64_t max_page = 100;
 constexpr const char* not_sent = "Failed to send email";
 
-ry::error invalid(std::string_view field, const std::string& what) {
-  return ry::http_error(422, RY_INVALID_ARGUMENT, "referrals.invalid_value", std::string(field) + " " + what);
+ry::error invalid(std::string_view field, const std::string& problem) {
+  return ry::http_error(422, RY_INVALID_ARGUMENT, "referrals.invalid_value", std::string(field) + " " + problem);
 }
 
 json::object read_body(const ry::request& r) {
@@ -40,12 +40,12 @@ json::object read_body(const ry::request& r) {
   return std::move(doc.get_object());
 }
 
-std::string text_in(const json::object& o, std::string_view name, std::size_t most) {
+std::string text_in(const json::object& o, std::string_view name, std::size_t max_bytes) {
   const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
   if (v == nullptr || v->is_null()) throw invalid(name, "is required");
   if (!v->is_string()) throw invalid(name, "must be a string");
-  if (v->get_string().size() > most) {
-    throw invalid(name, "must have at most " + std::to_string(most) + " bytes");
+  if (v->get_string().size() > max_bytes) {
+    throw invalid(name, "must have at most " + std::to_string(max_bytes) + " bytes");
   }
   return std::string(v->get_string().data(), v->get_string().size());
 }
@@ -60,7 +60,7 @@ std::string reason_in(const json::object& o) {
   return out;
 }
 
-ry::response answer(const json::object& o) {
+ry::response json_response(const json::object& o) {
   return ry::response::json(json::serialize(o));
 }
 
@@ -69,7 +69,7 @@ ry::error too_many(std::string message, std::int64_t wait_s) {
       .with_retry_after(static_cast<std::uint32_t>(std::max<std::int64_t>(1, wait_s)));
 }
 
-const char* sentence(const std::string& outcome) {
+const char* message_of(const std::string& outcome) {
   if (outcome == "own") return "You cannot invite yourself";
   if (outcome == "invited") return "You have already invited this address";
   if (outcome == "limit") return "Invitation limit reached";
@@ -91,96 +91,96 @@ void routes::add_to(ry::registrar& reg) {
   reg.route("GET", at + "/received", 0, this, &routes::received);
   reg.route("POST", at + "/validate", RY_ROUTE_PUBLIC, this, &routes::validate);
   reg.route("GET", "/admin/referrals", RY_ROUTE_ADMIN, this, &routes::flagged);
-  for (const char* what : {"flag", "release", "revoke"}) {
-    reg.route("POST", std::string("/admin/referrals/{id}/") + what, RY_ROUTE_ADMIN,
-              [this, what](ry::request r) { return act(std::move(r), what); });
+  for (const char* action : {"flag", "release", "revoke"}) {
+    reg.route("POST", std::string("/admin/referrals/{id}/") + action, RY_ROUTE_ADMIN,
+              [this, action](ry::request r) { return review_action(std::move(r), action); });
   }
-  for (const char* what : {"suspend", "resume"}) {
-    reg.route("POST", std::string("/admin/referrals/codes/{code}/") + what, RY_ROUTE_ADMIN,
-              [this, what](ry::request r) { return act_on_code(std::move(r), what); });
+  for (const char* action : {"suspend", "resume"}) {
+    reg.route("POST", std::string("/admin/referrals/codes/{code}/") + action, RY_ROUTE_ADMIN,
+              [this, action](ry::request r) { return code_action(std::move(r), action); });
   }
 }
 
 ry::task<ry::uuid> routes::caller(ry::request r) const {
   auto got = co_await ry::call<ry::uuid, const ry_account_view*>(
       [this, &r](ry_exec* exec, ry_account_fn fn, void* ctx) {
-        return neighbours_.accounts->ensure(neighbours_.accounts.self(), r.principal(), exec, fn, ctx);
+        return services_.accounts->ensure(services_.accounts.self(), r.principal(), exec, fn, ctx);
       },
       [](const ry_account_view* v) { return ry::uuid(v->account_id); });
   co_return std::move(got).value();
 }
 
 ry::task<ry::response> routes::code(ry::request r) {
-  const auto me = co_await caller(r);
-  const auto mine = co_await repo_.code_of(me);
-  json::object o{{"referral_code", mine}};
-  o["referral_link"] = app_url_.empty() ? json::value() : json::value(app_url_ + "/auth?ref=" + mine);
-  co_return answer(o);
+  const auto account = co_await caller(r);
+  const auto own_code = co_await repo_.code_of(account);
+  json::object o{{"referral_code", own_code}};
+  o["referral_link"] = app_url_.empty() ? json::value() : json::value(app_url_ + "/auth?ref=" + own_code);
+  co_return json_response(o);
 }
 
 ry::task<ry::response> routes::refresh(ry::request r) {
-  const auto me = co_await caller(r);
-  refreshed done;
+  const auto account = co_await caller(r);
+  refreshed_codes done;
   try {
-    done = co_await repo_.refresh(me);
+    done = co_await repo_.refresh(account);
   } catch (const ry::error& e) {
     if (!e.is("db.RY429")) throw;
     throw too_many(std::string(e.message()), 3600);
   }
-  co_return answer({{"success", true},
-                    {"old_code", done.old_code},
-                    {"new_code", done.new_code},
-                    {"message", "Referral code refreshed"}});
+  co_return json_response({{"success", true},
+                           {"old_code", done.old_code},
+                           {"new_code", done.new_code},
+                           {"message", "Referral code refreshed"}});
 }
 
 ry::task<ry::response> routes::stats(ry::request r) {
-  const auto me = co_await caller(r);
-  co_await repo_.code_of(me);
-  co_return ry::response::json(co_await repo_.stats(me));
+  const auto account = co_await caller(r);
+  co_await repo_.code_of(account);
+  co_return ry::response::json(co_await repo_.stats(account));
 }
 
 ry::task<ry::response> routes::history(ry::request r) {
-  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
+  const auto limit = ry::query_integer(r, "limit", 1, max_page).value_or(default_page);
   const auto offset = ry::query_integer(r, "offset", 0, INT64_MAX).value_or(0);
-  const auto me = co_await caller(r);
-  co_return ry::response::json(co_await repo_.history(me, limit, offset));
+  const auto account = co_await caller(r);
+  co_return ry::response::json(co_await repo_.history(account, limit, offset));
 }
 
 ry::task<ry::response> routes::received(ry::request r) {
-  const auto me = co_await caller(r);
-  const auto doc = co_await repo_.received(me);
+  const auto account = co_await caller(r);
+  const auto doc = co_await repo_.received(account);
   co_return ry::response::json("{\"received\":" + (doc.empty() ? "null" : doc) + "}");
 }
 
 ry::task<ry::response> routes::validate(ry::request r) {
   const auto body = read_body(r);
   const auto typed = text_in(body, "code", 64);
-  const std::string who = r.principal() != nullptr ? std::string(r.subject()) : caller_of(r.remote_address());
-  if (const auto wait = validations_.take(who, ctx_.mono_us()); wait != 0) {
+  const std::string client = r.principal() != nullptr ? std::string(r.subject()) : client_key(r.remote_address());
+  if (const auto wait = validations_.acquire(client, ctx_.mono_us()); wait != 0) {
     throw too_many("Too many codes were tried", wait);
   }
-  const auto read = read_code(typed);
+  const auto normalized = normalize_code(typed);
   std::optional<repository::code_owner> owner;
-  if (!read.empty()) owner = co_await repo_.owner_of(read);
+  if (!normalized.empty()) owner = co_await repo_.owner_of(normalized);
   if (owner && r.principal() != nullptr) {
-    const auto me = co_await caller(r);
-    if (me == owner->account) owner.reset();
+    const auto account = co_await caller(r);
+    if (account == owner->account) owner.reset();
   }
   json::object o{{"valid", owner.has_value()}};
-  // Only authenticated callers see account ids; the response to others has an id that is derived from the code.
+  // Only authenticated callers see account ids; other responses contain an id that is derived from the code.
   o["referrer_id"] = nullptr;
-  const bool may_know = r.principal() != nullptr || ry_test::without_protection("referral_alias");
-  if (owner) o["referrer_id"] = (may_know ? owner->account : owner->alias).to_string();
+  const bool show_account_id = r.principal() != nullptr || ry_test::without_protection("referral_alias");
+  if (owner) o["referrer_id"] = (show_account_id ? owner->account : owner->alias).to_string();
   // The sign-up page promises credits unless the response says that there are none.
   if (owner && (co_await repo_.offer_of(owner->account)).referee == 0) o["credits"] = 0;
-  co_return answer(o);
+  co_return json_response(o);
 }
 
 // ---- invitations ------------------------------------------------------------------------------
 
-// Empty: the address can receive e-mail.
+// Returns why the address cannot receive e-mail; empty: it can.
 std::string routes::address_fault(const std::string& address) const {
-  const auto& mail = neighbours_.mail;
+  const auto& mail = services_.mail;
   const auto st = mail ? mail->check_address(mail.self(), ry::str(address)) : RY_OK;
   if (st == RY_OK) return {};
   return st == RY_FAILED_PRECONDITION ? "has a domain that cannot receive e-mail from the internet"
@@ -190,13 +190,13 @@ std::string routes::address_fault(const std::string& address) const {
 ry::task<ry::response> routes::send(ry::request r) {
   const auto body = read_body(r);
   std::vector<std::string> addresses{std::string(ry::trimmed(text_in(body, "email", 1024)))};
-  const auto me = co_await caller(r);
-  const auto wrong = address_fault(addresses.front());
-  if (!wrong.empty()) throw invalid("email", wrong);
-  const auto verdicts = co_await invite(me, std::move(addresses));
-  const auto& v = verdicts.front();
+  const auto account = co_await caller(r);
+  const auto fault = address_fault(addresses.front());
+  if (!fault.empty()) throw invalid("email", fault);
+  const auto outcomes = co_await invite(account, std::move(addresses));
+  const auto& v = outcomes.front();
   if (v.wait_s != 0) throw too_many(v.message, v.wait_s);
-  co_return answer({{"success", v.success}, {"message", v.message}});
+  co_return json_response({{"success", v.success}, {"message", v.message}});
 }
 
 ry::task<ry::response> routes::send_bulk(ry::request r) {
@@ -207,13 +207,13 @@ ry::task<ry::response> routes::send_bulk(ry::request r) {
   if (items.empty() || items.size() > max_addresses) {
     throw invalid("emails", "must have 1 to " + std::to_string(max_addresses) + " addresses");
   }
-  std::vector<verdict> verdicts(items.size());
+  std::vector<send_result> outcomes(items.size());
   std::vector<std::string> addresses;
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> positions;
   std::set<std::string> seen;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!items[i].is_string()) throw invalid("emails", "must contain only strings");
-    auto& v = verdicts[i];
+    auto& v = outcomes[i];
     v.address.assign(items[i].get_string().data(), items[i].get_string().size());
     std::string address(ry::trimmed(v.address));
     if (!address_fault(address).empty()) {
@@ -222,45 +222,46 @@ ry::task<ry::response> routes::send_bulk(ry::request r) {
       v.message = "Duplicate email address";
     } else {
       addresses.push_back(std::move(address));
-      places.push_back(i);
+      positions.push_back(i);
     }
   }
-  const auto me = co_await caller(r);
+  const auto account = co_await caller(r);
   if (!addresses.empty()) {
-    const auto sent = co_await invite(me, std::move(addresses));
-    const auto limited = [](const verdict& v) { return v.wait_s != 0; };
+    const auto sent = co_await invite(account, std::move(addresses));
+    const auto limited = [](const send_result& v) { return v.wait_s != 0; };
     if (std::all_of(sent.begin(), sent.end(), limited)) {
       throw too_many(sent.front().message, sent.front().wait_s);
     }
     for (std::size_t i = 0; i < sent.size(); ++i) {
-      verdicts[places[i]].success = sent[i].success;
-      verdicts[places[i]].message = sent[i].message;
-      verdicts[places[i]].queued = sent[i].queued;
+      outcomes[positions[i]].success = sent[i].success;
+      outcomes[positions[i]].message = sent[i].message;
+      outcomes[positions[i]].queued = sent[i].queued;
     }
   }
-  json::array results;
-  std::size_t good = 0, queued = 0;
-  for (const auto& v : verdicts) {
-    good += v.success ? 1 : 0;
+  json::array items_json;
+  std::size_t succeeded = 0, queued = 0;
+  for (const auto& v : outcomes) {
+    succeeded += v.success ? 1 : 0;
     queued += v.queued ? 1 : 0;
-    results.push_back(json::object{{"email", v.address}, {"success", v.success}, {"message", v.message}});
+    items_json.push_back(json::object{{"email", v.address}, {"success", v.success}, {"message", v.message}});
   }
-  auto message = "Sent " + std::to_string(good - queued) + " of " + std::to_string(verdicts.size()) + " invitations";
+  auto message =
+      "Sent " + std::to_string(succeeded - queued) + " of " + std::to_string(outcomes.size()) + " invitations";
   if (queued > 0) message += ", queued " + std::to_string(queued);
-  co_return answer({{"success", good > 0},
-                    {"message", std::move(message)},
-                    {"results", std::move(results)},
-                    {"success_count", good},
-                    {"total_count", verdicts.size()}});
+  co_return json_response({{"success", succeeded > 0},
+                           {"message", std::move(message)},
+                           {"results", std::move(items_json)},
+                           {"success_count", succeeded},
+                           {"total_count", outcomes.size()}});
 }
 
-ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account, std::vector<std::string> addresses) const {
-  std::vector<verdict> out(addresses.size());
+ry::task<std::vector<routes::send_result>> routes::invite(ry::uuid account, std::vector<std::string> addresses) const {
+  std::vector<send_result> out(addresses.size());
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     out[i].address = addresses[i];
     out[i].message = not_sent;
   }
-  const auto inviter = co_await repo_.find_person(account);
+  const auto inviter = co_await repo_.find_inviter(account);
   if (inviter && inviter->suspended) {
     throw ry::forbidden("referrals.suspended", "This referral code is suspended");
   }
@@ -268,22 +269,22 @@ ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account, std::vec
     for (auto& v : out) v.message = "Inviter not found";
     co_return out;
   }
-  const auto& mail = neighbours_.mail;
+  const auto& mail = services_.mail;
   if (!mail || mail->has_relay(mail.self()) == 0 || app_url_.empty()) {
     for (std::size_t i = 0; i < out.size(); ++i) metrics_.invitation("failed");
     co_return out;
   }
 
-  const auto mine = co_await repo_.code_of(account);
+  const auto own_code = co_await repo_.code_of(account);
   const auto next = co_await repo_.offer_of(account);
   const auto product = ctx_.fact("brand.name");
   const auto email =
-      write_invitation(inviter->name, app_url_ + "/auth?ref=" + mine, next.referee, next.referrer >= next.referee,
+      write_invitation(inviter->name, app_url_ + "/auth?ref=" + own_code, next.referee, next.referrer >= next.referee,
                        product.empty() ? std::string_view("Runyard") : product);
   auto written = co_await repo_.invite(account, std::move(addresses), email.subject,
                                        ry::seal_mail_bodies(mail, email.text, email.html));
   mail->wake(mail.self());
-  co_await learn(std::move(written), &out);
+  co_await apply_outcomes(std::move(written), &out);
   if (next.referee == 0) {
     for (auto& v : out)
       if (v.success) v.message += ", without a promise of credits: you have reached the earnable limit";
@@ -291,24 +292,24 @@ ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account, std::vec
   co_return out;
 }
 
-ry::task<void> routes::learn(std::vector<invited> written, std::vector<verdict>* to) const {
+ry::task<void> routes::apply_outcomes(std::vector<invitation_result> written, std::vector<send_result>* to) const {
   std::vector<ry_uuid> ids;
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < written.size(); ++i) {
     if (written[i].outcome == "limit") ry::account_limit(ctx_, "invitations").add();
     auto& v = (*to)[i];
     v.wait_s = written[i].wait_s;
     if (written[i].mail && written[i].outcome == "queued") {
       ids.push_back(*written[i].mail);
-      places.push_back(i);
+      positions.push_back(i);
     } else {
-      v.message = sentence(written[i].outcome);
+      v.message = message_of(written[i].outcome);
       metrics_.invitation(written[i].outcome);
     }
   }
   if (ids.empty()) co_return;
-  const auto& mail = neighbours_.mail;
-  auto asked = co_await ry::call<std::vector<std::int32_t>, const ry_mail_outcome*, std::size_t, std::size_t>(
+  const auto& mail = services_.mail;
+  auto queried = co_await ry::call<std::vector<std::int32_t>, const ry_mail_outcome*, std::size_t, std::size_t>(
       [&](ry_exec* exec, ry_mail_outcome_fn fn, void* ctx) {
         return mail->outcomes(mail.self(), ids.data(), ids.size(), settings_.send_wait_ms, exec, fn, ctx);
       },
@@ -320,10 +321,10 @@ ry::task<void> routes::learn(std::vector<invited> written, std::vector<verdict>*
         }
         return states;
       });
-  const auto states = std::move(asked).value();
-  std::vector<std::string> lost;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    auto& v = (*to)[places[i]];
+  const auto states = std::move(queried).value();
+  std::vector<std::string> undelivered;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    auto& v = (*to)[positions[i]];
     v.success = states[i] == RY_MAIL_SENT || states[i] == RY_MAIL_QUEUED;
     if (states[i] == RY_MAIL_SENT) {
       v.message = "Referral email sent";
@@ -332,35 +333,35 @@ ry::task<void> routes::learn(std::vector<invited> written, std::vector<verdict>*
       v.message = "Referral email queued: it is sent as soon as the mail server accepts it";
     } else {
       v.message = not_sent;
-      lost.push_back(ry::uuid(ids[i]).to_string());
+      undelivered.push_back(ry::uuid(ids[i]).to_string());
     }
     metrics_.invitation(v.queued ? "queued" : v.success ? "sent" : "failed");
   }
-  if (!lost.empty()) co_await repo_.uninvite(std::move(lost));
+  if (!undelivered.empty()) co_await repo_.withdraw_invitations(std::move(undelivered));
 }
 
 // ---- admins -----------------------------------------------------------------------------------
 
 ry::task<ry::response> routes::flagged(ry::request r) {
-  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
+  const auto limit = ry::query_integer(r, "limit", 1, max_page).value_or(default_page);
   const auto before = ry::query_uuid_cursor(r, "referrals:flagged");
   const auto page = co_await repo_.flagged(before, limit);
   co_return ry::response::json(ry::page_json("referrals", "referrals:flagged", page));
 }
 
-ry::task<ry::response> routes::act(ry::request r, std::string what) {
+ry::task<ry::response> routes::review_action(ry::request r, std::string action) {
   const auto id = ry::require_uuid(r.param("id"));
   const auto reason = reason_in(read_body(r));
-  co_await repo_.review(std::string(r.subject()), id, what, reason);
-  co_return answer({{"success", true}, {"referral_id", id.to_string()}, {"action", what}});
+  co_await repo_.review(std::string(r.subject()), id, action, reason);
+  co_return json_response({{"success", true}, {"referral_id", id.to_string()}, {"action", action}});
 }
 
-ry::task<ry::response> routes::act_on_code(ry::request r, std::string what) {
-  const auto code = read_code(r.param("code"));
+ry::task<ry::response> routes::code_action(ry::request r, std::string action) {
+  const auto code = normalize_code(r.param("code"));
   const auto reason = reason_in(read_body(r));
   if (code.empty()) throw ry::not_found("referrals.not_found", "Referral code not found");
-  co_await repo_.suspend(std::string(r.subject()), code, what, reason);
-  co_return answer({{"success", true}, {"referral_code", code}, {"action", what}});
+  co_await repo_.suspend(std::string(r.subject()), code, action, reason);
+  co_return json_response({{"success", true}, {"referral_code", code}, {"action", action}});
 }
 
 }  // namespace referrals

@@ -12,22 +12,22 @@
 namespace referrals {
 
 // Services of other modules, set before the first request. `mail` may stay empty.
-struct neighbours {
+struct module_services {
   ry::service<ry_accounts_v1> accounts;
   ry::service<ry_mail_v1> mail;
 };
 
 class routes {
  public:
-  // `app_url`: empty if the public address is not configured.
-  routes(const ry::context& ctx, const repository& repo, const settings& s, std::string app_url, const neighbours& n,
-         const referral_metrics& counted)
+  // `app_url`: base URL of referral links; empty: unknown.
+  routes(const ry::context& ctx, const repository& repo, const settings& s, std::string app_url,
+         const module_services& n, const referral_metrics& metrics)
       : ctx_(ctx),
         repo_(repo),
         settings_(s),
         app_url_(std::move(app_url)),
-        neighbours_(n),
-        metrics_(counted),
+        services_(n),
+        metrics_(metrics),
         validations_(s.validate_per_minute) {}
   void add_to(ry::registrar& reg);
 
@@ -42,29 +42,29 @@ class routes {
   ry::task<ry::response> validate(ry::request r);
 
   ry::task<ry::response> flagged(ry::request r);
-  ry::task<ry::response> act(ry::request r, std::string what);
-  ry::task<ry::response> act_on_code(ry::request r, std::string what);
+  ry::task<ry::response> review_action(ry::request r, std::string action);
+  ry::task<ry::response> code_action(ry::request r, std::string action);
 
-  struct verdict {
+  struct send_result {
     std::string address;
     bool success = false;
-    bool queued = false;  // the relay has not accepted it yet
+    bool queued = false;  // the relay has not accepted the e-mail yet
     std::string message;
-    std::int64_t wait_s = 0;  // of an address beyond the caller's limit
+    std::int64_t wait_s = 0;  // not 0: the address exceeds the caller's limit
   };
   ry::task<ry::uuid> caller(ry::request r) const;
   std::string address_fault(const std::string& address) const;
-  // One verdict per address, in order. The addresses are valid and distinct.
-  ry::task<std::vector<verdict>> invite(ry::uuid account, std::vector<std::string> addresses) const;
-  ry::task<void> learn(std::vector<invited> written, std::vector<verdict>* to) const;
+  // Returns one result per address, in order. The addresses must be valid and distinct.
+  ry::task<std::vector<send_result>> invite(ry::uuid account, std::vector<std::string> addresses) const;
+  ry::task<void> apply_outcomes(std::vector<invitation_result> written, std::vector<send_result>* to) const;
 
   const ry::context& ctx_;
   const repository& repo_;
   const settings& settings_;
   const std::string app_url_;
-  const neighbours& neighbours_;
+  const module_services& services_;
   const referral_metrics& metrics_;
-  rate validations_;
+  rate_limiter validations_;
 };
 
 }  // namespace referrals

@@ -1,4 +1,4 @@
-// Settings of the module; immutable after its creation.
+// Settings of the module; immutable once the module is created.
 #pragma once
 
 #include <cstdint>
