@@ -5,24 +5,24 @@
 namespace accounts {
 namespace {
 
-constexpr std::size_t max_known = 100'000;
+constexpr std::size_t max_entries = 100'000;
 constexpr std::int64_t max_age_us = 60'000'000;
 
-// Most tokens lack this claim, so they are not parsed.
-bool may_say_verified(const ry_principal& who) {
-  const auto claims = ry::view(who.claims_json);
+// A cheap test before parsing: most tokens lack these claims.
+bool may_claim_verified(const ry_principal& principal) {
+  const auto claims = ry::view(principal.claims_json);
   return claims.find("email_verified") != std::string_view::npos || claims.find("xms_edov") != std::string_view::npos;
 }
-bool says_verified(const ry_principal& who) {
-  return may_say_verified(who) && read_identity(who).verified;
+bool claims_verified(const ry_principal& principal) {
+  return may_claim_verified(principal) && read_identity(principal).verified;
 }
 
-// A cheap test first: most tokens contain nothing like it.
-bool may_be_anonymous(const ry_principal& who) {
-  return ry::view(who.claims_json).find("anonymous") != std::string_view::npos;
+// A cheap test before parsing: most tokens lack such a claim.
+bool may_be_anonymous(const ry_principal& principal) {
+  return ry::view(principal.claims_json).find("anonymous") != std::string_view::npos;
 }
 
-ry::error anonymous_refused() {
+ry::error anonymous_not_allowed() {
   return ry::http_error(
       403, RY_PERMISSION_DENIED, "accounts.anonymous", "Anonymous users are not allowed here: sign in first",
       R"({"message":"Anonymous users are not allowed here: sign in first","error_code":"ANONYMOUS_NOT_ALLOWED"})");
@@ -30,72 +30,74 @@ ry::error anonymous_refused() {
 
 }  // namespace
 
-// Only JWTs. API keys of a closed account are revoked one by one, and the host refuses older query tokens
-// (refuse_session), because only it knows their time of issue.
-bool account_cache::ended_with_account(const ry_principal& who) const {
+// Checks only JWTs. API keys of a closed account are revoked one by one, and the host rejects older query tokens
+// (refuse_session), because only the host has their time of issue.
+bool account_cache::issued_before_closure(const ry_principal& principal) const {
   std::int64_t closed_us = 0;
   {
     std::lock_guard lock(mutex_);
-    const auto it = closings_.find(ry::view(who.subject));
-    if (it == closings_.end() || it->second.until_us < ctx_.mono_us()) return false;
+    const auto it = closures_.find(ry::view(principal.subject));
+    if (it == closures_.end() || it->second.until_us < ctx_.mono_us()) return false;
     closed_us = it->second.at_unix_us;
   }
-  if (ry::view(who.auth_kind) != "jwt") return false;
-  return read_identity(who).issued_unix_us.value_or(0) <= closed_us;
+  if (ry::view(principal.auth_kind) != "jwt") return false;
+  return read_identity(principal).issued_unix_us.value_or(0) <= closed_us;
 }
 
-void account_cache::note_closing(const std::string& subject, std::int64_t closed_unix_us, std::int64_t life_us) {
+void account_cache::record_closure(const std::string& subject, std::int64_t closed_unix_us, std::int64_t life_us) {
   const auto now = ctx_.mono_us();
   std::lock_guard lock(mutex_);
-  std::erase_if(closings_, [now](const auto& c) { return c.second.until_us < now; });
-  auto& c = closings_[subject];
+  std::erase_if(closures_, [now](const auto& c) { return c.second.until_us < now; });
+  auto& c = closures_[subject];
   c.at_unix_us = std::max(c.at_unix_us, closed_unix_us);
   c.until_us = now + life_us;
 }
 
-bool account_cache::is_current(const known& k, const ry_principal& who) const {
-  const account& a = *k.who;
+bool account_cache::is_current(const cache_entry& k, const ry_principal& principal) const {
+  const account& a = *k.account;
   if (ctx_.mono_us() - a.read_us > max_age_us) return false;
-  // Store a role at once: it decides who may delete the account. The role in a token of a local session is a copy of
-  // the account's role, possibly from before a demotion, and is not stored.
-  const auto noted = std::max(a.role, k.token_role);
-  if (who.role > noted && ry::view(who.auth_kind) == "jwt" && read_identity(who).role > noted) return false;
-  // A verified address counts at once, and is written at most once.
-  if (!a.verified && !k.by_verified && says_verified(who)) return false;
+  // Store a role immediately: it decides whether an admin may delete the account. The role in a token of a local
+  // session is a copy of the account's role, possibly from before a demotion, and is not stored.
+  const auto recorded_role = std::max(a.role, k.token_role);
+  if (principal.role > recorded_role && ry::view(principal.auth_kind) == "jwt" &&
+      read_identity(principal).role > recorded_role)
+    return false;
+  // A verified address takes effect immediately, and is written at most once.
+  if (!a.verified && !k.by_verified && claims_verified(principal)) return false;
   // The token has new data about the user. Check it at most every few seconds, so that two contradicting tokens cannot
   // turn each request into a write.
   if (ctx_.mono_us() - a.read_us < max_age_us / 10) return true;
-  if (who.email.len != 0 && ry::view(who.email) != a.email) return false;
-  return a.verified || !may_say_verified(who);
+  if (principal.email.len != 0 && ry::view(principal.email) != a.email) return false;
+  return a.verified || !may_claim_verified(principal);
 }
 
-ry_status account_cache::ensure(const ry_principal* who, ry_exec* exec, ry_account_fn fn, void* ctx) {
-  return ask(who, {}, exec, fn, ctx);
+ry_status account_cache::ensure(const ry_principal* principal, ry_exec* exec, ry_account_fn fn, void* ctx) {
+  return ensure_account(principal, {}, exec, fn, ctx);
 }
 
-ry_status account_cache::ask(const ry_principal* who, const std::string& network, ry_exec* exec, ry_account_fn fn,
-                             void* ctx) {
-  if (who == nullptr || who->struct_size < sizeof(ry_principal) || who->subject.len == 0) {
+ry_status account_cache::ensure_account(const ry_principal* principal, const std::string& network, ry_exec* exec,
+                                        ry_account_fn fn, void* ctx) {
+  if (principal == nullptr || principal->struct_size < sizeof(ry_principal) || principal->subject.len == 0) {
     return RY_INVALID_ARGUMENT;
   }
-  const waiter w{exec, fn, ctx, who->role};
-  if (!cfg_.allow_anonymous && may_be_anonymous(*who) && read_identity(*who).anonymous == true) {
-    answer(w, nullptr, anonymous_refused());
+  const waiter w{exec, fn, ctx, principal->role};
+  if (!cfg_.allow_anonymous && may_be_anonymous(*principal) && read_identity(*principal).anonymous == true) {
+    deliver(w, nullptr, anonymous_not_allowed());
     return RY_OK;
   }
-  const auto subject = ry::view(who->subject);
+  const auto subject = ry::view(principal->subject);
   account_ptr hit;
-  if (ended_with_account(*who)) {
-    answer(w, nullptr, ry::unauthenticated("auth.required", "Not authenticated"));
+  if (issued_before_closure(*principal)) {
+    deliver(w, nullptr, ry::unauthenticated("auth.required", "Not authenticated"));
     return RY_OK;
   }
   {
     std::lock_guard lock(mutex_);
-    if (const auto it = known_.find(subject); it != known_.end()) {
-      if (is_current(it->second, *who)) {
-        hit = it->second.who;
+    if (const auto it = entries_.find(subject); it != entries_.end()) {
+      if (is_current(it->second, *principal)) {
+        hit = it->second.account;
       } else {
-        known_.erase(it);
+        entries_.erase(it);
       }
     }
     if (!hit) {
@@ -107,12 +109,12 @@ ry_status account_cache::ask(const ry_principal* who, const std::string& network
     }
   }
   if (hit) {
-    answer(w, std::move(hit), ry::error(RY_OK));
+    deliver(w, std::move(hit), ry::error(RY_OK));
     return RY_OK;
   }
-  auto claimed = read_identity(*who);
-  claimed.network = network;
-  const bool started = ctx_.spawn(look_up(std::move(claimed)), exec);
+  auto user = read_identity(*principal);
+  user.network = network;
+  const bool started = ctx_.spawn(provision_and_complete(std::move(user)), exec);
   if (started) return RY_OK;
 
   std::vector<waiter> others;
@@ -123,46 +125,46 @@ ry_status account_cache::ask(const ry_principal* who, const std::string& network
       waiting_.erase(it);
     }
   }
-  // All but this caller's, which learns from the status that nothing was started.
+  // This caller gets the status instead of a callback.
   for (const auto& o : others) {
-    if (o.ctx != w.ctx || o.fn != w.fn) answer(o, nullptr, ry::error(RY_CANCELLED));
+    if (o.ctx != w.ctx || o.fn != w.fn) deliver(o, nullptr, ry::error(RY_CANCELLED));
   }
   return RY_UNAVAILABLE;
 }
 
-ry::task<account_ptr> account_cache::provision(identity who) {
-  const auto token_role = who.role;
-  auto found = co_await repo_.provision(std::move(who), cfg_.default_tier);
-  if (token_role > found->role) co_await repo_.note_token_role(found->id, token_role);
+ry::task<account_ptr> account_cache::provision(identity user) {
+  const auto token_role = user.role;
+  auto found = co_await repo_.provision(std::move(user), cfg_.default_tier);
+  if (token_role > found->role) co_await repo_.record_token_role(found->id, token_role);
   co_return std::move(found);
 }
 
-ry::task<void> account_cache::look_up(identity who) {
-  const std::string subject = who.subject;
-  const bool by_verified = who.verified;
-  const auto token_role = who.role;
+ry::task<void> account_cache::provision_and_complete(identity user) {
+  const std::string subject = user.subject;
+  const bool by_verified = user.verified;
+  const auto token_role = user.role;
   std::uint64_t epoch = 0;
   {
     std::lock_guard lock(mutex_);
     epoch = epoch_;
   }
   account_ptr found;
-  ry::error why(RY_OK);
+  ry::error failure(RY_OK);
   try {
-    // Continues if the first caller leaves: others wait for the same result.
-    found = co_await ry::shield(provision(std::move(who)));
+    // Continues even if the first caller is cancelled, because others wait for the same result.
+    found = co_await ry::shield(provision(std::move(user)));
   } catch (...) {
-    why = ry::current_error();
+    failure = ry::current_error();
   }
   if (found) {
     std::lock_guard lock(mutex_);
-    if (known_.size() >= max_known) known_.clear();
-    if (epoch == epoch_) known_.insert_or_assign(subject, known{found, token_role, by_verified});
+    if (entries_.size() >= max_entries) entries_.clear();
+    if (epoch == epoch_) entries_.insert_or_assign(subject, cache_entry{found, token_role, by_verified});
   }
-  settle(subject, found, why);
+  complete_waiters(subject, found, failure);
 }
 
-void account_cache::settle(const std::string& subject, const account_ptr& found, const ry::error& why) {
+void account_cache::complete_waiters(const std::string& subject, const account_ptr& found, const ry::error& failure) {
   std::vector<waiter> all;
   {
     std::lock_guard lock(mutex_);
@@ -171,15 +173,15 @@ void account_cache::settle(const std::string& subject, const account_ptr& found,
       waiting_.erase(it);
     }
   }
-  for (const auto& w : all) answer(w, found, why);
+  for (const auto& w : all) deliver(w, found, failure);
 }
 
-void account_cache::answer(waiter w, account_ptr found, ry::error why) const noexcept {
+void account_cache::deliver(waiter w, account_ptr found, ry::error failure) const noexcept {
   try {
-    ctx_.post(w.exec, [this, w, found = std::move(found), why] {
+    ctx_.post(w.exec, [this, w, found = std::move(found), failure] {
       if (!found) {
-        const auto v = why.view();
-        w.fn(w.ctx, why.status() == RY_OK ? RY_INTERNAL : why.status(), nullptr, &v);
+        const auto v = failure.view();
+        w.fn(w.ctx, failure.status() == RY_OK ? RY_INTERNAL : failure.status(), nullptr, &v);
         return;
       }
       ry_account_view view{};
@@ -201,21 +203,23 @@ ry_status account_cache::find(const ry_uuid* id, ry_exec* exec, ry_account_fn fn
   if (id == nullptr) return RY_INVALID_ARGUMENT;
   const auto body = [](account_cache* self, ry::uuid id, waiter w) -> ry::task<void> {
     account_ptr found;
-    ry::error why = ry::not_found("accounts.not_found", "Account not found");
+    ry::error failure = ry::not_found("accounts.not_found", "Account not found");
     try {
       found = co_await self->repo_.find(id);
     } catch (...) {
-      why = ry::current_error();
+      failure = ry::current_error();
     }
-    self->answer(w, std::move(found), why);
+    self->deliver(w, std::move(found), failure);
   };
   return ctx_.spawn(body(this, *id, {exec, fn, ctx, RY_ROLE_USER}), exec) ? RY_OK : RY_UNAVAILABLE;
 }
 
-ry::task<account_ptr> account_cache::of(const ry_principal* who, std::string network) {
-  if (who == nullptr) throw ry::unauthenticated("auth.required", "Not authenticated");
+ry::task<account_ptr> account_cache::account_of(const ry_principal* principal, std::string network) {
+  if (principal == nullptr) throw ry::unauthenticated("auth.required", "Not authenticated");
   auto got = co_await ry::call<account_ptr, const ry_account_view*>(
-      [this, who, &network](ry_exec* exec, ry_account_fn fn, void* ctx) { return ask(who, network, exec, fn, ctx); },
+      [this, principal, &network](ry_exec* exec, ry_account_fn fn, void* ctx) {
+        return ensure_account(principal, network, exec, fn, ctx);
+      },
       [](const ry_account_view* v) {
         auto a = std::make_shared<account>();
         a->id = v->account_id;
@@ -229,17 +233,17 @@ ry::task<account_ptr> account_cache::of(const ry_principal* who, std::string net
   co_return std::move(got).value();
 }
 
-void account_cache::forget(std::string_view subject) {
+void account_cache::invalidate(std::string_view subject) {
   std::lock_guard lock(mutex_);
   ++epoch_;
-  if (const auto it = known_.find(subject); it != known_.end()) known_.erase(it);
+  if (const auto it = entries_.find(subject); it != entries_.end()) entries_.erase(it);
 }
 
 const ry_accounts_v1* account_cache::table() noexcept {
   static constexpr ry_accounts_v1 t{
       sizeof(ry_accounts_v1), 0,
-      [](void* self, const ry_principal* who, ry_exec* exec, ry_account_fn fn, void* ctx) noexcept {
-        return ry::guard([&] { return static_cast<account_cache*>(self)->ensure(who, exec, fn, ctx); });
+      [](void* self, const ry_principal* principal, ry_exec* exec, ry_account_fn fn, void* ctx) noexcept {
+        return ry::guard([&] { return static_cast<account_cache*>(self)->ensure(principal, exec, fn, ctx); });
       },
       [](void* self, ry_str name) noexcept { return static_cast<const account_cache*>(self)->tier(ry::view(name)); },
       [](void* self, const ry_uuid* id, ry_exec* exec, ry_account_fn fn, void* ctx) noexcept {

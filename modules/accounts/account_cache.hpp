@@ -1,5 +1,5 @@
-// The account cache by subject, behind the service accounts/1. A request of a known account needs no SQL. Concurrent
-// first requests of a subject share one query.
+// Caches accounts by subject, for the service accounts/1: a request of a cached account needs no SQL. Concurrent first
+// requests of a subject share one query (single-flight).
 #pragma once
 
 #include <ry/cpp/op.hpp>
@@ -19,19 +19,19 @@ class account_cache {
   account_cache& operator=(const account_cache&) = delete;
 
   // As in ry_accounts_v1. [any]
-  ry_status ensure(const ry_principal* who, ry_exec* exec, ry_account_fn fn, void* ctx);
+  ry_status ensure(const ry_principal* principal, ry_exec* exec, ry_account_fn fn, void* ctx);
   ry_status find(const ry_uuid* id, ry_exec* exec, ry_account_fn fn, void* ctx);
   const ry_tier_view* tier(std::string_view name) const { return &cfg_.find(name).view; }
 
   // For this module's own routes; the same as ensure(). `network`: as in identity. Throws ry::error.
-  ry::task<account_ptr> of(const ry_principal* who, std::string network = {});
+  ry::task<account_ptr> account_of(const ry_principal* principal, std::string network = {});
 
-  // The next ensure() of this subject asks the database. [any]
-  void forget(std::string_view subject);
+  // Removes the subject from the cache: its next ensure() queries the database. [any]
+  void invalidate(std::string_view subject);
 
-  // The account of the subject was closed. Tokens that were issued before are refused for `life_us`, even if the
+  // The account of the subject was closed. Tokens issued before that are rejected for `life_us`, even if the
   // subject gets a new account. [any]
-  void note_closing(const std::string& subject, std::int64_t closed_unix_us, std::int64_t life_us);
+  void record_closure(const std::string& subject, std::int64_t closed_unix_us, std::int64_t life_us);
 
   // The table of accounts/1; its `self` is an account_cache.
   static const ry_accounts_v1* table() noexcept;
@@ -50,32 +50,33 @@ class account_cache {
   template <class V>
   using by_subject = std::unordered_map<std::string, V, text_hash, std::equal_to<>>;
 
-  struct known {
-    account_ptr who;
+  struct cache_entry {
+    account_ptr account;
     std::uint32_t token_role = RY_ROLE_USER;  // last stored value
-    bool by_verified = false;  // the token that it was read for has a verified address
+    bool by_verified = false;  // the token of the request that read it has a verified address
   };
 
-  struct closed {
+  struct closure {
     std::int64_t at_unix_us, until_us;  // until: monotonic
   };
 
-  bool ended_with_account(const ry_principal& who) const;
-  bool is_current(const known& k, const ry_principal& who) const;
-  ry_status ask(const ry_principal* who, const std::string& network, ry_exec* exec, ry_account_fn fn, void* ctx);
-  ry::task<account_ptr> provision(identity who);
-  ry::task<void> look_up(identity who);
-  void settle(const std::string& subject, const account_ptr& found, const ry::error& why);
-  void answer(waiter w, account_ptr found, ry::error why) const noexcept;
+  bool issued_before_closure(const ry_principal& principal) const;
+  bool is_current(const cache_entry& k, const ry_principal& principal) const;
+  ry_status ensure_account(const ry_principal* principal, const std::string& network, ry_exec* exec, ry_account_fn fn,
+                           void* ctx);
+  ry::task<account_ptr> provision(identity user);
+  ry::task<void> provision_and_complete(identity user);
+  void complete_waiters(const std::string& subject, const account_ptr& found, const ry::error& failure);
+  void deliver(waiter w, account_ptr found, ry::error failure) const noexcept;
 
   const ry::context& ctx_;
   const repository& repo_;
   const config& cfg_;
   mutable std::mutex mutex_;
-  by_subject<known> known_;
+  by_subject<cache_entry> entries_;
   by_subject<std::vector<waiter>> waiting_;
-  by_subject<closed> closings_;
-  std::uint64_t epoch_ = 0;  // incremented by every forget()
+  by_subject<closure> closures_;
+  std::uint64_t epoch_ = 0;  // incremented by every invalidate()
 };
 
 }  // namespace accounts

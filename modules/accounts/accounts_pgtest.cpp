@@ -50,8 +50,8 @@ class accounts_sql : public testing_sql::database_test {
   std::string events(const std::string& kind) {
     return sql("select count(*) from core.event where kind = '" + kind + "'");
   }
-  // Runs each text on a connection of its own, all at once, again and again while it is aborted.
-  void at_once(std::size_t n, const std::function<std::string(std::size_t)>& text) {
+  // Runs the statements concurrently, each on its own connection. Retries after a deadlock.
+  void run_concurrently(std::size_t n, const std::function<std::string(std::size_t)>& text) {
     std::vector<std::thread> threads;
     std::atomic<std::size_t> ready{0};
     for (std::size_t i = 0; i < n; ++i) {
@@ -78,7 +78,7 @@ class accounts_sql : public testing_sql::database_test {
 
 }  // namespace
 
-TEST_F(accounts_sql, provision_makes_an_account_once_with_its_grant) {
+TEST_F(accounts_sql, provision_creates_an_account_once_with_its_grant) {
   EXPECT_EQ(sql(provision_sql(ann, ann, "ann@example.org", true, "500000000")), ann);
   EXPECT_EQ(sql(provision_sql(ann, ann, "ann@example.org", true, "500000000")), ann);
   EXPECT_EQ(sql("select balance_micro from accounts.lock_account('" + ann + "')"), "500000000");
@@ -91,8 +91,8 @@ TEST_F(accounts_sql, provision_makes_an_account_once_with_its_grant) {
   EXPECT_EQ(sql("select count(*) from accounts.lock_account('" + bob + "')"), "0");
 }
 
-TEST_F(accounts_sql, one_mailbox_has_one_spelling) {
-  const std::vector<std::vector<std::string>> same = {
+TEST_F(accounts_sql, equivalent_addresses_have_the_same_mailbox) {
+  const std::vector<std::vector<std::string>> equivalents = {
       {"ann.bee@gmail.com", "AnnBee@gmail.com", "a.n.n.b.e.e+x@GoogleMail.com", " annbee@gmail.com. ",
        "\"ann.bee\"@gmail.com", "annbee\uff0btag@gmail.com", "annbee@\uff47mail.com"},
       {"ann@x.org", "ann+1@x.org", "ANN+a+b@X.ORG", "ann+@x.org"},
@@ -102,13 +102,13 @@ TEST_F(accounts_sql, one_mailbox_has_one_spelling) {
       {"ann@fastmail.com", "any@ann.fastmail.com", "ann+1@fastmail.com"},
       {"a-b@yandex.ru", "a.b@ya.ru", "a.b+x@yandex.com"}};
   std::set<std::string> all;
-  for (const auto& each : same) {
-    std::set<std::string> one;
-    for (const auto& address : each) one.insert(sql("select accounts.mailbox('" + address + "')"));
-    EXPECT_EQ(one.size(), 1u) << each.front();
-    all.insert(one.begin(), one.end());
+  for (const auto& each : equivalents) {
+    std::set<std::string> mailboxes;
+    for (const auto& address : each) mailboxes.insert(sql("select accounts.mailbox('" + address + "')"));
+    EXPECT_EQ(mailboxes.size(), 1u) << each.front();
+    all.insert(mailboxes.begin(), mailboxes.end());
   }
-  EXPECT_EQ(all.size(), same.size());
+  EXPECT_EQ(all.size(), equivalents.size());
   for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{
            {"a.b@x.org", "ab@x.org"}, {"a-b@x.org", "a@x.org"}, {"+a@x.org", "+b@x.org"}, {"a@x.org", "a@y.org"}}) {
     EXPECT_NE(sql("select accounts.mailbox('" + a + "')"), sql("select accounts.mailbox('" + b + "')")) << a;
@@ -128,15 +128,17 @@ TEST_F(accounts_sql, a_mailbox_gets_its_starting_credits_once) {
   sql(with("5", ""));
   EXPECT_EQ(sql("select string_agg(subject || ':' || balance_micro, ' ' order by subject) from accounts.account"),
             "s1:500 s2:0 s3:500 s4:500 s5:500");
-  at_once(8, [&](std::size_t i) { return with("p" + std::to_string(i), "eve+" + std::to_string(i) + "@x.org"); });
+  run_concurrently(8,
+                   [&](std::size_t i) { return with("p" + std::to_string(i), "eve+" + std::to_string(i) + "@x.org"); });
   EXPECT_EQ(sql("select count(*) || ' ' || sum(balance_micro) from accounts.account where subject like 'sp%'"),
             "8 500");
   sql("delete from accounts.granted_mailbox");
   sql(provision_sql("z", "", "eve@x.org", true, "0"));
-  EXPECT_EQ(sql("select count(*) from accounts.granted_mailbox"), "0") << "without a grant nothing is used up";
+  EXPECT_EQ(sql("select count(*) from accounts.granted_mailbox"), "0")
+      << "an account without a grant does not use up the mailbox";
 }
 
-TEST_F(accounts_sql, a_subject_that_is_no_uuid_has_a_stable_account) {
+TEST_F(accounts_sql, a_subject_that_is_not_a_uuid_has_a_stable_account) {
   const auto id = provision("auth0|1", "");
   EXPECT_EQ(id.size(), 36u);
   EXPECT_EQ(id[14], '7');
@@ -145,7 +147,7 @@ TEST_F(accounts_sql, a_subject_that_is_no_uuid_has_a_stable_account) {
   EXPECT_EQ(state_of(provision_sql(id, id)), "RY403") << "an id alone does not give access to an account";
 }
 
-TEST_F(accounts_sql, provision_refreshes_but_never_erases) {
+TEST_F(accounts_sql, provision_updates_but_never_erases_data) {
   sql(provision_sql(ann, ann, "old@example.org"));
   sql(provision_sql(ann, ann, ""));
   EXPECT_EQ(sql("select email from accounts.account"), "old@example.org");
@@ -161,7 +163,7 @@ TEST_F(accounts_sql, verification_applies_to_an_address) {
   sql(provision_sql(ann, ann, "old@example.org", true));
   const auto verified = [&] { return sql("select verified_at is not null from accounts.account"); };
   sql(provision_sql(ann, ann, "OLD@example.org", false));
-  EXPECT_EQ(verified(), "t") << "the same one";
+  EXPECT_EQ(verified(), "t") << "the same address";
   sql(provision_sql(ann, ann, "new@example.org", false));
   EXPECT_EQ(verified(), "f");
   sql(provision_sql(ann, ann, "new@example.org", true));
@@ -185,11 +187,11 @@ TEST_F(accounts_sql, nothing_is_added_to_a_closed_account) {
             "RY401");
   EXPECT_EQ(state_of(login), "RY401");
   EXPECT_EQ(state_of(provision_sql("closed:" + ann, "")), "RY401");
-  EXPECT_EQ(sql("select count(*) from accounts.lock_account('" + ann + "')"), "0") << "no run starts";
+  EXPECT_EQ(sql("select count(*) from accounts.lock_account('" + ann + "')"), "0") << "no run can start";
   EXPECT_EQ(sql("select tiers[1] is null from accounts.try_lock_accounts(array['" + ann + "'::uuid])"), "t");
 }
 
-TEST_F(accounts_sql, an_unverified_address_owns_no_mailbox) {
+TEST_F(accounts_sql, an_unverified_address_does_not_own_its_mailbox) {
   const auto owns = [this](const std::string& subject) {
     return sql("select accounts.owns_mailbox(a.id) from accounts.account a where a.subject = '" + subject + "'");
   };
@@ -204,9 +206,9 @@ TEST_F(accounts_sql, an_unverified_address_owns_no_mailbox) {
   EXPECT_EQ(owns("second"), "f") << "the first verified account keeps it";
 }
 
-TEST_F(accounts_sql, first_sight_on_many_nodes_at_once) {
-  at_once(8, [](std::size_t) { return provision_sql(ann, ann, "a@b", true, "500"); });
-  at_once(8, [](std::size_t) { return provision_sql("auth0|1", "", "a@b", true, "500"); });
+TEST_F(accounts_sql, concurrent_first_requests_create_one_account) {
+  run_concurrently(8, [](std::size_t) { return provision_sql(ann, ann, "a@b", true, "500"); });
+  run_concurrently(8, [](std::size_t) { return provision_sql("auth0|1", "", "a@b", true, "500"); });
   EXPECT_EQ(sql("select count(*) from accounts.account"), "2");
   // The starting credits are granted once per mailbox.
   EXPECT_EQ(sql("select count(*) from accounts.ledger"), "1");
@@ -215,9 +217,9 @@ TEST_F(accounts_sql, first_sight_on_many_nodes_at_once) {
   EXPECT_EQ(events("account.verified"), "2");
 }
 
-TEST_F(accounts_sql, an_immediate_verification_is_published_once) {
+TEST_F(accounts_sql, a_verification_at_creation_is_published_once) {
   provision(ann, ann);
-  at_once(8, [](std::size_t) { return provision_sql(ann, ann, "", true); });
+  run_concurrently(8, [](std::size_t) { return provision_sql(ann, ann, "", true); });
   EXPECT_EQ(events("account.verified"), "1");
 }
 
@@ -226,8 +228,8 @@ TEST_F(accounts_sql, ledger_add_moves_the_balance_once_per_ref) {
   EXPECT_EQ(add(ann, "1000", "grant", "g1"), "1000");
   EXPECT_EQ(add(ann, "-300", "charge", "c1"), "700");
   EXPECT_EQ(add(ann, "-300", "charge", "c1"), "700");
-  EXPECT_EQ(add(ann, "-999", "charge", "c1"), "700") << "a repeat changes nothing";
-  EXPECT_EQ(add(ann, "5", "adjust", "c1"), "705") << "another kind is another entry";
+  EXPECT_EQ(add(ann, "-999", "charge", "c1"), "700") << "a repeated call changes nothing";
+  EXPECT_EQ(add(ann, "5", "adjust", "c1"), "705") << "another kind is a separate entry";
   EXPECT_EQ(add(ann, "-1000", "charge", "c2"), "-295") << "a charge may overdraw";
   EXPECT_EQ(sql("select string_agg(balance_micro::text, ',' order by id) from accounts.ledger"), "1000,700,705,-295");
   EXPECT_EQ(state_of(add_sql(bob, "1", "grant", "x")), "RY404");
@@ -236,19 +238,19 @@ TEST_F(accounts_sql, ledger_add_moves_the_balance_once_per_ref) {
   EXPECT_EQ(state_of(add_sql(ann, "9223372036854775807", "grant", "y")), "22003");
 }
 
-TEST_F(accounts_sql, parallel_repeats_of_one_ref_count_once) {
+TEST_F(accounts_sql, concurrent_calls_with_one_ref_count_once) {
   provision(ann, ann, "1000");
   provision(bob, bob, "1000");
-  at_once(8, [](std::size_t) { return add_sql(ann, "-10", "charge", "same"); });
+  run_concurrently(8, [](std::size_t) { return add_sql(ann, "-10", "charge", "same"); });
   EXPECT_EQ(sql("select balance_micro from accounts.account where id = '" + ann + "'"), "990");
-  at_once(8, [](std::size_t i) { return add_sql(i % 2 ? ann : bob, "-10", "charge", "across"); });
+  run_concurrently(8, [](std::size_t i) { return add_sql(i % 2 ? ann : bob, "-10", "charge", "across"); });
   EXPECT_EQ(sql("select sum(balance_micro) from accounts.account"), "1980");
   EXPECT_EQ(sql("select count(*) from accounts.ledger where kind = 'charge'"), "2");
 }
 
-TEST_F(accounts_sql, parallel_charges_add_up_and_low_credits_is_published_once) {
-  provision(ann, ann, "1000");  // the mark is at 200
-  at_once(10, [](std::size_t i) {
+TEST_F(accounts_sql, concurrent_charges_add_up_and_credits_low_is_published_once) {
+  provision(ann, ann, "1000");  // the threshold is 200
+  run_concurrently(10, [](std::size_t i) {
     std::string all;
     for (int k = 0; k < 9; ++k) {
       all += add_sql(ann, "-10", "charge", std::to_string(i) + "/" + std::to_string(k)) + ";";
@@ -263,12 +265,12 @@ TEST_F(accounts_sql, parallel_charges_add_up_and_low_credits_is_published_once) 
             R"({"account_id": ")" + ann + R"(", "balance_micro": 190, "threshold_percent": 20})");
 }
 
-TEST_F(accounts_sql, low_credits_is_published_again_at_the_next_crossing) {
+TEST_F(accounts_sql, credits_low_is_published_again_at_the_next_crossing) {
   provision(ann, ann, "1000");
   add(ann, "-900", "charge", "1");
   add(ann, "-1", "charge", "2");
   EXPECT_EQ(events("credits.low"), "1");
-  add(ann, "500", "grant", "3");  // 599, the mark is at 100 now
+  add(ann, "500", "grant", "3");  // 599, the threshold is now 100
   add(ann, "-499", "charge", "4");
   EXPECT_EQ(events("credits.low"), "1") << "100 is not below 100";
   add(ann, "-1", "charge", "5");
@@ -292,7 +294,7 @@ TEST_F(accounts_sql, ledger_and_audit_are_append_only) {
   }
 }
 
-TEST_F(accounts_sql, old_entries_of_the_audit_are_deleted_in_batches) {
+TEST_F(accounts_sql, old_audit_entries_are_deleted_in_batches) {
   const auto insert = [&](int days, int n) {
     sql("insert into accounts.audit (at, actor, action) select now() - interval '" + std::to_string(days) +
         " days' - interval '1 hour', 'a', 'd" + std::to_string(days) + "' from generate_series(1, " +
@@ -303,17 +305,17 @@ TEST_F(accounts_sql, old_entries_of_the_audit_are_deleted_in_batches) {
   insert(400, 3);
   EXPECT_EQ(state_of("delete from accounts.audit where action = 'd364'"), "23001");
   EXPECT_EQ(sql("select accounts.tidy_audit(5)"), "5");
-  EXPECT_EQ(sql("select count(*) from accounts.audit where action = 'd400'"), "0") << "the oldest first";
+  EXPECT_EQ(sql("select count(*) from accounts.audit where action = 'd400'"), "0") << "the oldest are deleted first";
   EXPECT_EQ(sql("select accounts.tidy_audit(5)"), "2");
   EXPECT_EQ(sql("select accounts.tidy_audit(5)"), "0");
   EXPECT_EQ(sql("select string_agg(distinct action, ',') from accounts.audit"), "d364");
   sql("update accounts.setting set audit_days = 0");
   insert(5000, 1);
-  EXPECT_EQ(sql("select accounts.tidy_audit(5)"), "0") << "without end";
+  EXPECT_EQ(sql("select accounts.tidy_audit(5)"), "0") << "0 days: kept forever";
   EXPECT_EQ(state_of("delete from accounts.audit"), "23001");
 }
 
-TEST_F(accounts_sql, closings_stay_in_the_audit_while_stream_tokens_live) {
+TEST_F(accounts_sql, audit_entries_of_closures_outlive_stream_tokens) {
   sql("update accounts.setting set audit_days = 1");
   for (const char* hours : {"36", "193", "217"}) {
     for (const char* action : {"account.delete", "tier"}) {
@@ -340,20 +342,20 @@ TEST_F(accounts_sql, a_repeated_revocation_of_a_key_leaves_one_entry) {
   EXPECT_EQ(sql("select count(*) from accounts.audit where action = 'api_key.revoke'"), "1");
 }
 
-TEST_F(accounts_sql, audit_entries_of_other_modules_are_written_once_and_keep_their_actor) {
+TEST_F(accounts_sql, audit_events_of_other_modules_are_written_once_with_their_actor) {
   provision(ann, ann);
   sql("select accounts.audit_add('admin', 'tier', '" + ann + "', '{}')");
   const std::string act =
       "select accounts.audit_event(7, '2026-11-21 10:00Z', "
       "'{\"actor\":\"op\",\"action\":\"mail.lift\",\"detail\":{\"address\":\"a@b\"}}')";
-  at_once(4, [&](std::size_t) { return act; });
+  run_concurrently(4, [&](std::size_t) { return act; });
   EXPECT_EQ(sql("select string_agg(actor || ' ' || action || ' ' || (detail->>'address') || ' ' ||"
                 "  (account_id is null), ',') from accounts.audit where event_id = 7"),
             "op mail.lift a@b true");
   EXPECT_EQ(state_of("select accounts.audit_event(8, now(), '{\"action\":\"x\"}')"), "23502") << "no actor";
 }
 
-TEST_F(accounts_sql, lock_account_holds_others_off) {
+TEST_F(accounts_sql, lock_account_blocks_other_transactions) {
   provision(ann, ann, "1000");
   const auto other = connect();
   sql("begin");
@@ -372,20 +374,20 @@ TEST_F(accounts_sql, credits_are_exact) {
   EXPECT_EQ(sql("select accounts.credits(9223372036854775807)"), "9223372036854.775807");
 }
 
-TEST_F(accounts_sql, a_repeated_admin_act_answers_the_first_one) {
+TEST_F(accounts_sql, a_repeated_admin_action_returns_the_first_result) {
   provision(ann, ann, "1000");
   EXPECT_EQ(move(ann, "grant", "500", "r1"), "1500 false");
   EXPECT_EQ(move(ann, "grant", "70", "r2"), "1570 false");
-  EXPECT_EQ(move(ann, "grant", "500", "r1"), "1500 true") << "the balance that the first one left";
+  EXPECT_EQ(move(ann, "grant", "500", "r1"), "1500 true") << "the balance after the first request";
   EXPECT_EQ(state_of(move_sql(ann, "grant", "501", "r1")), "RY409");
   EXPECT_EQ(state_of(move_sql(bob, "grant", "1", "r9")), "RY404");
   EXPECT_EQ(sql("select balance_micro from accounts.account"), "1570");
-  EXPECT_EQ(sql("select count(*) from accounts.audit"), "2") << "a repeat is no act";
+  EXPECT_EQ(sql("select count(*) from accounts.audit"), "2") << "a repeated request is not audited";
 }
 
-TEST_F(accounts_sql, parallel_repeats_of_an_admin_act_count_once) {
+TEST_F(accounts_sql, concurrent_repeats_of_an_admin_action_count_once) {
   provision(ann, ann, "1000");
-  at_once(8, [](std::size_t) { return move_sql(ann, "grant", "500", "same"); });
+  run_concurrently(8, [](std::size_t) { return move_sql(ann, "grant", "500", "same"); });
   EXPECT_EQ(sql("select balance_micro from accounts.account"), "1500");
   EXPECT_EQ(sql("select count(*) from accounts.audit"), "1");
 }
@@ -393,8 +395,8 @@ TEST_F(accounts_sql, parallel_repeats_of_an_admin_act_count_once) {
 TEST_F(accounts_sql, a_revoke_never_makes_a_balance_negative) {
   provision(ann, ann, "1000");
   EXPECT_EQ(state_of(move_sql(ann, "revoke", "-1001", "r1")), "RY409");
-  EXPECT_EQ(move(ann, "revoke", "-400", "r1"), "600 false") << "a refusal leaves its ref unused";
-  at_once(8, [](std::size_t i) {
+  EXPECT_EQ(move(ann, "revoke", "-400", "r1"), "600 false") << "a rejected request does not use up its ref";
+  run_concurrently(8, [](std::size_t i) {
     return "do $$ begin perform * from accounts.admin_move('adm', '" + ann + "', 'revoke', -200, 'p" +
            std::to_string(i) + "', '{}'); exception when sqlstate 'RY409' then null; end $$";
   });
@@ -404,10 +406,10 @@ TEST_F(accounts_sql, a_revoke_never_makes_a_balance_negative) {
   EXPECT_EQ(state_of(move_sql(ann, "revoke", "-1", "r2")), "RY409");
 }
 
-TEST_F(accounts_sql, an_unbalanced_ledger_is_found) {
+TEST_F(accounts_sql, unbalanced_finds_ledger_differences) {
   provision(ann, ann, "1000");
   provision(bob, bob);
-  at_once(4, [](std::size_t i) {
+  run_concurrently(4, [](std::size_t i) {
     const auto n = std::to_string(i);
     return add_sql(ann, "-10", "charge", n) + ";" + add_sql(bob, "7", "adjust", n) + ";" +
            add_sql(ann, "-10", "charge", "same") + ";" + move_sql(ann, "grant", "3", n);
@@ -415,20 +417,20 @@ TEST_F(accounts_sql, an_unbalanced_ledger_is_found) {
   EXPECT_EQ(sql("select count(*) from accounts.unbalanced()"), "0");
   sql("update accounts.account set balance_micro = balance_micro + 1 where id = '" + bob + "'");
   EXPECT_EQ(sql("select account_id || ' ' || ledger_micro from accounts.unbalanced()"), bob + " 28");
-  // The sum is right again, but no entry tells of the step between.
+  // The sum is correct again, but an intermediate balance does not match.
   add(bob, "-1", "adjust", "after");
   sql("update accounts.account set balance_micro = balance_micro - 1 where id = '" + bob + "'");
   EXPECT_EQ(sql("select count(*) from accounts.unbalanced()"), "1");
 }
 
-TEST_F(accounts_sql, many_keys_made_at_once_stay_within_the_limit) {
+TEST_F(accounts_sql, concurrently_created_keys_stay_within_the_limit) {
   provision(ann, ann);
   const auto add_key = [](std::size_t i) {
     const auto n = std::to_string(i);
     return "select accounts.add_key('a', '" + ann + "', '" + std::string(16 - n.size(), '0') + n +
            "', 'k', sha256('x'), null, 3)";
   };
-  at_once(8, add_key);
+  run_concurrently(8, add_key);
   EXPECT_EQ(sql("select count(*) from accounts.api_key"), "3");
   EXPECT_EQ(sql("select count(*) from accounts.audit"), "3");
   EXPECT_EQ(sql(add_key(9)), "");
@@ -437,21 +439,21 @@ TEST_F(accounts_sql, many_keys_made_at_once_stay_within_the_limit) {
   EXPECT_EQ(state_of(add_key(9)), "23505");
 }
 
-TEST_F(accounts_sql, an_anonymous_account_gets_its_grant_when_it_is_permanent) {
-  const auto come = [&](const std::string& email, const std::string& anonymous) {
+TEST_F(accounts_sql, an_anonymous_account_gets_its_grant_when_it_becomes_permanent) {
+  const auto provision_again = [&](const std::string& email, const std::string& anonymous) {
     sql("select 1 from accounts.provision('anon', null, '" + email + "', '', false, 'CODE', 'free', 5, '', '', '', '" +
         email + "', " + anonymous + ", null)");
     return sql("select balance_micro || ' ' || anonymous from accounts.account where subject = 'anon'");
   };
-  EXPECT_EQ(come("", "true"), "0 true");
+  EXPECT_EQ(provision_again("", "true"), "0 true");
   EXPECT_EQ(sql("select payload->'referral_code' is null from core.event where kind = 'account.created'"), "t");
-  EXPECT_EQ(come("", "null"), "0 true") << "an API key does not say who its owner is";
-  EXPECT_EQ(come("x@example.org", "false"), "5 false");
-  EXPECT_EQ(come("x@example.org", "true"), "5 false");
+  EXPECT_EQ(provision_again("", "null"), "0 true") << "an API key does not show whether its owner is anonymous";
+  EXPECT_EQ(provision_again("x@example.org", "false"), "5 false");
+  EXPECT_EQ(provision_again("x@example.org", "true"), "5 false");
   EXPECT_EQ(events("account.created"), "1");
 }
 
-TEST_F(accounts_sql, a_mailbox_belongs_to_the_account_that_had_it_first) {
+TEST_F(accounts_sql, a_mailbox_belongs_to_its_first_account) {
   const auto owns = [&](const std::string& id) { return sql("select accounts.owns_mailbox('" + id + "')"); };
   sql(provision_sql(ann, ann, "a.nn@gmail.com"));
   sql(provision_sql(bob, bob, "ann+1@googlemail.com"));
@@ -461,18 +463,18 @@ TEST_F(accounts_sql, a_mailbox_belongs_to_the_account_that_had_it_first) {
   EXPECT_EQ(owns(bob), "t") << "another address";
   sql("select accounts.close_account('adm', '" + ann + "', '{}')");
   sql(provision_sql(bob, bob, "ann@gmail.com"));
-  EXPECT_EQ(owns(bob), "f") << "also after the account was closed";
+  EXPECT_EQ(owns(bob), "f") << "even after the first account was closed";
   EXPECT_EQ(owns("00000000-0000-4000-8000-0000000000ff"), "t");
 }
 
-TEST_F(accounts_sql, a_closed_account_keeps_no_name_and_its_tokens_are_refused) {
-  const auto come = [&](const std::string& issued) {
+TEST_F(accounts_sql, closing_an_account_removes_personal_data_and_rejects_its_tokens) {
+  const auto provision_again = [&](const std::string& issued) {
     return "select id from accounts.provision('" + ann + "', '" + ann +
            "', 'ann@example.org', 'Ann', true, '', 'free', 5, '', "
            "'+1', 'https://x/a.png', 'ann@example.org', false, " +
            issued + ")";
   };
-  sql(come("null"));
+  sql(provision_again("null"));
   sql("select accounts.add_key('a', '" + ann + "', '0123456789abcdef', 'my key', sha256('s'), null, 5)");
   EXPECT_EQ(sql("select accounts.close_account('adm', '" + ann + "', '{\"reason\": \"asked\"}')"), "t");
   EXPECT_EQ(sql("select accounts.close_account('adm', '" + ann + "', '{}')"), "f");
@@ -486,11 +488,12 @@ TEST_F(accounts_sql, a_closed_account_keeps_no_name_and_its_tokens_are_refused) 
   EXPECT_EQ(sql("select count(*) from accounts.contact('" + ann + "')"), "0");
   EXPECT_EQ(sql("select count(*) from accounts.ids_after(null, 10)"), "0");
   EXPECT_EQ(sql("select accounts.find_by_email('ann@example.org') is null"), "t");
-  EXPECT_EQ(state_of(come("null")), "RY401");
-  EXPECT_EQ(state_of(come("now() - interval '1 hour'")), "RY401");
-  EXPECT_EQ(state_of(provision_sql(ann, ann)), "RY401") << "nodes that run the former release";
-  EXPECT_NE(sql(come("clock_timestamp() + interval '1 second'")), ann);
-  EXPECT_EQ(sql("select balance_micro from accounts.account where subject = '" + ann + "'"), "0") << "no second grant";
+  EXPECT_EQ(state_of(provision_again("null")), "RY401");
+  EXPECT_EQ(state_of(provision_again("now() - interval '1 hour'")), "RY401");
+  EXPECT_EQ(state_of(provision_sql(ann, ann)), "RY401") << "as a node of the previous release calls it";
+  EXPECT_NE(sql(provision_again("clock_timestamp() + interval '1 second'")), ann);
+  EXPECT_EQ(sql("select balance_micro from accounts.account where subject = '" + ann + "'"), "0")
+      << "starting credits are not granted again";
   EXPECT_EQ(sql("select count(*) from accounts.unbalanced()"), "0");
 }
 
@@ -503,10 +506,10 @@ TEST_F(accounts_sql, an_event_is_published_once_per_key) {
   };
   EXPECT_EQ(sql(publish("payment.failed", "k", R"({"a": 1, "b": 2})")), "f");
   EXPECT_EQ(sql(publish("payment.failed", "k", R"({"b": 2, "a": 1})")), "t");
-  EXPECT_EQ(sql(publish("payment.succeeded", "k", R"({"a": 1})")), "f") << "the kind belongs to the key";
+  EXPECT_EQ(sql(publish("payment.succeeded", "k", R"({"a": 1})")), "f") << "keys are separate per kind";
   EXPECT_EQ(state_of(publish("payment.failed", "k", R"({"a": 2})")), "RY409");
   EXPECT_EQ(state_of(publish("payment.failed", "other", "{}", bob)), "RY404");
-  at_once(8, [&](std::size_t) { return publish("payment.failed", "many", "{}"); });
+  run_concurrently(8, [&](std::size_t) { return publish("payment.failed", "many", "{}"); });
   EXPECT_EQ(events("payment.failed"), "2");
   EXPECT_EQ(sql("select count(*) from accounts.audit where action = 'event.publish'"), "3");
 }
@@ -516,7 +519,7 @@ TEST_F(accounts_sql, roles_have_names) {
             "useradminsuper_admin");
 }
 
-// The texts of the repository against the real schema: each must prepare.
+// Prepares each statement of the repository against the real schema.
 TEST_F(accounts_sql, every_statement_of_the_repository_prepares) {
   ry::testing::fake_host host;
   host.db.on("", {});
@@ -528,7 +531,7 @@ TEST_F(accounts_sql, every_statement_of_the_repository_prepares) {
     try {
       host.await(std::move(task));
     } catch (const ry::error&) {
-      // The fake answers without rows; only the text counts here.
+      // The fake database returns no rows; the test needs only the statements.
     }
   };
   call(repo.store_settings(20, 365, true));
@@ -543,13 +546,13 @@ TEST_F(accounts_sql, every_statement_of_the_repository_prepares) {
   call(repo.list_keys(id));
   call(repo.revoke_key("actor", id, "x"));
   call(repo.key("x"));
-  call(repo.touch_key("x"));
-  call(repo.changed_lately());
-  call(repo.note_act(1, 1, "{}"));
-  call(repo.tidy_audit(10));
+  call(repo.record_key_use("x"));
+  call(repo.recently_changed_subjects());
+  call(repo.record_admin_action(1, 1, "{}"));
+  call(repo.delete_old_audit_entries(10));
   call(repo.close("actor", id, "{}"));
-  call(repo.closed_lately(10));
-  call(repo.note_token_role(id, RY_ROLE_ADMIN));
+  call(repo.recent_closures(10));
+  call(repo.record_token_role(id, RY_ROLE_ADMIN));
   call(repo.highest_role(id));
   call(repo.publish("actor", {"payment.failed", "key", id, "{}"}));
   EXPECT_EQ(host.db.calls.size(), 27u);

@@ -70,8 +70,9 @@ std::optional<std::int64_t> body::integer(std::string_view name, std::int64_t mi
 
 std::optional<std::int64_t> body::credits(std::string_view name) const {
   if (!has(name)) return std::nullopt;
-  constexpr std::int64_t most = 1'000'000'000 * RY_MICRO_PER_CREDIT;
-  const auto micro = module_json::micro_credits(object_.at(json::string_view(name.data(), name.size())), 1, most);
+  constexpr std::int64_t max_credits = 1'000'000'000 * RY_MICRO_PER_CREDIT;
+  const auto micro =
+      module_json::micro_credits(object_.at(json::string_view(name.data(), name.size())), 1, max_credits);
   if (!micro) throw invalid(name, "must be a number of credits from 0.000001 to 1000000000 with at most six decimals");
   return micro;
 }

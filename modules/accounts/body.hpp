@@ -1,5 +1,5 @@
-// Reads JSON bodies of requests strictly. Every refusal names the field: 400 if the body is not a JSON object, 422 for
-// an invalid value.
+// Reads JSON bodies of requests strictly: 400 if the body is not a JSON object, 422 with the name of the field for an
+// invalid value.
 #pragma once
 
 #include <ry/cpp/types.hpp>
@@ -15,15 +15,15 @@ namespace accounts {
 
 class body {
  public:
-  // An empty text counts as {}. `fields` are the known members; any other is refused.
+  // An empty text counts as {}. `fields` are the known members; any other is rejected.
   body(std::string_view text, std::initializer_list<std::string_view> fields);
 
   bool has(std::string_view name) const;
-  // nullopt if absent or null. Refuses control characters. `most` counts bytes.
+  // nullopt if absent or null. Rejects control characters. `min` and `max` count bytes.
   std::optional<std::string> text(std::string_view name, std::size_t min, std::size_t max) const;
   // A display name: trimmed, without control characters and characters that change the writing direction. May be empty.
   std::optional<std::string> name(std::string_view member, std::size_t max) const;
-  // A text of any length and content, unchanged: for passwords. Throws if the member is not a text.
+  // A string of any length and content, unchanged: for passwords. Throws if the member is not a string.
   std::string raw_text(std::string_view name) const;
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t min, std::int64_t max) const;
   // An amount from 0.000001 to 1000000000 credits with at most six decimals, in micro-credits.

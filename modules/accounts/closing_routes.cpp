@@ -22,11 +22,11 @@ void closing_routes::add_to(ry::registrar& reg) {
   reg.route("POST", "/admin/events", RY_ROUTE_ADMIN, this, &closing_routes::publish_event);
 }
 
-ry::task<bool> closing_routes::close(std::string actor, account_ptr who, std::string detail_json) {
-  const bool closed = co_await repo_.close(std::move(actor), who->id, std::move(detail_json));
+ry::task<bool> closing_routes::close(std::string actor, account_ptr account, std::string detail_json) {
+  const bool closed = co_await repo_.close(std::move(actor), account->id, std::move(detail_json));
   if (!closed) co_return false;
-  people_.forget(who->subject);
-  co_await logins_.all_sessions().ended();
+  cache_.invalidate(account->subject);
+  co_await logins_.all_sessions().propagate_ended();
   ry::job_queue(ctx_).wake("events");
   co_return true;
 }
@@ -35,9 +35,9 @@ ry::task<ry::response> closing_routes::close_own(ry::request r) {
   if (ry::view(r.principal()->auth_kind) == "api_key") {
     throw ry::forbidden("accounts.needs_token", "An API key may not delete the account of its owner");
   }
-  const auto me = co_await people_.of(r.principal());
-  const auto row = co_await repo_.find(me->id);
-  if (!row) co_return ry::response::empty();  // another request has just closed it
+  const auto own = co_await cache_.account_of(r.principal());
+  const auto row = co_await repo_.find(own->id);
+  if (!row) co_return ry::response::empty();  // another request has closed it in the meantime
   (void)co_await close(std::string(r.subject()), row, "{}");
   co_return ry::response::empty();
 }
@@ -64,8 +64,8 @@ ry::task<ry::response> closing_routes::publish_event(ry::request r) {
   auto event = read_published_event(r.body());
   json::object out{{"kind", event.kind}, {"key", event.key}, {"account_id", event.account.to_string()}};
   const auto done = co_await repo_.publish(std::string(r.subject()), std::move(event));
-  const auto answer = json::parse(done).as_object();
-  for (const auto& member : answer) out[member.key()] = member.value();
+  const auto result = json::parse(done).as_object();
+  for (const auto& member : result) out[member.key()] = member.value();
   ry::job_queue(ctx_).wake("events");
   co_return ry::response::json(json::serialize(out));
 }

@@ -34,8 +34,8 @@ void read_count(const json::object& o, const std::string& at, const char* name, 
                 ry::settings_faults& faults) {
   const auto* v = o.if_contains(name);
   if (!v) return;
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / RY_MICRO_PER_CREDIT;
-  if (!v->is_int64() || v->get_int64() < 0 || v->get_int64() > most) {
+  constexpr std::int64_t max_value = std::numeric_limits<std::int64_t>::max() / RY_MICRO_PER_CREDIT;
+  if (!v->is_int64() || v->get_int64() < 0 || v->get_int64() > max_value) {
     return faults.add(at + "." + name, "must be a whole number of at least 0");
   }
   out = v->get_int64();
@@ -45,8 +45,8 @@ void read_credits(const json::object& o, const std::string& at, const char* name
                   ry::settings_faults& faults) {
   const auto* v = o.if_contains(name);
   if (!v) return;
-  constexpr std::int64_t most = 1'000'000'000'000 * RY_MICRO_PER_CREDIT;
-  const auto amount = module_json::micro_credits(*v, 0, most);
+  constexpr std::int64_t max_value = 1'000'000'000'000 * RY_MICRO_PER_CREDIT;
+  const auto amount = module_json::micro_credits(*v, 0, max_value);
   if (!amount) {
     return faults.add(at + "." + name, "must be a number of credits from 0 to 1000000000000 with at most six decimals");
   }
@@ -76,7 +76,7 @@ void read_tier(const json::object& o, const std::string& at, tier& t, ry::settin
   if (t.all_models) t.models.clear();
 }
 
-std::unique_ptr<const tier> settled(tier from) {
+std::unique_ptr<const tier> frozen(tier from) {
   auto t = std::make_unique<tier>(std::move(from));
   for (const auto& m : t->models) t->model_views.push_back(ry::str(m));
   t->view = {sizeof(ry_tier_view),  t->all_models ? 1u : 0u, ry::str(t->name), t->model_views.data(),
@@ -140,7 +140,7 @@ config read_config(std::string_view settings_json, ry::settings_faults& faults) 
       }
     }
   }
-  for (auto& [name, t] : all) out.tiers.emplace(name, settled(t));
+  for (auto& [name, t] : all) out.tiers.emplace(name, frozen(t));
   const auto it = out.tiers.find(default_tier);
   if (it == out.tiers.end()) faults.add("default_tier", "names no tier of accounts.tiers");
   out.default_tier = it == out.tiers.end() ? out.tiers.at("free").get() : it->second.get();

@@ -1,4 +1,4 @@
-// Errors of several routes.
+// Errors shared by several routes.
 #pragma once
 #include <ry/ry.hpp>
 

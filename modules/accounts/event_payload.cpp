@@ -18,7 +18,7 @@ constexpr double max_amount = 1e9;
 
 struct event_kind {
   std::string_view name;
-  std::string_view note;  // the member with the paid item, or with the reason of the failure
+  std::string_view detail_member;  // name of the member with the paid item, or with the reason of the failure
 };
 constexpr std::array kinds{event_kind{"payment.succeeded", "plan_name"}, event_kind{"payment.failed", "reason"}};
 
@@ -37,7 +37,7 @@ bool is_decimal(std::string_view text) {
   return digits(decimals) && decimals.size() <= 6;
 }
 
-// Kept as sent: the payer sees "20.00".
+// Returns the amount as sent, because the payer sees it, e.g. "20.00".
 json::value amount_in(const json::object& payload) {
   const auto* v = payload.if_contains("amount");
   if (!v || v->is_null()) throw body::invalid("payload.amount", "is required");
@@ -53,15 +53,15 @@ json::value amount_in(const json::object& payload) {
   return *v;
 }
 
-std::string text_in(const json::object& payload, std::string_view name, std::size_t most) {
+std::string text_in(const json::object& payload, std::string_view name, std::size_t max_bytes) {
   const std::string at = "payload." + std::string(name);
   const auto* v = payload.if_contains(json::string_view(name.data(), name.size()));
   if (!v || v->is_null()) throw body::invalid(at, "is required");
   if (!v->is_string()) throw body::invalid(at, "must be a string");
   const std::string text(v->get_string());
   const bool control = std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  if (text.empty() || text.size() > most || control)
-    throw body::invalid(at, "must have 1 to " + std::to_string(most) + " bytes and no control characters");
+  if (text.empty() || text.size() > max_bytes || control)
+    throw body::invalid(at, "must have 1 to " + std::to_string(max_bytes) + " bytes and no control characters");
   return text;
 }
 
@@ -83,10 +83,10 @@ const event_kind& kind_of(const std::string& name) {
   throw body::invalid("kind", "must be one of " + known);
 }
 
-void refuse_unknown(const json::object& payload, const event_kind& kind) {
+void reject_unknown(const json::object& payload, const event_kind& kind) {
   for (const auto& member : payload) {
     const std::string_view name(member.key().data(), member.key().size());
-    if (name != "account_id" && name != "amount" && name != "currency" && name != kind.note)
+    if (name != "account_id" && name != "amount" && name != "currency" && name != kind.detail_member)
       throw body::invalid("payload." + std::string(name), "is not known for " + std::string(kind.name));
   }
 }
@@ -102,16 +102,17 @@ published_event read_published_event(std::string_view text) {
   if (!key) throw body::invalid("key", "is required");
   const auto* payload = b.object("payload");
   if (!payload) throw body::invalid("payload", "is required");
-  refuse_unknown(*payload, kind);
+  reject_unknown(*payload, kind);
   const auto account = ry::uuid::parse(text_in(*payload, "account_id", 64));
   if (!account) throw body::invalid("payload.account_id", "must be a UUID");
 
-  json::object clean;
-  clean["account_id"] = account->to_string();
-  clean["amount"] = amount_in(*payload);
-  clean["currency"] = currency_in(*payload);
-  clean[json::string_view(kind.note.data(), kind.note.size())] = text_in(*payload, kind.note, 500);
-  return {*kind_name, *key, *account, json::serialize(clean)};
+  json::object validated;
+  validated["account_id"] = account->to_string();
+  validated["amount"] = amount_in(*payload);
+  validated["currency"] = currency_in(*payload);
+  validated[json::string_view(kind.detail_member.data(), kind.detail_member.size())] =
+      text_in(*payload, kind.detail_member, 500);
+  return {*kind_name, *key, *account, json::serialize(validated)};
 }
 
 }  // namespace accounts

@@ -13,18 +13,18 @@ namespace json = boost::json;
 
 using read_member = std::string (*)(const json::object*, std::string_view, std::size_t);
 
-std::string first_of(const json::object* o, std::initializer_list<const char*> names, std::size_t most,
+std::string first_of(const json::object* o, std::initializer_list<const char*> names, std::size_t max_bytes,
                      read_member read = clean_member) {
   for (const char* name : names) {
-    auto text = read(o, name, most);
+    auto text = read(o, name, max_bytes);
     if (!text.empty()) return text;
   }
   return {};
 }
 
-// Every value except a clear "no" means anonymous: an anonymous user who passes for a known one costs credits.
+// Every value except an explicit false means anonymous, because an anonymous user treated as a known one costs credits.
 bool is_anonymous(const json::object& claims) {
-  if (const auto* v = claims.if_contains("is_anonymous"); v && !is_no(*v)) return true;
+  if (const auto* v = claims.if_contains("is_anonymous"); v && !is_explicitly_false(*v)) return true;
   return clean_member(object_member(&claims, "firebase"), "sign_in_provider", 64) == "anonymous";
 }
 
@@ -39,7 +39,7 @@ bool is_microsoft(std::string_view issuer) {
   return std::find(all.begin(), all.end(), host) != all.end() || host.ends_with(".ciamlogin.com");
 }
 
-// Entra's optional claim xms_edov says whether the owner of the address's domain is verified. It is documented as a
+// Entra's optional claim xms_edov states whether the owner of the address's domain is verified. It is documented as a
 // boolean, but also arrives as 1 and "1". It counts only for Microsoft's issuers, because no other issuer defines it.
 bool is_domain_owner_verified(const json::object& claims) {
   const auto* v = claims.if_contains("xms_edov");
@@ -70,13 +70,13 @@ std::optional<std::int64_t> numeric_date_us(const json::value& v) {
 
 }  // namespace
 
-identity read_identity(const ry_principal& who) {
+identity read_identity(const ry_principal& principal) {
   identity out;
-  out.subject = ry::text(who.subject);
+  out.subject = ry::text(principal.subject);
   out.id = ry::uuid::parse(out.subject);
-  out.email = ry::text(who.email);
+  out.email = ry::text(principal.email);
 
-  const auto text = ry::view(who.claims_json);
+  const auto text = ry::view(principal.claims_json);
   json::error_code ec;
   const auto doc = json::parse(json::string_view(text.data(), text.size()), ec);
   if (!ec && doc.is_object()) {
@@ -89,9 +89,9 @@ identity read_identity(const ry_principal& who) {
     out.phone = first_of(&claims, {"phone", "phone_number"}, 64);
     if (out.phone.empty()) out.phone = clean_member(user, "phone", 64);
     out.referral_code = clean_member(user, "referral_code", 64);
-    if (ry::view(who.auth_kind) == "jwt") {
+    if (ry::view(principal.auth_kind) == "jwt") {
       out.anonymous = is_anonymous(claims);
-      if (!is_own_session(claims)) out.role = who.role;
+      if (!is_own_session(claims)) out.role = principal.role;
     }
     if (const auto* iat = claims.if_contains("iat")) out.issued_unix_us = numeric_date_us(*iat);
     out.verified = is_verified(claims);

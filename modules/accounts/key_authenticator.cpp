@@ -22,31 +22,31 @@ ry::task<void> key_authenticator::check(api_key key, ry_exec* exec, ry_principal
     st = e.status() == RY_UNAUTHENTICATED || e.status() == RY_NOT_FOUND ? RY_INTERNAL : e.status();
     ctx_.log_error("an API key could not be looked up", e);
   }
-  if (st == RY_OK && stored->touched_long_ago) touch(key.id);
+  if (st == RY_OK && stored->use_outdated) record_use(key.id);
 
-  // Posted, because a lookup that fails immediately is still inside the host's call.
+  // Post the result, because a lookup that fails immediately would otherwise call back inside the host's call.
   ctx_.post(exec, [st, stored, fn, ctx, claims = "{\"sid\":\"" + session_of_key(key.id) + "\"}"] {
     if (st != RY_OK) {
       fn(ctx, st, nullptr);
       return;
     }
-    ry_principal who{};
-    who.struct_size = sizeof who;
-    who.role = stored->owner->role;
-    who.subject = ry::str(stored->owner->subject);
-    who.email = ry::str(stored->owner->email);
-    who.auth_kind = ry::str("api_key");
-    who.claims_json = ry::str(claims);
-    who.expires_unix_us = stored->expires_unix_us;
-    fn(ctx, RY_OK, &who);
+    ry_principal principal{};
+    principal.struct_size = sizeof principal;
+    principal.role = stored->owner->role;
+    principal.subject = ry::str(stored->owner->subject);
+    principal.email = ry::str(stored->owner->email);
+    principal.auth_kind = ry::str("api_key");
+    principal.claims_json = ry::str(claims);
+    principal.expires_unix_us = stored->expires_unix_us;
+    fn(ctx, RY_OK, &principal);
   });
 }
 
-void key_authenticator::touch(std::string id) const {
-  const auto body = [](const repository* repo, std::string id) -> ry::task<void> {
-    co_await repo->touch_key(std::move(id));
+void key_authenticator::record_use(std::string id) const {
+  const auto update = [](const repository* repo, std::string id) -> ry::task<void> {
+    co_await repo->record_key_use(std::move(id));
   };
-  ctx_.spawn(body(&repo_, std::move(id)));
+  ctx_.spawn(update(&repo_, std::move(id)));
 }
 
 const ry_authenticator_v1* key_authenticator::table() noexcept {

@@ -1,5 +1,5 @@
-// Verifies API keys: a driver of the host's extension point ry.authenticator/1. It caches nothing, because the host
-// caches verdicts for a few seconds.
+// Verifies API keys: a driver of the host's extension point ry.authenticator/1. It does not cache, because the host
+// caches results for a few seconds.
 #pragma once
 
 #include <ry/if/auth.h>
@@ -17,7 +17,7 @@ class key_authenticator {
  private:
   ry_status start(std::string_view bearer, ry_exec* exec, ry_principal_fn fn, void* ctx);
   ry::task<void> check(api_key key, ry_exec* exec, ry_principal_fn fn, void* ctx);
-  void touch(std::string id) const;
+  void record_use(std::string id) const;
 
   const ry::context& ctx_;
   const repository& repo_;

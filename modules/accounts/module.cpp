@@ -115,22 +115,22 @@ class service {
       : ctx_(ctx),
         cfg_(read_config(ctx.settings(), faults_)),
         repo_(ctx),
-        people_(ctx, repo_, cfg_),
+        cache_(ctx, repo_, cfg_),
         keys_(ctx, repo_),
-        routes_(ctx, repo_, people_, cfg_),
+        routes_(ctx, repo_, cache_, cfg_),
         login_settings_(settings_of(ctx, faults_)),
-        logins_(ctx, repo_, people_, cfg_, login_settings_),
-        login_routes_(ctx, logins_, people_, cfg_, login_settings_),
-        closing_routes_(ctx, repo_, people_, logins_) {
+        logins_(ctx, repo_, cache_, cfg_, login_settings_),
+        login_routes_(ctx, logins_, cache_, cfg_, login_settings_),
+        closing_routes_(ctx, repo_, cache_, logins_) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     routes_.add_to(reg);
     login_routes_.add_to(reg);
     closing_routes_.add_to(reg);
-    reg.subscribe("audit", "admin.act", this, &service::note_act);
-    reg.job("accounts.letter", &logins_, &logins::write_email, {.concurrency = 4});
-    reg.job("accounts.tidy", this, &service::tidy, {.cron = "17 * * * *"});
-    reg.provide(RY_SVC_ACCOUNTS_1, account_cache::table(), &people_);
+    reg.subscribe("audit", "admin.act", this, &service::record_admin_action);
+    reg.job("accounts.letter", &logins_, &logins::send_email, {.concurrency = 4});
+    reg.job("accounts.tidy", this, &service::clean_up, {.cron = "17 * * * *"});
+    reg.provide(RY_SVC_ACCOUNTS_1, account_cache::table(), &cache_);
     reg.contribute(RY_SETTINGS_CHECK_1, "accounts", &ry::settings_faults::table, &faults_);
     reg.contribute(RY_AUTHENTICATOR_1, "accounts", key_authenticator::table(), &keys_);
   }
@@ -140,7 +140,7 @@ class service {
                                   login_settings_.verify != verification::none);
     co_await logins_.start();
     changes_ =
-        ctx_.db().listen(changed_channel, 5000, co_await ry::this_exec(), [this] { ctx_.spawn(drop_changed()); });
+        ctx_.db().listen(changed_channel, 5000, co_await ry::this_exec(), [this] { ctx_.spawn(invalidate_changed()); });
   }
 
   ry::task<void> stop() {
@@ -150,25 +150,25 @@ class service {
   }
 
  private:
-  // Another node changed an account or revoked a key, so the cached entry is stale.
-  ry::task<void> drop_changed() {
-    const auto subjects = co_await repo_.changed_lately();
+  // Another node changed accounts or revoked keys, so cached entries are stale.
+  ry::task<void> invalidate_changed() {
+    const auto subjects = co_await repo_.recently_changed_subjects();
     for (const auto& s : subjects) {
-      people_.forget(s);
+      cache_.invalidate(s);
       ry::auth(ctx_).forget(s);
     }
-    co_await logins_.all_sessions().learn_ended();
+    co_await logins_.all_sessions().refuse_ended();
   }
 
-  ry::task<void> note_act(ry::event e) {
-    co_await repo_.note_act(e.id(), e.published_unix_us(), std::string(e.payload()));
+  ry::task<void> record_admin_action(ry::event e) {
+    co_await repo_.record_admin_action(e.id(), e.published_unix_us(), std::string(e.payload()));
   }
 
-  ry::task<ry::job_outcome> tidy(ry::job) {
-    co_await logins_.repo().tidy();
+  ry::task<ry::job_outcome> clean_up(ry::job) {
+    co_await logins_.repo().delete_expired();
     // Short transactions, because other entries are written at the same time.
-    constexpr std::int64_t batch = 1000;
-    for (std::int64_t n = batch; n == batch;) n = co_await repo_.tidy_audit(batch);
+    constexpr std::int64_t batch_size = 1000;
+    for (std::int64_t n = batch_size; n == batch_size;) n = co_await repo_.delete_old_audit_entries(batch_size);
     co_return ry::job_outcome::done();
   }
 
@@ -185,7 +185,7 @@ class service {
   ry::settings_faults faults_;
   const config cfg_;
   const repository repo_;
-  account_cache people_;
+  account_cache cache_;
   key_authenticator keys_;
   routes routes_;
   const login_settings login_settings_;

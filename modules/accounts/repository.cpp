@@ -31,14 +31,14 @@ ry::task<void> repository::store_settings(std::int64_t low_percent, std::int64_t
       .value();
 }
 
-ry::task<account_ptr> repository::provision(identity who, const tier* first_tier) const {
+ry::task<account_ptr> repository::provision(identity user, const tier* first_tier) const {
   const auto rows =
       (co_await ctx_.db().query(
            "select * from accounts.provision($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,"
            "  to_timestamp($14::bigint / 1000000.0))",
-           who.subject, who.id, who.email, who.name, who.verified, who.referral_code, first_tier->name,
-           first_tier->starting_micro, who.network, who.phone, who.avatar, mailbox_text(who.email), who.anonymous,
-           who.issued_unix_us))
+           user.subject, user.id, user.email, user.name, user.verified, user.referral_code, first_tier->name,
+           first_tier->starting_micro, user.network, user.phone, user.avatar, mailbox_text(user.email), user.anonymous,
+           user.issued_unix_us))
           .value();
   co_return read_account(ctx_, rows.front());
 }
@@ -50,7 +50,7 @@ ry::task<account_ptr> repository::find(ry::uuid id) const {
   co_return rows.empty() ? nullptr : read_account(ctx_, rows.front());
 }
 
-ry::task<void> repository::note_token_role(ry::uuid id, std::uint32_t role) const {
+ry::task<void> repository::record_token_role(ry::uuid id, std::uint32_t role) const {
   (co_await ctx_.db().query("update accounts.account set token_role = $2 where id = $1 and token_role < $2", id,
                             static_cast<std::int64_t>(role)))
       .value();
@@ -86,7 +86,7 @@ ry::task<std::optional<account_row>> repository::describe(ry::uuid id) const {
 ry::task<void> repository::change(std::string actor, ry::uuid id, std::optional<std::string> tier,
                                   std::optional<std::int64_t> role) const {
   ry::batch b;
-  // Locked first, so that "from" in the audit is the value that the change replaces.
+  // Lock first, so that "from" in the audit entry is the value that the change replaces.
   b.add("select 1 from accounts.lock_account($1)", id);
   if (tier) {
     b.add(
@@ -105,7 +105,7 @@ ry::task<void> repository::change(std::string actor, ry::uuid id, std::optional<
         "  (select accounts.role_name(a.role) from accounts.account a where a.id = $2),"
         "  'to', accounts.role_name($3::int)))",
         actor, id, *role);
-    // Lower rights end the sessions whose tokens claim higher ones.
+    // A lower role ends the sessions whose tokens have the higher one.
     b.add(
         "update accounts.session set ended_at = clock_timestamp() where account_id = $1"
         "  and ended_at is null and $2 < (select a.role from accounts.account a where a.id = $1)",
@@ -115,7 +115,7 @@ ry::task<void> repository::change(std::string actor, ry::uuid id, std::optional<
   (co_await ctx_.db().run(b)).value();
 }
 
-ry::task<std::string> repository::move_balance(ry::uuid id, movement m) const {
+ry::task<std::string> repository::move_balance(ry::uuid id, balance_change m) const {
   const auto rows =
       (co_await ctx_.db().query("select json_build_object('balance_credits', accounts.credits(balance_micro),"
                                 "  'balance_micro', balance_micro, 'replayed', replayed)::text"
@@ -140,7 +140,7 @@ ry::task<ry::page_of_rows> repository::ledger(ry::uuid id, std::optional<std::in
   co_return ry::read_page(rows, limit);
 }
 
-ry::task<ry::page_of_rows> repository::audit(audit_filter which, std::optional<std::int64_t> before,
+ry::task<ry::page_of_rows> repository::audit(audit_filter filter, std::optional<std::int64_t> before,
                                              std::int64_t limit) const {
   const auto rows = (co_await ctx_.db().query_with(
                          {RY_DB_READ_ONLY},
@@ -153,7 +153,7 @@ ry::task<ry::page_of_rows> repository::audit(audit_filter which, std::optional<s
                          "   and ($3::text is null or actor = $3::text)"
                          "   and ($4::text is null or action = $4::text)"
                          " order by id desc limit $5",
-                         before.value_or(INT64_MAX), which.account, which.actor, which.action, limit + 1))
+                         before.value_or(INT64_MAX), filter.account, filter.actor, filter.action, limit + 1))
                         .value();
   co_return ry::read_page(rows, limit);
 }
@@ -164,7 +164,7 @@ ry::task<bool> repository::close(std::string actor, ry::uuid id, std::string det
   co_return rows.front().boolean(0);
 }
 
-ry::task<std::vector<closing>> repository::closed_lately(std::int64_t seconds) const {
+ry::task<std::vector<closure>> repository::recent_closures(std::int64_t seconds) const {
   const auto rows = (co_await ctx_.db().query_with(
                          {RY_DB_READ_ONLY},
                          "select c.id, c.subject, (extract(epoch from c.at) * 1000000)::bigint as closed_us,"
@@ -173,7 +173,7 @@ ry::task<std::vector<closing>> repository::closed_lately(std::int64_t seconds) c
                          "   and c.at > clock_timestamp() - make_interval(secs => $1::int)",
                          seconds))
                         .value();
-  std::vector<closing> out;
+  std::vector<closure> out;
   for (const auto r : rows)
     out.push_back({r.int64("id"), std::string(r.text("subject")), r.int64("closed_us"), r.boolean("returned")});
   co_return out;
@@ -188,22 +188,23 @@ ry::task<std::string> repository::publish(std::string actor, published_event e) 
   co_return std::string(rows.front().text(0));
 }
 
-ry::task<std::int64_t> repository::tidy_audit(std::int64_t most) const {
-  const auto rows = (co_await ctx_.db().query("select accounts.tidy_audit($1)", most)).value();
+ry::task<std::int64_t> repository::delete_old_audit_entries(std::int64_t limit) const {
+  const auto rows = (co_await ctx_.db().query("select accounts.tidy_audit($1)", limit)).value();
   co_return rows.front().int64(0);
 }
 
-ry::task<void> repository::note_act(std::int64_t event, std::int64_t at_unix_us, std::string act_json) const {
+ry::task<void> repository::record_admin_action(std::int64_t event, std::int64_t at_unix_us,
+                                               std::string act_json) const {
   (co_await ctx_.db().query("select accounts.audit_event($1, to_timestamp($2::bigint / 1000000.0), $3::jsonb)", event,
                             at_unix_us, act_json))
       .value();
 }
 
-ry::task<std::string> repository::add_key(std::string actor, ry::uuid account, new_key key, std::int64_t most,
+ry::task<std::string> repository::add_key(std::string actor, ry::uuid account, new_key key, std::int64_t limit,
                                           std::optional<ry::uuid> session) const {
   const auto rows =
       (co_await ctx_.db().query("select accounts.add_key($1, $2, $3, $4, $5, $6::int, $7, $8::uuid)", actor, account,
-                                key.id, key.name, ry::bytes_view(key.secret_hash), key.expires_in_days, most, session))
+                                key.id, key.name, ry::bytes_view(key.secret_hash), key.expires_in_days, limit, session))
           .value();
   co_return std::string(rows.front().opt_text(0).value_or(std::string_view()));
 }
@@ -249,19 +250,19 @@ ry::task<std::optional<stored_key>> repository::key(std::string id) const {
   stored_key out;
   out.secret_hash = r.text("secret_hash");
   out.expires_unix_us = r.opt_int64("expires_us").value_or(0);
-  out.touched_long_ago = r.boolean("old_touch");
+  out.use_outdated = r.boolean("old_touch");
   out.owner = read_account(ctx_, r);
   co_return out;
 }
 
-ry::task<void> repository::touch_key(std::string id) const {
+ry::task<void> repository::record_key_use(std::string id) const {
   (co_await ctx_.db().query("update accounts.api_key set last_used_at = now()"
                             " where id = $1 and coalesce(last_used_at < now() - interval '1 minute', true)",
                             id))
       .value();
 }
 
-ry::task<std::vector<std::string>> repository::changed_lately() const {
+ry::task<std::vector<std::string>> repository::recently_changed_subjects() const {
   const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
                                                    "select distinct subject from accounts.audit"
                                                    " where subject is not null"

@@ -1,4 +1,5 @@
-// All SQL of this module. Every function throws ry::error if the database reports an error.
+// All SQL statements of this module, except those of sign-up and log-in. Every function throws ry::error if the
+// database reports an error.
 #pragma once
 
 #include <ry/cpp/page.hpp>
@@ -12,7 +13,7 @@ struct stored_key {
   std::string secret_hash;
   account_ptr owner;
   std::int64_t expires_unix_us = 0;  // 0 = never
-  bool touched_long_ago = false;  // the stored time of the last use is older than a minute
+  bool use_outdated = false;  // the stored time of the last use is more than a minute old
 };
 
 struct new_key {
@@ -22,8 +23,8 @@ struct new_key {
   std::optional<std::int64_t> expires_in_days;
 };
 
-// A change of a balance by `actor`. `ref` makes a repetition harmless.
-struct movement {
+// A change of a balance by `actor`. `ref` makes it idempotent.
+struct balance_change {
   std::string actor;
   std::string action;  // "grant" or "revoke"; also the kind of the ledger entry
   std::int64_t delta_micro = 0;
@@ -31,7 +32,7 @@ struct movement {
   std::string note_json;
 };
 
-// A member without a value matches everything.
+// Filter for the audit log; a member without a value matches everything.
 struct audit_filter {
   std::optional<ry::uuid> account;
   std::optional<std::string> actor;
@@ -39,14 +40,14 @@ struct audit_filter {
 };
 
 // A closed account.
-struct closing {
-  std::int64_t id;  // of the audit entry
+struct closure {
+  std::int64_t id;  // id of its audit entry
   std::string subject;
   std::int64_t closed_unix_us;
   bool returned;  // the subject has an account again
 };
 
-// An event about an account that an administrator publishes. The key makes a repetition harmless.
+// An event about an account that an administrator publishes. The key makes it idempotent.
 struct published_event {
   std::string kind;
   std::string key;
@@ -64,54 +65,55 @@ class repository {
  public:
   explicit repository(const ry::context& ctx) : ctx_(ctx) {}
 
-  // The settings that the SQL reads.
+  // Stores the settings that SQL functions read.
   ry::task<void> store_settings(std::int64_t low_percent, std::int64_t audit_days, bool verifies) const;
   // Creates the account if it is new, and updates it with the data of the identity.
-  ry::task<account_ptr> provision(identity who, const tier* first_tier) const;
-  // nullptr: unknown.
+  ry::task<account_ptr> provision(identity user, const tier* first_tier) const;
+  // Returns nullptr if the account is unknown or closed.
   ry::task<account_ptr> find(ry::uuid id) const;
   ry::task<std::optional<account_row>> describe(ry::uuid id) const;
 
-  // A token of the account's identity provider has this role.
-  ry::task<void> note_token_role(ry::uuid id, std::uint32_t role) const;
-  // The highest role that the account has or that a token has had for it. RY_ROLE_USER also for an unknown account.
+  // Records that a token of the account's identity provider has this role.
+  ry::task<void> record_token_role(ry::uuid id, std::uint32_t role) const;
+  // The highest role that the account has or that a token has had for it. RY_ROLE_USER for an unknown account.
   ry::task<std::uint32_t> highest_role(ry::uuid id) const;
-  // Removes the data about the owner and publishes account.deleted. False: there is no such account.
+  // Closes the account: removes the personal data and publishes account.deleted. Returns false if there is none.
   ry::task<bool> close(std::string actor, ry::uuid id, std::string detail_json) const;
-  ry::task<std::vector<closing>> closed_lately(std::int64_t seconds) const;
-  // {"event_id":...,"replayed":...}. Throws "db.RY404" and, for a key that was used with another payload, "db.RY409".
+  ry::task<std::vector<closure>> recent_closures(std::int64_t seconds) const;
+  // Returns {"event_id":...,"replayed":...}. Throws "db.RY404" or, if the key was used with another payload,
+  // "db.RY409".
   ry::task<std::string> publish(std::string actor, published_event e) const;
 
-  // Both in one transaction, each with its audit entry.
+  // Changes both in one transaction, each with its audit entry.
   ry::task<void> change(std::string actor, ry::uuid id, std::optional<std::string> tier,
                         std::optional<std::int64_t> role) const;
-  // {"balance_credits":...,"balance_micro":...,"replayed":...}. Throws "db.RY409" if `ref` was used with another
-  // amount, or if a revoke exceeds the balance.
-  ry::task<std::string> move_balance(ry::uuid id, movement m) const;
+  // Returns {"balance_credits":...,"balance_micro":...,"replayed":...}. Throws "db.RY409" if `ref` was used with
+  // another amount, or if a revocation exceeds the balance.
+  ry::task<std::string> move_balance(ry::uuid id, balance_change m) const;
   // Newest first, only entries older than `before`.
   ry::task<ry::page_of_rows> ledger(ry::uuid id, std::optional<std::int64_t> before, std::int64_t limit) const;
-  // The same for all accounts.
-  ry::task<ry::page_of_rows> audit(audit_filter which, std::optional<std::int64_t> before, std::int64_t limit) const;
+  // Newest first, for all accounts.
+  ry::task<ry::page_of_rows> audit(audit_filter filter, std::optional<std::int64_t> before, std::int64_t limit) const;
 
-  // Deletes at most `most` entries that are older than audit_days. Returns their number.
-  ry::task<std::int64_t> tidy_audit(std::int64_t most) const;
+  // Deletes up to `limit` entries that are older than audit_days. Returns their number.
+  ry::task<std::int64_t> delete_old_audit_entries(std::int64_t limit) const;
 
   // Writes the audit entry of an admin.act event, once even if the event is delivered again.
-  ry::task<void> note_act(std::int64_t event, std::int64_t at_unix_us, std::string act_json) const;
+  ry::task<void> record_admin_action(std::int64_t event, std::int64_t at_unix_us, std::string act_json) const;
 
-  // Empty: the account already has `most` keys. Otherwise the key as JSON, without its secret. Throws "db.RY401" if the
-  // caller's `session` has ended.
-  ry::task<std::string> add_key(std::string actor, ry::uuid account, new_key key, std::int64_t most,
+  // Returns the key as JSON, without its secret; empty if the account already has `limit` keys. Throws "db.RY401" if
+  // the caller's `session` has ended.
+  ry::task<std::string> add_key(std::string actor, ry::uuid account, new_key key, std::int64_t limit,
                                 std::optional<ry::uuid> session) const;
   ry::task<std::string> list_keys(ry::uuid account) const;  // a JSON array
-  // False: the account has no such key.
+  // Returns false if the account has no such key.
   ry::task<bool> revoke_key(std::string actor, ry::uuid account, std::string id) const;
-  // nullopt: unknown, revoked or expired.
+  // Returns nullopt if the key is unknown, revoked or expired.
   ry::task<std::optional<stored_key>> key(std::string id) const;
-  ry::task<void> touch_key(std::string id) const;
+  ry::task<void> record_key_use(std::string id) const;
 
-  // Subjects whose account or keys were changed within the last seconds.
-  ry::task<std::vector<std::string>> changed_lately() const;
+  // Subjects whose account or keys were changed within the last 20 seconds.
+  ry::task<std::vector<std::string>> recently_changed_subjects() const;
 
  private:
   const ry::context& ctx_;

@@ -18,7 +18,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::int64_t default_page = 50;
-constexpr std::int64_t largest_page = 200;
+constexpr std::int64_t max_page = 200;
 
 ry::uuid account_in_path(const ry::request& r) {
   return ry::require_uuid(r.param("id"));
@@ -29,7 +29,7 @@ const char* role_name(std::uint32_t role) {
   return role == RY_ROLE_ADMIN ? "admin" : "user";
 }
 
-// `{...}` and more members: `{...,"name":value}`.
+// Appends a member to a JSON object: `{...,"name":value}`.
 std::string with_member(std::string object, std::string_view name, std::string_view value) {
   object.pop_back();
   object.append(",\"").append(name).append("\":").append(value).append("}");
@@ -44,7 +44,7 @@ std::optional<std::string> text_in_query(const ry::request& r, std::string_view 
   return text;
 }
 
-// A stolen key must not be able to create a second key, which would outlive it.
+// A stolen key must not be able to create another key, which would remain valid after the stolen one is revoked.
 void require_token(const ry::request& r) {
   if (ry::view(r.principal()->auth_kind) == "api_key") {
     throw ry::forbidden("accounts.needs_token", "An API key may not create or revoke API keys");
@@ -66,27 +66,27 @@ void routes::add_to(ry::registrar& reg) {
   reg.route("GET", "/admin/audit", RY_ROUTE_ADMIN, this, &routes::audit);
 }
 
-ry::task<ry::response> routes::answer_account(ry::uuid id, std::uint32_t at_least_role) {
+ry::task<ry::response> routes::account_response(ry::uuid id, std::uint32_t min_role) {
   auto row = co_await repo_.describe(id);
   if (!row) throw unknown_account();
-  auto doc = with_member(std::move(row->json), "role", ry::json_string(role_name(std::max(row->role, at_least_role))));
+  auto doc = with_member(std::move(row->json), "role", ry::json_string(role_name(std::max(row->role, min_role))));
   co_return ry::response::json(with_member(std::move(doc), "limits", limits_json(cfg_.find(row->tier))));
 }
 
 ry::task<ry::response> routes::own_account(ry::request r) {
-  auto network = neighbourhood_of(caller_of(r));
-  const auto me = co_await people_.of(r.principal(), std::move(network));
-  co_return co_await answer_account(me->id, me->role);
+  auto network = network_block_of(caller_of(r));
+  const auto me = co_await cache_.account_of(r.principal(), std::move(network));
+  co_return co_await account_response(me->id, me->role);
 }
 
 ry::task<ry::response> routes::show_account(ry::request r) {
-  co_return co_await answer_account(account_in_path(r), RY_ROLE_USER);
+  co_return co_await account_response(account_in_path(r), RY_ROLE_USER);
 }
 
-ry::task<void> routes::changed(ry::uuid id) {
+ry::task<void> routes::on_changed(ry::uuid id) {
   const auto account = co_await repo_.find(id);
   if (account) {
-    people_.forget(account->subject);
+    cache_.invalidate(account->subject);
     ry::auth(ctx_).forget(account->subject);
   }
   ctx_.db().notify(changed_channel);
@@ -98,7 +98,7 @@ ry::task<ry::response> routes::change_account(ry::request r) {
   const auto tier = b.text("tier", 1, 64);
   const auto role = b.text("role", 1, 64);
   if (!tier && !role) throw body::invalid("tier", "or role is required");
-  if (tier && !cfg_.knows(*tier)) {
+  if (tier && !cfg_.has_tier(*tier)) {
     std::string known;
     for (const auto& [name, t] : cfg_.tiers) known += (known.empty() ? "" : ", ") + name;
     throw body::invalid("tier", "must be one of " + known);
@@ -120,8 +120,8 @@ ry::task<ry::response> routes::change_account(ry::request r) {
   }
   if (!(co_await repo_.find(id))) throw unknown_account();
   co_await repo_.change(std::string(r.subject()), id, tier, role_number);
-  co_await changed(id);
-  co_return co_await answer_account(id, RY_ROLE_USER);
+  co_await on_changed(id);
+  co_return co_await account_response(id, RY_ROLE_USER);
 }
 
 ry::task<ry::response> routes::move_balance(ry::request r, std::string action, std::int64_t sign) {
@@ -135,11 +135,11 @@ ry::task<ry::response> routes::move_balance(ry::request r, std::string action, s
     ref = std::string(r.header("Idempotency-Key"));
     if (ref->size() > 200) throw body::invalid("Idempotency-Key", "must have at most 200 characters");
   }
-  movement m;
+  balance_change m;
   m.actor = r.subject();
   m.action = action;
   m.delta_micro = sign * *micro;
-  // Includes the account: the same key on another account is another operation.
+  // Includes the account, because the same key for another account is another operation.
   m.ref = "admin:" + id.to_string() + ":" + (ref ? *ref : ctx_.new_uuid().to_string());
   json::object note{{"actor", m.actor}};
   if (reason) note["reason"] = *reason;
@@ -159,7 +159,7 @@ ry::task<ry::response> routes::revoke(ry::request r) {
 
 ry::task<ry::response> routes::ledger(ry::request r) {
   const auto id = account_in_path(r);
-  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
+  const auto limit = ry::query_integer(r, "limit", 1, max_page).value_or(default_page);
   const auto list = "ledger:" + id.to_string();
   const auto before = ry::query_number_cursor(r, list);
   if (!(co_await repo_.find(id))) throw unknown_account();
@@ -168,26 +168,26 @@ ry::task<ry::response> routes::ledger(ry::request r) {
 }
 
 ry::task<ry::response> routes::audit(ry::request r) {
-  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
-  audit_filter which;
-  if (const auto account = r.query("account_id")) which.account = ry::require_uuid(*account);
-  which.actor = text_in_query(r, "actor");
-  which.action = text_in_query(r, "action");
-  const auto list = "audit:" + (which.account ? which.account->to_string() : std::string()) + ":" +
-                    which.actor.value_or("") + ":" + which.action.value_or("");
+  const auto limit = ry::query_integer(r, "limit", 1, max_page).value_or(default_page);
+  audit_filter filter;
+  if (const auto account = r.query("account_id")) filter.account = ry::require_uuid(*account);
+  filter.actor = text_in_query(r, "actor");
+  filter.action = text_in_query(r, "action");
+  const auto list = "audit:" + (filter.account ? filter.account->to_string() : std::string()) + ":" +
+                    filter.actor.value_or("") + ":" + filter.action.value_or("");
   const auto before = ry::query_number_cursor(r, list);
-  const auto page = co_await repo_.audit(std::move(which), before, limit);
+  const auto page = co_await repo_.audit(std::move(filter), before, limit);
   co_return ry::response::json(ry::page_json("entries", list, page));
 }
 
 ry::task<ry::response> routes::list_keys(ry::request r) {
-  const auto me = co_await people_.of(r.principal());
+  const auto me = co_await cache_.account_of(r.principal());
   co_return ry::response::json("{\"api_keys\":" + co_await repo_.list_keys(me->id) + "}");
 }
 
 ry::task<ry::response> routes::create_key(ry::request r) {
   require_token(r);
-  const auto me = co_await people_.of(r.principal());
+  const auto me = co_await cache_.account_of(r.principal());
   const body b(r.body(), {"name", "expires_in_days"});
   const auto key = make_api_key();
   new_key row;
@@ -197,25 +197,25 @@ ry::task<ry::response> routes::create_key(ry::request r) {
   if (named && named->empty()) throw body::invalid("name", "must not be blank");
   row.name = named.value_or("API key");
   row.expires_in_days = b.integer("expires_in_days", 1, 3650);
-  // A revoked key frees its place, but its row and its audit entries remain.
+  // Revoking a key makes room for a new one, but its row and its audit entries remain, so the rate is limited as well.
   std::vector<bucket> limits{{"key/" + me->id_text, cfg_.new_api_keys_hour, 3600}};
   co_await throttle(ctx_, std::move(limits));
-  const auto most = cfg_.find(me->tier).api_keys;
+  const auto max_keys = cfg_.find(me->tier).api_keys;
   const auto session = ry::uuid::parse(clean_claim(*r.principal(), "sid", 200));
   std::string doc;
-  ry::error why(RY_OK);
+  ry::error failure(RY_OK);
   try {
-    doc = co_await repo_.add_key(std::string(r.subject()), me->id, std::move(row), most, session);
+    doc = co_await repo_.add_key(std::string(r.subject()), me->id, std::move(row), max_keys, session);
   } catch (const ry::error& e) {
-    why = e;
+    failure = e;
   }
-  if (why.is("db.RY401")) throw ry::unauthenticated("auth.required", "Not authenticated");
-  if (why.status() != RY_OK) throw why;
+  if (failure.is("db.RY401")) throw ry::unauthenticated("auth.required", "Not authenticated");
+  if (failure.status() != RY_OK) throw failure;
   if (doc.empty()) {
-    keys_reached_.add();
-    const auto message = "Your plan allows at most " + std::to_string(most) + " API keys";
+    key_limit_reached_.add();
+    const auto message = "Your plan allows at most " + std::to_string(max_keys) + " API keys";
     const json::object detail{
-        {"message", message}, {"limit", most}, {"tier_name", me->tier}, {"error_code", "API_KEY_LIMIT_EXCEEDED"}};
+        {"message", message}, {"limit", max_keys}, {"tier_name", me->tier}, {"error_code", "API_KEY_LIMIT_EXCEEDED"}};
     throw ry::http_error(409, RY_FAILED_PRECONDITION, "accounts.too_many_keys", message, json::serialize(detail));
   }
   ry::job_queue(ctx_).wake("default");
@@ -225,15 +225,16 @@ ry::task<ry::response> routes::create_key(ry::request r) {
 
 ry::task<ry::response> routes::revoke_key(ry::request r) {
   require_token(r);
-  const auto me = co_await people_.of(r.principal());
+  const auto me = co_await cache_.account_of(r.principal());
   const std::string id(r.param("id"));
-  bool was_there = false;
+  bool revoked = false;
   if (is_api_key_id(id)) {
-    was_there = co_await repo_.revoke_key(std::string(r.subject()), me->id, id);
+    revoked = co_await repo_.revoke_key(std::string(r.subject()), me->id, id);
   }
-  if (!was_there) throw ry::not_found("accounts.key_not_found", "API key not found");
-  ry::auth(ctx_).refuse_session(r.subject(), session_of_key(id), ctx_.now_unix_us() + query_token_life_s * 1'000'000);
-  co_await changed(me->id);
+  if (!revoked) throw ry::not_found("accounts.key_not_found", "API key not found");
+  ry::auth(ctx_).refuse_session(r.subject(), session_of_key(id),
+                                ctx_.now_unix_us() + query_token_lifetime_s * 1'000'000);
+  co_await on_changed(me->id);
   co_return ry::response::empty();
 }
 

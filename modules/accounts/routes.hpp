@@ -8,13 +8,13 @@
 
 namespace accounts {
 
-// The channel on which nodes wake each other to read the audit log.
+// The channel on which nodes notify each other of changes to accounts; they read the changes from the audit log.
 inline constexpr std::string_view changed_channel = "accounts_changed";
 
 class routes {
  public:
-  routes(const ry::context& ctx, const repository& repo, account_cache& people, const config& cfg)
-      : ctx_(ctx), repo_(repo), people_(people), cfg_(cfg), keys_reached_(ry::account_limit(ctx, "api_keys")) {}
+  routes(const ry::context& ctx, const repository& repo, account_cache& cache, const config& cfg)
+      : ctx_(ctx), repo_(repo), cache_(cache), cfg_(cfg), key_limit_reached_(ry::account_limit(ctx, "api_keys")) {}
   void add_to(ry::registrar& reg);
 
  private:
@@ -29,16 +29,16 @@ class routes {
   ry::task<ry::response> ledger(ry::request r);
   ry::task<ry::response> audit(ry::request r);
 
-  ry::task<ry::response> answer_account(ry::uuid id, std::uint32_t at_least_role);
+  ry::task<ry::response> account_response(ry::uuid id, std::uint32_t min_role);
   ry::task<ry::response> move_balance(ry::request r, std::string action, std::int64_t sign);
   // Every route that changes an account calls this after the commit.
-  ry::task<void> changed(ry::uuid id);
+  ry::task<void> on_changed(ry::uuid id);
 
   const ry::context& ctx_;
   const repository& repo_;
-  account_cache& people_;
+  account_cache& cache_;
   const config& cfg_;
-  const ry::metric keys_reached_;
+  const ry::metric key_limit_reached_;
 };
 
 }  // namespace accounts

@@ -32,7 +32,7 @@ class account_routes : public testing::Test {
     o.auth_kind = kind;
     return host_.call(method, path, o);
   }
-  bool asked(const std::string& part) const {
+  bool has_query(const std::string& part) const {
     for (const auto& c : host_.db.calls) {
       if (c.sql.find(part) != std::string::npos) return true;
     }
@@ -43,21 +43,21 @@ class account_routes : public testing::Test {
 
 }  // namespace
 
-TEST_F(account_routes, an_api_key_neither_makes_nor_revokes_keys) {
+TEST_F(account_routes, an_api_key_cannot_create_or_revoke_keys) {
   EXPECT_EQ(call("POST", "/api-keys", "{}", "api_key").status, 403u);
   EXPECT_EQ(call("DELETE", "/api-keys/0123456789abcdef", "", "api_key").status, 403u);
-  EXPECT_FALSE(asked("add_key"));
-  EXPECT_FALSE(asked("accounts.revoke_key"));
+  EXPECT_FALSE(has_query("add_key"));
+  EXPECT_FALSE(has_query("accounts.revoke_key"));
 }
 
-TEST_F(account_routes, too_many_new_keys_within_an_hour_are_refused) {
+TEST_F(account_routes, creating_too_many_keys_within_an_hour_is_rejected) {
   host_.db.on("throttle_take", {{"w"}, {{"7"}}});
   const auto a = call("POST", "/api-keys", "{}");
   EXPECT_EQ(a.status, 429u);
-  EXPECT_FALSE(asked("add_key"));
+  EXPECT_FALSE(has_query("add_key"));
 }
 
-TEST_F(account_routes, old_entries_of_the_audit_are_deleted_until_none_is_left) {
+TEST_F(account_routes, old_audit_entries_are_deleted_until_none_is_left) {
   host_.db.on("tidy_logins", {{"t"}, {{""}}});
   for (const std::string n : {"1000", "1000", "3", "1000"}) host_.db.on("tidy_audit", {{"n"}, {{n}}});
   EXPECT_EQ(host_.run_job("accounts.tidy", "{}"), RY_JOB_DONE);
@@ -66,13 +66,13 @@ TEST_F(account_routes, old_entries_of_the_audit_are_deleted_until_none_is_left) 
             3);
 }
 
-TEST_F(account_routes, ids_of_keys_that_are_none_are_unknown) {
+TEST_F(account_routes, malformed_key_ids_are_unknown) {
   for (const std::string id : {"x", "%ff", "0123456789ABCDEF", "0123456789abcdef0"}) {
     const auto a = call("DELETE", "/api-keys/" + id);
     EXPECT_EQ(a.status, 404u) << id;
     EXPECT_EQ(a.failure.message(), "API key not found");
   }
-  EXPECT_FALSE(asked("accounts.revoke_key"));
+  EXPECT_FALSE(has_query("accounts.revoke_key"));
 }
 
 TEST_F(account_routes, malformed_ids_and_cursors_are_bad_requests) {
@@ -80,8 +80,8 @@ TEST_F(account_routes, malformed_ids_and_cursors_are_bad_requests) {
   EXPECT_EQ(a.status, 400u);
   EXPECT_EQ(a.failure.message(), "Invalid UUID format");
   EXPECT_EQ(call("GET", "/admin/audit?account_id=7").failure.message(), "Invalid UUID format");
-  const auto other = ry::make_cursor("ledger:22222222-2222-4222-8222-222222222222", "5");
-  for (const auto& cursor : {std::string("5"), std::string("x"), other}) {
+  const auto cursor_of_other_list = ry::make_cursor("ledger:22222222-2222-4222-8222-222222222222", "5");
+  for (const auto& cursor : {std::string("5"), std::string("x"), cursor_of_other_list}) {
     const auto b = call("GET", "/admin/accounts/" + ann + "/ledger?cursor=" + cursor);
     EXPECT_EQ(b.status, 400u) << cursor;
     EXPECT_EQ(b.failure.message(), "cursor is not valid for this list");
@@ -91,7 +91,7 @@ TEST_F(account_routes, malformed_ids_and_cursors_are_bad_requests) {
   EXPECT_EQ(call("GET", "/admin/audit?actor=%00").status, 422u);
 }
 
-TEST_F(account_routes, the_audit_is_paged_per_filter) {
+TEST_F(account_routes, cursors_of_the_audit_log_belong_to_their_filter) {
   host_.db.on("from accounts.audit where id < $1", {{"id", "doc"}, {{"9", R"({"id":9})"}, {"8", R"({"id":8})"}}});
   const auto a = call("GET", "/admin/audit?limit=1&action=grant");
   EXPECT_EQ(a.status, 200u);
@@ -103,7 +103,7 @@ TEST_F(account_routes, the_audit_is_paged_per_filter) {
   EXPECT_EQ(call("GET", "/admin/audit?limit=1&action=revoke&cursor=" + cursor).status, 400u);
 }
 
-TEST_F(account_routes, one_idempotency_key_is_one_act_of_one_account) {
+TEST_F(account_routes, the_ref_includes_the_account_and_the_idempotency_key) {
   host_.db.on("accounts.admin_move", {{"doc"}, {{R"({"balance_micro":1,"replayed":true})"}}});
   ry::testing::call_options o;
   o.role = RY_ROLE_ADMIN;
@@ -123,5 +123,5 @@ TEST_F(account_routes, only_a_super_admin_changes_roles) {
   o.role = RY_ROLE_ADMIN;
   o.body = R"({"role":"admin"})";
   EXPECT_EQ(host_.call("PUT", "/admin/accounts/" + ann, o).status, 403u);
-  EXPECT_FALSE(asked("update accounts.account"));
+  EXPECT_FALSE(has_query("update accounts.account"));
 }

@@ -1,4 +1,4 @@
-// Rate limits of attempts, stored in the database for all nodes.
+// Rate limits of attempts. They are stored in the database, so they apply to all nodes together.
 #pragma once
 
 #include <ry/cpp/db.hpp>
@@ -13,12 +13,12 @@ namespace accounts {
 struct bucket {
   std::string key;
   std::int64_t capacity;
-  std::int64_t seconds;  // time until it is empty again
+  std::int64_t seconds;  // time after which an exhausted limit is fully available again
 };
 
-// Takes one token from each bucket, or none. Returns the seconds to wait; 0: success.
-ry::task<std::int64_t> take(const ry::context& ctx, std::vector<bucket> from);
-// Throws 429 with Retry-After instead.
-ry::task<void> throttle(const ry::context& ctx, std::vector<bucket> from);
+// Takes one token from each bucket, or none from any. Returns 0 on success, otherwise the seconds to wait.
+ry::task<std::int64_t> take_tokens(const ry::context& ctx, std::vector<bucket> buckets);
+// Like take_tokens(), but throws 429 with Retry-After if the caller must wait.
+ry::task<void> throttle(const ry::context& ctx, std::vector<bucket> buckets);
 
 }  // namespace accounts

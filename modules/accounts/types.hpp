@@ -1,4 +1,4 @@
-// Types that the files of this module share: accounts, tiers, the identity in a token.
+// Types that the files of this module share: accounts, tiers, the identity in a token, API keys.
 #pragma once
 
 #include <ry/svc/accounts.h>
@@ -35,23 +35,23 @@ struct tier {
   ry_tier_view view{};
 };
 
-// Settings of accounts and tiers; immutable after the module was created.
+// Settings of accounts and tiers; immutable once the module is created.
 struct config {
   std::map<std::string, std::unique_ptr<const tier>, std::less<>> tiers;
   const tier* default_tier = nullptr;
   std::int64_t low_credit_percent = 20;
   std::int64_t audit_days = 365;  // 0: unlimited
   std::int64_t new_api_keys_hour = 60;  // of one account
-  bool allow_anonymous = false;  // users that the identity provider does not know
+  bool allow_anonymous = false;  // anonymous users of the identity provider
 
-  // The default tier for an unknown name.
+  // Returns the default tier for an unknown name.
   const tier& find(std::string_view name) const;
-  bool knows(std::string_view name) const { return tiers.find(name) != tiers.end(); }
+  bool has_tier(std::string_view name) const { return tiers.find(name) != tiers.end(); }
 };
 
-// Reads the settings on top of the built-in tiers. Adds unusable values to the faults.
+// Applies the settings to the built-in tiers. Adds unusable values to `faults`.
 config read_config(std::string_view settings_json, ry::settings_faults& faults);
-// {"concurrent_runs":1,...,"models":[...]}: the part of a tier that its accounts may see.
+// The limits of a tier as its accounts see them: {"concurrent_runs":1,...,"models":[...]}.
 std::string limits_json(const tier& t);
 
 // A cached account. Immutable once shared.
@@ -84,13 +84,13 @@ struct identity {
   std::optional<std::int64_t> issued_unix_us;  // of the token
 };
 
-// Name: user_metadata.full_name, .name, .display_name, the claim `name`, else the part of the
-// e-mail address before the '@'. Verified: the claim email_verified or app_metadata.email_verified
-// (user_metadata does not count: users edit it), else xms_edov of Microsoft Entra. Anonymous: the claim is_anonymous (Supabase), or firebase.sign_in_provider
-// "anonymous". Avatar: user_metadata.avatar_url, .picture, the claim
-// `picture`. Phone: the claims `phone`, `phone_number`, else user_metadata.phone. Values that are no
-// clean text of a sensible length are left out.
-identity read_identity(const ry_principal& who);
+// Reads the identity from a token's claims. Name: user_metadata.full_name, .name, .display_name, the claim `name`, else
+// the part of the e-mail address before the '@'. Verified: the claim email_verified or app_metadata.email_verified
+// (user_metadata does not count, because users edit it), else xms_edov of Microsoft Entra. Anonymous: the claim
+// is_anonymous (Supabase), or firebase.sign_in_provider "anonymous". Avatar: user_metadata.avatar_url, .picture, the
+// claim `picture`. Phone: the claims `phone`, `phone_number`, else user_metadata.phone. Ignores values that are too
+// long or contain control characters.
+identity read_identity(const ry_principal& principal);
 
 // An API key: ry_<16 hex digits>_<64 hex digits>.
 struct api_key {
@@ -98,17 +98,17 @@ struct api_key {
   std::string secret;
 };
 inline constexpr std::string_view api_key_prefix = "ry_";
-// Upper limit for the life of stream tokens, whatever created them.
-inline constexpr std::int64_t query_token_life_s = 8 * 86'400;
-// The claim "sid" of principals with this key: revoking the key ends everything that was created with it.
+// Upper limit for the lifetime of stream tokens, regardless of the credential that created them.
+inline constexpr std::int64_t query_token_lifetime_s = 8 * 86'400;
+// The claim "sid" of principals with this key, so that revoking the key also revokes the tokens created with it.
 std::string session_of_key(std::string_view id);
 bool is_api_key_id(std::string_view text);
-// nullopt: malformed.
+// Returns nullopt if the text is malformed.
 std::optional<api_key> parse_api_key(std::string_view text);
 api_key make_api_key();
 // SHA-256, 32 bytes. The secret has 256 random bits, so a slow hash would add nothing.
 std::string hash_secret(std::string_view secret);
-// In constant time.
+// Compares in constant time.
 bool same_hash(std::string_view a, std::string_view b);
 
 }  // namespace accounts

@@ -13,8 +13,8 @@
 namespace accounts {
 namespace {
 
-constexpr std::size_t max_local = 64;
-constexpr std::size_t max_all = 254;
+constexpr std::size_t max_local_bytes = 64;
+constexpr std::size_t max_address_bytes = 254;
 
 bool is_digit_or_letter(char c) {
   return (c >= '0' && c <= '9') || (ry::lower_ascii(c) >= 'a' && ry::lower_ascii(c) <= 'z');
@@ -22,7 +22,7 @@ bool is_digit_or_letter(char c) {
 
 // RFC 5322: atext, separated by single dots.
 bool is_dot_atom(std::string_view s) {
-  if (s.empty() || s.size() > max_local || s.front() == '.' || s.back() == '.') return false;
+  if (s.empty() || s.size() > max_local_bytes || s.front() == '.' || s.back() == '.') return false;
   if (s.find("..") != s.npos) return false;
   return std::all_of(s.begin(), s.end(), [](char c) {
     return is_digit_or_letter(c) || std::string_view(".!#$%&'*+-/=?^_`{|}~").find(c) != std::string_view::npos;
@@ -42,22 +42,22 @@ bool is_host_name(std::string_view s) {
       return false;
     }
   }
-  // Refuse an address literal without brackets.
+  // An all-numeric last label would be an IP address without brackets.
   const auto last = s.substr(s.rfind('.') + 1);
   return !std::all_of(last.begin(), last.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 std::optional<std::string> domain_in_ascii(std::string_view s) {
-  // libidn2 removes ASCII characters that are invalid in host names; refuse such an address instead.
-  const bool clean = std::all_of(s.begin(), s.end(), [](char c) {
+  // libidn2 removes ASCII characters that are invalid in host names; reject such an address instead.
+  const bool valid = std::all_of(s.begin(), s.end(), [](char c) {
     return is_digit_or_letter(c) || c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
   });
-  if (!clean) return std::nullopt;
+  if (!valid) return std::nullopt;
   const std::string copy(s);
   char* raw = nullptr;
   const int rc =
       idn2_to_ascii_8z(copy.c_str(), &raw, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL | IDN2_USE_STD3_ASCII_RULES);
-  const std::unique_ptr<char, void (*)(void*)> own(raw, [](void* p) { idn2_free(p); });
+  const std::unique_ptr<char, void (*)(void*)> owner(raw, [](void* p) { idn2_free(p); });
   if (rc != IDN2_OK || raw == nullptr) return std::nullopt;
   std::string out = ry::lower_ascii(std::string_view(raw));
   if (!is_host_name(out)) return std::nullopt;
@@ -69,7 +69,7 @@ std::string lower_utf8(std::string_view text) {
   static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   if (utf8 == nullptr) return ry::lower_ascii(text);
   std::string out;
-  const locale_t before = uselocale(utf8);
+  const locale_t previous_locale = uselocale(utf8);
   std::mbstate_t reading{}, writing{};
   for (std::size_t at = 0; at < text.size();) {
     wchar_t c = 0;
@@ -86,7 +86,7 @@ std::string lower_utf8(std::string_view text) {
       at += n;
     }
   }
-  uselocale(before);
+  uselocale(previous_locale);
   return out;
 }
 
@@ -106,14 +106,14 @@ std::optional<address> parse_address(std::string_view typed) {
   const auto from = typed.find_first_not_of(" \t");
   if (from == typed.npos) return std::nullopt;
   typed = typed.substr(from, typed.find_last_not_of(" \t") - from + 1);
-  if (typed.size() > 4 * max_all) return std::nullopt;
+  if (typed.size() > 4 * max_address_bytes) return std::nullopt;
   const auto at = typed.rfind('@');
   if (at == typed.npos || !is_dot_atom(typed.substr(0, at))) return std::nullopt;
   const auto domain = domain_in_ascii(typed.substr(at + 1));
   if (!domain) return std::nullopt;
   address out;
   out.text = std::string(typed.substr(0, at)) + "@" + *domain;
-  if (out.text.size() > max_all) return std::nullopt;
+  if (out.text.size() > max_address_bytes) return std::nullopt;
   out.key = ry::lower_ascii(out.text);
   return out;
 }

@@ -7,27 +7,28 @@
 namespace accounts {
 namespace {
 
-struct action {
+struct button_spec {
   std::string_view label, link;
 };
 
-struct contents {
+struct email_content {
   std::string_view first;
-  action button;
-  std::string_view last;  // small print below it
+  button_spec button;
+  std::string_view last;  // text below the button
   std::string_view before_list;
   std::vector<std::string> list;
   std::string_view reason;  // why the reader receives this
 };
 
-constexpr std::string_view for_safety = "You received this e-mail because it concerns the security of your account.";
+constexpr std::string_view security_reason =
+    "You received this e-mail because it concerns the security of your account.";
 
 std::string paragraph(std::string_view text) {
   return "<p>" + ry::escaped_html(text) + "</p>";
 }
 
-// The module mail adds the frame around this fragment.
-email written(std::string subject, const contents& c) {
+// The module mail adds the page layout to the HTML.
+email compose(std::string subject, const email_content& c) {
   email out;
   out.text = std::string(c.first) + "\n\n";
   out.html = "<h1>" + ry::escaped_html(subject) + "</h1>" + paragraph(c.first);
@@ -58,7 +59,7 @@ email written(std::string subject, const contents& c) {
   return out;
 }
 
-// The account chose only the name; all other text is ours.
+// Only the name of a key comes from the user.
 std::vector<std::string> lines_of(const std::vector<listed_key>& keys) {
   std::vector<std::string> out;
   out.reserve(keys.size());
@@ -69,7 +70,7 @@ std::vector<std::string> lines_of(const std::vector<listed_key>& keys) {
   return out;
 }
 
-std::string_view about_keys(const listed_keys& keys) {
+std::string_view about_keys(const key_list& keys) {
   return keys.kept ? "These API keys still work. Revoke those that you do not recognize:"
                    : "These API keys were revoked. Programs that use them need new keys:";
 }
@@ -83,7 +84,7 @@ std::string count(std::int64_t n, std::string_view unit) {
 email confirm_email(std::string_view link, std::int64_t hours) {
   const auto last = "The link is valid for " + count(hours, "hour") +
                     " and can be used once. If you did not sign up, ignore this e-mail: no account is created.";
-  return written("Confirm your e-mail address",
+  return compose("Confirm your e-mail address",
                  {.first = "Confirm your e-mail address to complete the sign-up:",
                   .button = {"Confirm address", link},
                   .last = last,
@@ -92,8 +93,8 @@ email confirm_email(std::string_view link, std::int64_t hours) {
                   .reason = "You received this e-mail because someone signed up with your address."});
 }
 
-email known_email(std::string_view log_in_link) {
-  return written(
+email already_registered_email(std::string_view log_in_link) {
+  return compose(
       "You already have an account",
       {.first =
            "Someone, probably you, tried to sign up with this e-mail address, but you already have an account. Log in, or "
@@ -102,23 +103,23 @@ email known_email(std::string_view log_in_link) {
        .last = "If that was not you, ignore this e-mail: nothing has changed.",
        .before_list = {},
        .list = {},
-       .reason = for_safety});
+       .reason = security_reason});
 }
 
 email reset_email(std::string_view link, std::int64_t minutes) {
   const auto last =
       "The link is valid for " + count(minutes, "minute") +
       " and can be used once. If you did not request it, ignore this e-mail: your password stays the same.";
-  return written("Choose a new password", {.first = "You asked for a new password. Choose one here:",
+  return compose("Choose a new password", {.first = "You asked for a new password. Choose one here:",
                                            .button = {"Choose a password", link},
                                            .last = last,
                                            .before_list = {},
                                            .list = {},
-                                           .reason = for_safety});
+                                           .reason = security_reason});
 }
 
-email changed_email(std::string_view log_in_link, const listed_keys& keys) {
-  return written(
+email password_changed_email(std::string_view log_in_link, const key_list& keys) {
+  return compose(
       "Your password was changed",
       {.first = "Your password was changed, and all your sessions were ended. If this was not you, request a new "
                 "password immediately:",
@@ -126,37 +127,37 @@ email changed_email(std::string_view log_in_link, const listed_keys& keys) {
        .last = {},
        .before_list = about_keys(keys),
        .list = lines_of(keys.keys),
-       .reason = for_safety});
+       .reason = security_reason});
 }
 
-email ended_email(std::string_view log_in_link, const listed_keys& keys) {
-  return written(
+email sessions_ended_email(std::string_view log_in_link, const key_list& keys) {
+  return compose(
       "You were logged out everywhere",
       {.first = "All sessions of your account were ended. If this was not you, request a new password immediately:",
        .button = {"Log in", log_in_link},
        .last = {},
        .before_list = about_keys(keys),
        .list = lines_of(keys.keys),
-       .reason = for_safety});
+       .reason = security_reason});
 }
 
-email new_key_email(std::string_view link, const listed_key& made) {
+email new_key_email(std::string_view link, const listed_key& key) {
   const auto first =
-      "The API key \"" + made.name + "\" (ry_" + made.id +
+      "The API key \"" + key.name + "\" (ry_" + key.id +
       ") was created for your account. If this was not you, revoke the key and change your password immediately.";
-  return written("A new API key was created", {.first = first,
+  return compose("A new API key was created", {.first = first,
                                                .button = {"Open your account", link},
                                                .last = {},
                                                .before_list = {},
                                                .list = {},
-                                               .reason = for_safety});
+                                               .reason = security_reason});
 }
 
 email provider_email(std::string_view action_name, std::string_view link, std::string_view code) {
   struct wording {
     std::string_view action, subject, first, label;
   };
-  constexpr wording known[] = {
+  constexpr wording wordings[] = {
       {"signup", "Confirm your e-mail address", "Confirm your e-mail address to complete the sign-up.",
        "Confirm address"},
       {"invite", "You have been invited", "You have been invited to create an account.", "Accept the invitation"},
@@ -165,13 +166,13 @@ email provider_email(std::string_view action_name, std::string_view link, std::s
       {"email_change", "Confirm your new e-mail address", "Confirm the new e-mail address of your account.",
        "Confirm the change"},
       {"reauthentication", "Confirm that it is you", "Enter this code to confirm that it is you.", ""}};
-  constexpr wording other{"", "Confirm your request", "Confirm your request.", "Confirm"};
-  const auto* found =
-      std::find_if(std::begin(known), std::end(known), [&](const wording& w) { return w.action == action_name; });
-  const wording& w = found == std::end(known) ? other : *found;
+  constexpr wording default_wording{"", "Confirm your request", "Confirm your request.", "Confirm"};
+  const auto* match =
+      std::find_if(std::begin(wordings), std::end(wordings), [&](const wording& w) { return w.action == action_name; });
+  const wording& w = match == std::end(wordings) ? default_wording : *match;
   std::vector<std::string> codes;
   if (!code.empty()) codes.emplace_back(code);
-  return written(std::string(w.subject),
+  return compose(std::string(w.subject),
                  {.first = w.first,
                   .button = {w.label, link},
                   .last = "If you did not request this e-mail, ignore it: nothing changes.",

@@ -18,25 +18,25 @@ namespace json = boost::json;
 constexpr std::size_t max_link = 2000;
 
 // "2026-01-02T03:04:05Z" or "2026-01-02 03:04:05+00". Year 1 is the zero value of Go's time, not a confirmation.
-bool is_moment(std::string_view text) {
-  constexpr std::string_view form = "dddd-dd-dd";
-  if (text.size() < form.size() || text < "1970") return false;
-  for (std::size_t i = 0; i < form.size(); ++i) {
+bool is_timestamp(std::string_view text) {
+  constexpr std::string_view pattern = "dddd-dd-dd";
+  if (text.size() < pattern.size() || text < "1970") return false;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
     const bool digit = text[i] >= '0' && text[i] <= '9';
-    if (form[i] == 'd' ? !digit : text[i] != form[i]) return false;
+    if (pattern[i] == 'd' ? !digit : text[i] != pattern[i]) return false;
   }
   return true;
 }
 
 bool has_verified_address(const json::object& user) {
   if (user.contains("email_verified")) return is_true(&user, "email_verified");
-  return is_moment(clean_member(&user, "email_confirmed_at", 64));
+  return is_timestamp(clean_member(&user, "email_confirmed_at", 64));
 }
 
 std::optional<bool> anonymity(const json::object& user) {
   const auto* v = user.if_contains("is_anonymous");
   if (!v || v->is_null()) return std::nullopt;
-  return !is_no(*v);
+  return !is_explicitly_false(*v);
 }
 
 struct mailbox {
@@ -45,13 +45,13 @@ struct mailbox {
 };
 
 // Clerk sends a list of addresses and the id of the primary one.
-mailbox primary_of(const json::object& user) {
+mailbox primary_mailbox(const json::object& user) {
   const auto* list = user.if_contains("email_addresses");
-  const auto wanted = clean_member(&user, "primary_email_address_id", 200);
+  const auto primary_id = clean_member(&user, "primary_email_address_id", 200);
   if (!list || !list->is_array()) return {};
   for (const auto& item : list->get_array()) {
     const auto* o = item.if_object();
-    if (!o || (!wanted.empty() && clean_member(o, "id", 200) != wanted)) continue;
+    if (!o || (!primary_id.empty() && clean_member(o, "id", 200) != primary_id)) continue;
     return {clean_member(o, "email_address", 320),
             clean_member(object_member(o, "verification"), "status", 32) == "verified"};
   }
@@ -89,7 +89,7 @@ identity read_user(const json::object& user) {
   out.subject = subject_of(user);
   out.id = ry::uuid::parse(out.subject);
   mailbox box{clean_member(&user, "email", 320), has_verified_address(user)};
-  if (box.email.empty()) box = primary_of(user);
+  if (box.email.empty()) box = primary_mailbox(user);
   if (!box.email.empty()) {
     const auto a = parse_address(box.email);
     if (!a) throw body::invalid("email", "must be an e-mail address");
@@ -107,14 +107,14 @@ identity read_user(const json::object& user) {
   return out;
 }
 
-bool is_web_address(std::string_view s) {
+bool is_http_url(std::string_view s) {
   return s.starts_with("https://") || s.starts_with("http://");
 }
 
-// The link that Supabase Auth itself would send. `site_url` is the address of its API.
+// The link that Supabase Auth itself would send. `site_url` is the URL of its API.
 std::string verify_link(const json::object& data, const std::string& hash) {
   auto site = clean_member(&data, "site_url", max_link);
-  if (hash.empty() || !is_web_address(site)) return {};
+  if (hash.empty() || !is_http_url(site)) return {};
   while (site.ends_with('/')) site.pop_back();
   return site + "/verify?token=" + ry::percent_encoded(hash) +
          "&type=" + ry::percent_encoded(clean_member(&data, "email_action_type", 32)) +
@@ -144,21 +144,21 @@ std::string client_address(const json::object& doc) {
   return clerk.empty() ? clean_member(object_member(&doc, "metadata"), "ip_address", 64) : clerk;
 }
 
-// The message of Supabase Auth; empty if the message is of another kind.
+// The name of the hook of Supabase Auth; empty if the message is of another kind.
 std::string hook_name(const json::object& doc) {
   if (!object_member(&doc, "user")) return {};
   if (object_member(&doc, "email_data")) return "send-email";
   return clean_member(object_member(&doc, "metadata"), "name", 100);
 }
 
-bool makes_user(std::string_view type) {
+bool creates_or_updates_user(std::string_view type) {
   constexpr std::string_view types[] = {"user.created",        "user.updated",       "INSERT",    "UPDATE",
                                         "before-user-created", "after-user-created", "send-email"};
   return std::find(std::begin(types), std::end(types), type) != std::end(types);
 }
 
-// Only rows of the table of users count. Other tables also have ids and addresses, which their users may be able to
-// write.
+// Whether the row belongs to the table of users. Other tables may also have ids and addresses, which users may be able
+// to write.
 bool is_user_row(const json::object& doc) {
   const auto schema = clean_member(&doc, "schema", 64);
   return clean_member(&doc, "table", 64) == "users" && (schema.empty() || schema == "auth");
@@ -194,11 +194,11 @@ identity_message read_identity_message(std::string_view text) {
   out.type = clean_member(&o, "type", 100);
   if (out.type.empty()) out.type = hook_name(o);
   out.deleted = deleted_subject(o, out.type);
-  if (!makes_user(out.type) || (is_row(out.type) && o.contains("table") && !is_user_row(o))) return out;
+  if (!creates_or_updates_user(out.type) || (is_row(out.type) && o.contains("table") && !is_user_row(o))) return out;
   const auto* user = user_in(o);
   if (user == nullptr) throw body::invalid("data", "must contain a user with an id");
   out.who = read_user(*user);
-  out.who->network = neighbourhood_of(client_address(o));
+  out.who->network = network_block_of(client_address(o));
   if (out.type == "send-email") out.mails = read_mails(*object_member(&o, "email_data"), *user);
   return out;
 }

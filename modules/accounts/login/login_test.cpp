@@ -26,10 +26,10 @@ std::string key_of(std::string_view typed) {
 
 }  // namespace
 
-TEST(address_test, forms_of_one_mailbox_have_one_key) {
+TEST(address_test, equivalent_addresses_have_one_key) {
   EXPECT_EQ(key_of("Ann.Bee+x@Example.ORG"), "ann.bee+x@example.org");
   EXPECT_EQ(key_of("  ann@example.org\t"), "ann@example.org");
-  EXPECT_EQ(parse_address("Ann@Example.ORG")->text, "Ann@example.org") << "the case before the @ stays";
+  EXPECT_EQ(parse_address("Ann@Example.ORG")->text, "Ann@example.org") << "the case before the @ is kept";
   const std::string idn = "ann@xn--bcher-kva.example";
   EXPECT_EQ(key_of("ann@b\xc3\xbc"
                    "cher.example"),
@@ -47,7 +47,7 @@ TEST(address_test, forms_of_one_mailbox_have_one_key) {
   EXPECT_EQ(key_of("o'neil_%x/y=z@a.co"), "o'neil_%x/y=z@a.co");
 }
 
-TEST(address_test, malformed_addresses_are_refused) {
+TEST(address_test, malformed_addresses_are_rejected) {
   for (const std::string_view bad : {"",
                                      " ",
                                      "ann",
@@ -83,18 +83,18 @@ TEST(address_test, malformed_addresses_are_refused) {
   EXPECT_FALSE(parse_address(std::string(65, 'a') + "@x.org"));
   std::string labels;
   for (int i = 0; i < 70; ++i) labels += "abc.";
-  EXPECT_FALSE(parse_address("ann@" + labels + "org")) << "a host name of more than 253";
+  EXPECT_FALSE(parse_address("ann@" + labels + "org")) << "a host name of more than 253 bytes";
   EXPECT_FALSE(parse_address(std::string(1'000'000, 'a') + "@x.org"));
 }
 
-TEST(password_test, weak_passwords_are_refused_with_a_reason) {
+TEST(password_test, weak_passwords_are_rejected_with_a_reason) {
   EXPECT_EQ(password_fault("correct horse", "a@b.org", 10), "");
   EXPECT_THAT(password_fault("short", "a@b.org", 10), HasSubstr("at least 10"));
   EXPECT_EQ(
       password_fault("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa9\xc3\xa8\xc3\xa0\xc3\xa7\xc3\xb1\xc3\xb8", "a@b.org", 10),
       "")
       << "ten characters, twenty bytes";
-  EXPECT_NE(password_fault("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa9", "a@b.org", 10), "") << "five";
+  EXPECT_NE(password_fault("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa9", "a@b.org", 10), "") << "five characters";
   EXPECT_NE(password_fault("aaaaaaaaaaaaa", "a@b.org", 10), "");
   EXPECT_NE(password_fault("abababababab", "a@b.org", 10), "");
   EXPECT_NE(password_fault("Annabel.Lee@x.org", "annabel.lee@x.org", 10), "");
@@ -106,11 +106,11 @@ TEST(password_test, weak_passwords_are_refused_with_a_reason) {
 class hasher_test : public testing::Test {
  protected:
   ry::testing::fake_host host_;
-  const hash_cost cheap_{1, 8u << 20};
-  password_hasher hasher_{host_.ctx(), cheap_, 1, 2};
+  const hash_cost cheap_cost_{1, 8u << 20};
+  password_hasher hasher_{host_.ctx(), cheap_cost_, 1, 2};
 };
 
-TEST_F(hasher_test, argon2id_and_nothing_else_matches) {
+TEST_F(hasher_test, hashes_with_argon2id_and_matches_only_the_exact_password) {
   host_.await(hasher_.prepare());
   const auto one = host_.await(hasher_.hash("correct horse", "a"));
   const auto two = host_.await(hasher_.hash("correct horse", "a"));
@@ -122,41 +122,41 @@ TEST_F(hasher_test, argon2id_and_nothing_else_matches) {
   EXPECT_TRUE(
       host_.await(hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3), "a")), std::string("a\0b", 3), "a")));
   EXPECT_FALSE(host_.await(hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3), "a")), "a", "a")));
-  EXPECT_FALSE(host_.await(hasher_.verify("", "correct horse", "a"))) << "no such account";
+  EXPECT_FALSE(host_.await(hasher_.verify("", "correct horse", "a"))) << "an unknown account";
   EXPECT_FALSE(host_.await(hasher_.verify("garbage", "correct horse", "a")));
 }
 
-TEST_F(hasher_test, an_unknown_name_takes_as_long_as_a_wrong_password) {
+TEST_F(hasher_test, an_unknown_address_takes_as_long_as_a_wrong_password) {
   host_.await(hasher_.prepare());
   const auto stored = host_.await(hasher_.hash("correct horse", "a"));
-  const auto took = [&](const std::string& hash) {
-    // The thread's own time: the machine may be busy with other things.
+  const auto min_cpu_time = [&](const std::string& hash) {
+    // CPU time of the thread, because the machine may be busy.
     const auto now = [] {
       timespec t{};
       clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
       return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
     };
-    double least = 1e18;
+    double min_ns = 1e18;
     for (int i = 0; i < 5; ++i) {
       const auto from = now();
       host_.await(hasher_.verify(hash, "wrong horse", "a"));
-      least = std::min(least, now() - from);
+      min_ns = std::min(min_ns, now() - from);
     }
-    return least;
+    return min_ns;
   };
-  const double known = took(stored), unknown = took("");
-  EXPECT_LT(known / unknown, 2.0);
-  EXPECT_LT(unknown / known, 2.0);
+  const double with_account = min_cpu_time(stored), without_account = min_cpu_time("");
+  EXPECT_LT(with_account / without_account, 2.0);
+  EXPECT_LT(without_account / with_account, 2.0);
 }
 
-TEST_F(hasher_test, tells_hashes_of_another_cost) {
-  password_hasher dearer(host_.ctx(), {2, 8u << 20}, 1, 2);
+TEST_F(hasher_test, detects_hashes_with_another_cost) {
+  password_hasher costlier(host_.ctx(), {2, 8u << 20}, 1, 2);
   const auto stored = host_.await(hasher_.hash("correct horse", "a"));
   EXPECT_FALSE(hasher_.is_stale(stored));
-  EXPECT_TRUE(dearer.is_stale(stored));
+  EXPECT_TRUE(costlier.is_stale(stored));
 }
 
-TEST_F(hasher_test, more_than_may_wait_are_refused_and_the_turns_go_on) {
+TEST_F(hasher_test, rejects_calls_beyond_the_queue_limit) {
   host_.await(hasher_.prepare());
   int done = 0, refused = 0;
   const auto one = [&](std::string client) -> ry::task<void> {
@@ -171,18 +171,18 @@ TEST_F(hasher_test, more_than_may_wait_are_refused_and_the_turns_go_on) {
   };
   for (int i = 0; i < 5; ++i) host_.ctx().spawn(one(std::to_string(i)), host_.exec());
   host_.run();
-  EXPECT_EQ(done, 3) << "one at work, two waiting";
+  EXPECT_EQ(done, 3) << "one running, two waiting";
   EXPECT_EQ(refused, 2);
   host_.await(hasher_.hash("correct horse", "a"));
 }
 
-TEST(turn_queue_test, groups_take_turns) {
-  turn_queue<int> q(8, 4);
+TEST(fair_queue_test, groups_take_turns) {
+  fair_queue<int> q(8, 4);
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(q.push("many", i).queued);
-  EXPECT_FALSE(q.push("many", 4).queued) << "one group has its share";
+  EXPECT_FALSE(q.push("many", 4).queued) << "the limit per group";
   EXPECT_TRUE(q.push("few", 10).queued);
   EXPECT_EQ(q.pop(), 0);
-  EXPECT_EQ(q.pop(), 10) << "not behind all of the other group";
+  EXPECT_EQ(q.pop(), 10) << "it does not wait for all entries of the other group";
   EXPECT_EQ(q.pop(), 1);
   EXPECT_TRUE(q.push("few", 11).queued);
   EXPECT_EQ(q.pop(), 2);
@@ -192,20 +192,20 @@ TEST(turn_queue_test, groups_take_turns) {
   EXPECT_EQ(q.size(), 0u);
 }
 
-TEST(turn_queue_test, a_full_queue_makes_room_at_the_cost_of_the_largest_group) {
-  turn_queue<int> q(6, 3);
+TEST(fair_queue_test, a_full_queue_displaces_an_entry_of_the_largest_group) {
+  fair_queue<int> q(6, 3);
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(q.push("a", i).queued);
     EXPECT_TRUE(q.push("b", 10 + i).queued);
   }
   const auto late = q.push("c", 20);
   EXPECT_TRUE(late.queued);
-  EXPECT_EQ(late.displaced, 2) << "the last one of a largest group";
+  EXPECT_EQ(late.displaced, 2) << "the last entry of a largest group";
   EXPECT_EQ(q.size(), 6u);
   EXPECT_EQ(q.push("d", 30).displaced, 12);
   EXPECT_TRUE(q.push("e", 40).queued);
   EXPECT_TRUE(q.push("f", 50).queued);
-  EXPECT_FALSE(q.push("g", 60).queued) << "each has one: the newcomer has no better claim";
+  EXPECT_FALSE(q.push("g", 60).queued) << "all groups have one entry, so none is displaced";
 }
 
 TEST(address_test, mailbox_text_folds_case_and_domains) {
@@ -217,19 +217,20 @@ TEST(address_test, mailbox_text_folds_case_and_domains) {
   EXPECT_EQ(mailbox_text(""), "");
 }
 
-TEST(letters_test, keys_are_listed_and_are_no_markup) {
+TEST(emails_test, api_keys_are_listed_and_escaped) {
   const auto revoked =
-      changed_email("https://x.org/auth", {{{"0123", "<b>ci", ""}, {"4567", "old", "2026-01-01"}}, false});
+      password_changed_email("https://x.org/auth", {{{"0123", "<b>ci", ""}, {"4567", "old", "2026-01-01"}}, false});
   EXPECT_THAT(revoked.text,
               HasSubstr("- \"<b>ci\" (ry_0123), never used\n- \"old\" (ry_4567), last used 2026-01-01\n"));
   EXPECT_THAT(revoked.text, HasSubstr("were revoked"));
   EXPECT_THAT(revoked.html, HasSubstr("<li>&quot;&lt;b&gt;ci&quot;"));
-  EXPECT_THAT(changed_email("https://x.org/auth", {{{"0123", "ci", ""}}, true}).text, HasSubstr("still work"));
-  EXPECT_THAT(changed_email("https://x.org/auth", {}).text, testing::Not(HasSubstr("API key")));
-  EXPECT_THAT(new_key_email("", {"0123", "ci", ""}).html, testing::Not(HasSubstr("<a "))) << "no link without a page";
+  EXPECT_THAT(password_changed_email("https://x.org/auth", {{{"0123", "ci", ""}}, true}).text, HasSubstr("still work"));
+  EXPECT_THAT(password_changed_email("https://x.org/auth", {}).text, testing::Not(HasSubstr("API key")));
+  EXPECT_THAT(new_key_email("", {"0123", "ci", ""}).html, testing::Not(HasSubstr("<a ")))
+      << "no link if there is no page";
 }
 
-TEST(identity_message_test, the_shapes_of_providers) {
+TEST(identity_message_test, reads_the_formats_of_all_providers) {
   const auto plain = read_identity_message(
       R"({"type":"user.created","data":{"id":"u1","email":"A@Example.org","email_verified":true,
           "user_metadata":{"full_name":"Ann Bee","referral_code":"abcd2345"}}})");
@@ -264,7 +265,7 @@ TEST(identity_message_test, the_shapes_of_providers) {
   EXPECT_EQ(row.who->name, "Cy");
 }
 
-TEST(identity_message_test, messages_that_create_no_account_and_messages_that_are_refused) {
+TEST(identity_message_test, ignores_other_messages_and_rejects_malformed_ones) {
   EXPECT_FALSE(read_identity_message(R"({"type":"session.created","data":{"id":"s"}})").who);
   EXPECT_FALSE(read_identity_message(R"({"type":"user.deleted","data":{"id":"u"}})").who);
   EXPECT_THROW(read_identity_message(R"({"type":"user.deleted","data":{}})"), ry::error);
@@ -276,7 +277,7 @@ TEST(identity_message_test, messages_that_create_no_account_and_messages_that_ar
     EXPECT_THROW(read_identity_message(R"({"type":"user.created","data":)" + data + "}"), ry::error) << data;
   }
   const auto unverified = read_identity_message(R"({"type":"user.created","data":{"id":"u","email_verified":true}})");
-  EXPECT_FALSE(unverified.who->verified) << "without an address there is nothing that was verified";
+  EXPECT_FALSE(unverified.who->verified) << "without an address, nothing is verified";
 }
 
 TEST(identity_message_test, reads_the_deleted_subject) {
@@ -289,21 +290,21 @@ TEST(identity_message_test, reads_the_deleted_subject) {
   EXPECT_EQ(deleted(R"({"type":"user.updated","data":{"id":"u"}})"), "");
 }
 
-TEST(identity_message_test, messages_that_confirm_an_address) {
+TEST(identity_message_test, recognises_verified_addresses) {
   const auto confirmed = [](const std::string& members) {
     return read_identity_message(R"({"type":"user.created","data":{"id":"u","email":"a@b.org",)" + members + "}}")
         .who->verified;
   };
-  for (const char* yes :
+  for (const char* accepted :
        {R"("email_verified":true)", R"("email_verified":"true")", R"("email_confirmed_at":"2026-01-02 03:04:05.1+00")"})
-    EXPECT_TRUE(confirmed(yes)) << yes;
-  for (const char* no :
+    EXPECT_TRUE(confirmed(accepted)) << accepted;
+  for (const char* rejected :
        {R"("email_verified":"false")", R"("email_verified":"0")", R"("email_verified":0)", R"("email_verified":1)",
         R"("email_verified":{})", R"("email_verified":"yes")", R"("email_confirmed_at":"false")",
         R"("email_confirmed_at":{})", R"("email_confirmed_at":"0001-01-01T00:00:00Z")",
         R"("email_confirmed_at":1767322800)", R"("email_verified":false,"email_confirmed_at":"2026-01-02")",
         R"("user_metadata":{"email_verified":true})"})
-    EXPECT_FALSE(confirmed(no)) << no;
+    EXPECT_FALSE(confirmed(rejected)) << rejected;
 }
 
 TEST(identity_message_test, recognises_anonymous_users) {
@@ -312,12 +313,14 @@ TEST(identity_message_test, recognises_anonymous_users) {
                                  value + "}}")
         .who->anonymous;
   };
-  for (const char* no : {"false", R"("false")", R"("False")", "0", R"("0")"}) EXPECT_EQ(anonymous(no), false) << no;
-  for (const char* yes : {"true", R"("true")", "1", R"("1")", "{}", R"("yes")"}) EXPECT_EQ(anonymous(yes), true) << yes;
+  for (const char* rejected : {"false", R"("false")", R"("False")", "0", R"("0")"})
+    EXPECT_EQ(anonymous(rejected), false) << rejected;
+  for (const char* accepted : {"true", R"("true")", "1", R"("1")", "{}", R"("yes")"})
+    EXPECT_EQ(anonymous(accepted), true) << accepted;
   EXPECT_EQ(anonymous("null"), std::nullopt);
 }
 
-TEST(identity_message_test, hooks_of_supabase) {
+TEST(identity_message_test, reads_hooks_of_supabase) {
   const auto before = read_identity_message(
       R"({"metadata":{"uuid":"x","name":"before-user-created","ip_address":"203.0.113.9"},
           "user":{"id":"11111111-1111-4111-8111-111111111111","email":"a@b.org","is_anonymous":true,"user_metadata":{"referral_code":"ABCD"}}})");
@@ -338,11 +341,11 @@ TEST(identity_message_test, hooks_of_supabase) {
       "https://x.supabase.co/auth/v1/verify?token=h%26%3D&type=signup&redirect_to=https%3A%2F%2Fapp%2F%3Fa%3Db%26c");
   const auto script = read_identity_message(
       R"({"user":{"id":"u","email":"a@b.org"},"email_data":{"token":"12","token_hash":"h","email_action_type":"magiclink","site_url":"javascript:x"}})");
-  EXPECT_EQ(script.mails.at(0).link, "") << "no web address";
+  EXPECT_EQ(script.mails.at(0).link, "") << "not an http URL";
   EXPECT_FALSE(read_identity_message(R"({"metadata":{"name":"custom-access-token"},"user":{"id":"u"}})").who);
 }
 
-TEST(login_settings_test, senders_of_the_identity_webhook) {
+TEST(login_settings_test, reads_senders_of_the_identity_webhook) {
   ry::settings_faults faults;
   const auto read = [&](const std::string& webhook) {
     return read_login_settings(boost::json::parse(R"({"identity_webhook":)" + webhook + "}").as_object(), "", "",
@@ -365,8 +368,8 @@ TEST(login_settings_test, senders_of_the_identity_webhook) {
   EXPECT_EQ(faults.all().size(), 2u);
 }
 
-TEST(login_settings_test, off_unless_configured_and_refused_where_unsafe) {
-  std::string reported;  // keys of the faults of the last reading
+TEST(login_settings_test, is_off_by_default_and_reports_unsafe_settings) {
+  std::string reported;  // keys of the faults of the last read()
   const auto read = [&reported](const char* text, const char* url, const char* mode) {
     ry::settings_faults faults;
     auto out = read_login_settings(boost::json::parse(text).as_object(), url, "/p", mode, faults);
@@ -393,13 +396,13 @@ TEST(login_settings_test, off_unless_configured_and_refused_where_unsafe) {
     EXPECT_EQ(reported, "login.verify;") << mode;
   }
   read(R"({"local_login":true,"identity_webhook":{"secrets":["secret"]}})", "", "local");
-  EXPECT_EQ(reported, "identity_webhook.secrets[0];local_login;") << "all at once";
+  EXPECT_EQ(reported, "identity_webhook.secrets[0];local_login;") << "all faults are reported";
 }
 
-TEST(letters_test, links_stand_in_both_forms) {
+TEST(emails_test, links_are_in_the_text_and_the_html) {
   const std::string link = "https://x.org/auth#verify=a_b-c";
-  for (const auto& l : {confirm_email(link, 24), known_email(link), reset_email(link, 1), changed_email(link, {}),
-                        ended_email(link, {}), new_key_email(link, {})}) {
+  for (const auto& l : {confirm_email(link, 24), already_registered_email(link), reset_email(link, 1),
+                        password_changed_email(link, {}), sessions_ended_email(link, {}), new_key_email(link, {})}) {
     EXPECT_FALSE(l.subject.empty());
     EXPECT_THAT(l.text, HasSubstr("\n" + link + "\n"));
     EXPECT_THAT(l.html, HasSubstr("href=\"" + link + "\""));
@@ -409,7 +412,7 @@ TEST(letters_test, links_stand_in_both_forms) {
   EXPECT_THAT(reset_email("https://x/?a=1&b=\"<", 1).html, HasSubstr("a=1&amp;b=&quot;&lt;\""));
 }
 
-TEST(sessions_test, ended_sessions_are_refused_here_and_looked_for_no_further_back_than_needed) {
+TEST(sessions_test, refuses_ended_sessions_and_queries_only_the_necessary_period) {
   ry::testing::fake_host host;
   host.db.on("ended_at >", {{"subject", "session", "ended_us"}, {{"u", "s-1", "5"}}});
   host.db.on("account.delete",
@@ -421,21 +424,21 @@ TEST(sessions_test, ended_sessions_are_refused_here_and_looked_for_no_further_ba
   const login_settings cfg;
   ry::settings_faults faults;
   const config tiers = read_config("{}", faults);
-  account_cache people(host.ctx(), accounts, tiers);
-  sessions all(host.ctx(), accounts, people, repo, cfg);
-  host.await(all.learn_ended());
+  account_cache cache(host.ctx(), accounts, tiers);
+  sessions all(host.ctx(), accounts, cache, repo, cfg);
+  host.await(all.refuse_ended());
   EXPECT_EQ(host.refused_sessions, (std::vector<std::string>{"s-1", "", ""}))
-      << "and the tokens of closed accounts, also if the subject has an account again after a restart";
+      << "also the tokens of closed accounts, even if the subject has an account again";
   EXPECT_EQ(host.db.calls.back().params.at(0), "691220")
-      << "the longest life of a token, also of those for streams, and what clocks may differ";
+      << "the longest lifetime of a token, including stream tokens, plus the clock margin";
   host.advance(5'000);
-  host.await(all.learn_ended());
+  host.await(all.refuse_ended());
   EXPECT_EQ(host.db.calls.back().params.at(0), "25");
   EXPECT_EQ(std::count(host.refused_sessions.begin(), host.refused_sessions.end(), ""), 3)
-      << "each closing once: later tokens of the subject are good";
+      << "each closure is applied once, so later tokens of the subject remain valid";
 }
 
-TEST(token_test, tokens_are_long_and_never_the_same) {
+TEST(token_test, tokens_are_long_and_unique) {
   const auto a = make_token(), b = make_token();
   EXPECT_EQ(a.size(), 43u);
   EXPECT_NE(a, b);

@@ -19,51 +19,51 @@ struct sign_up_form {
   std::string email, password, name, referral_code, setup_code;
 };
 
-// A sign-up either waits for its link or, with verification::none, is complete.
-struct signed_up {
-  std::string proof;  // allows the browser that has it to open the link without the password
+// The result of a sign-up, which is pending until its link is opened or, with verification::none, complete.
+struct sign_up_result {
+  std::string proof;  // a client that has it can open the link without the password
   std::optional<session_tokens> tokens;
 };
 
 class logins {
  public:
-  logins(const ry::context& ctx, const repository& accounts, account_cache& people, const config& cfg,
+  logins(const ry::context& ctx, const repository& accounts, account_cache& cache, const config& cfg,
          const login_settings& settings);
 
-  // Takes the service mail/1. Throws a sentence if it is needed and missing.
+  // Acquires the service mail/1. Throws an error that names the missing settings if e-mail is required and unavailable.
   ry::task<void> start();
   void stop() { mail_ = {}; }
 
-  // The next sign-up must have the code of accounts.login.setup_code, and creates the administrator.
+  // Whether the next sign-up requires the code of accounts.login.setup_code and creates the administrator.
   ry::task<bool> needs_setup();
-  ry::task<signed_up> sign_up(sign_up_form form, caller from);
-  // Requires the proof, or otherwise the password, of the sign-up that the link belongs to.
+  ry::task<sign_up_result> sign_up(sign_up_form form, caller from);
+  // Completes a sign-up. Requires its proof, or otherwise its password.
   ry::task<session_tokens> verify(std::string token, std::string proof, std::string password, caller from);
   ry::task<session_tokens> log_in(std::string email, std::string password, caller from);
-  ry::task<void> ask_for_reset(std::string email, caller from);
-  ry::task<session_tokens> finish_reset(std::string token, std::string password, caller from);
-  ry::task<void> change_password(ry::uuid account, std::string present, std::string next,
+  ry::task<void> request_reset(std::string email, caller from);
+  ry::task<session_tokens> complete_reset(std::string token, std::string password, caller from);
+  ry::task<void> change_password(ry::uuid account, std::string current, std::string next,
                                  std::optional<ry::uuid> session, bool keep_api_keys);
-  // For the identity webhook: a user was deleted; e-mails that the provider delegates to this server.
+  // For the identity webhook: a user was deleted; the provider delegates e-mails to this server.
   ry::task<void> close_identity(std::string message, std::string subject);
-  ry::task<void> mail_for_provider(std::string message, std::vector<provider_mail> mails);
+  ry::task<void> send_provider_emails(std::string message, std::vector<provider_mail> mails);
   // Sends an e-mail: the job "accounts.letter".
-  ry::task<ry::job_outcome> write_email(ry::job job);
+  ry::task<ry::job_outcome> send_email(ry::job job);
 
   sessions& all_sessions() { return sessions_; }
   const login_repository& repo() const { return repo_; }
 
  private:
-  ry::task<bool> admit_first(std::string given);
-  ry::task<void> write_confirm(ry::uuid sign_up);
+  ry::task<bool> check_setup_code(std::string code);
+  ry::task<void> send_confirmation(ry::uuid sign_up);
   void report_dropped(const char* kind, std::string_view outcome, const std::string& about) const;
-  ry::task<void> write_reset(std::string email_key, std::string key);
-  ry::task<void> write_changed(ry::uuid account, bool password, listed_keys keys, std::string key);
-  ry::task<void> write_new_key(ry::uuid account, listed_key made, std::string key);
-  sealed_email sealed(const email& l) const;
-  address need_address(const std::string& typed) const;
-  void need_reachable(const address& to) const;
-  void need_good_password(std::string_view field, const std::string& password, std::string_view email) const;
+  ry::task<void> send_reset(std::string email_key, std::string key);
+  ry::task<void> send_session_notice(ry::uuid account, bool password, key_list keys, std::string key);
+  ry::task<void> send_new_key_notice(ry::uuid account, listed_key new_key, std::string key);
+  sealed_email sealed(const email& content) const;
+  address require_address(const std::string& typed) const;
+  void require_reachable(const address& to) const;
+  void require_good_password(std::string_view field, const std::string& password, std::string_view email) const;
   std::string link(std::string_view name, std::string_view token) const;
 
   const ry::context& ctx_;

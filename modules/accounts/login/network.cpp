@@ -7,7 +7,7 @@
 namespace accounts {
 namespace {
 
-// In IPv6 form; IPv4 is mapped. False: not an address.
+// Parses an address to IPv6 form; IPv4 is mapped. Returns false if the text is not an address.
 bool parse(const std::string& text, in6_addr& out) {
   in_addr four{};
   if (inet_pton(AF_INET, text.c_str(), &four) == 1) {
@@ -16,7 +16,7 @@ bool parse(const std::string& text, in6_addr& out) {
   return inet_pton(AF_INET6, text.c_str(), &out) == 1;
 }
 
-std::string written(const in6_addr& a) {
+std::string to_text(const in6_addr& a) {
   char text[INET6_ADDRSTRLEN];
   if (IN6_IS_ADDR_V4MAPPED(&a)) {
     inet_ntop(AF_INET, a.s6_addr + 12, text, sizeof text);
@@ -30,7 +30,7 @@ bool is_loopback(const in6_addr& a) {
   return IN6_IS_ADDR_V4MAPPED(&a) ? a.s6_addr[12] == 127 : IN6_IS_ADDR_LOOPBACK(&a);
 }
 
-bool is_of_a_link(const in6_addr& a) {
+bool is_link_local(const in6_addr& a) {
   if (!IN6_IS_ADDR_V4MAPPED(&a)) return IN6_IS_ADDR_LINKLOCAL(&a);
   return a.s6_addr[12] == 169 && a.s6_addr[13] == 254;
 }
@@ -49,25 +49,25 @@ caller caller_of(const ry::request& r) {
           !r.header("X-Forwarded-For").empty() || !r.header("Forwarded").empty()};
 }
 
-std::string customer_of(const std::string& address) {
+std::string client_network_of(const std::string& address) {
   in6_addr a{};
   if (!parse(address, a)) return address;
   if (!IN6_IS_ADDR_V4MAPPED(&a)) std::fill(a.s6_addr + 8, a.s6_addr + 16, 0);
-  return written(a);
+  return to_text(a);
 }
 
-std::string neighbourhood_of(const std::string& address) {
+std::string network_block_of(const std::string& address) {
   in6_addr a{};
-  if (!parse(address, a) || is_loopback(a) || is_of_a_link(a)) return {};
+  if (!parse(address, a) || is_loopback(a) || is_link_local(a)) return {};
   const bool four = IN6_IS_ADDR_V4MAPPED(&a);
   std::fill(a.s6_addr + (four ? 15 : 8), a.s6_addr + 16, 0);
-  return written(a) + (four ? "/24" : "/64");
+  return to_text(a) + (four ? "/24" : "/64");
 }
 
-std::string neighbourhood_of(const caller& who) {
+std::string network_block_of(const caller& from) {
   in6_addr a{};
-  if (who.forwarded && parse(who.address, a) && is_private(a)) return {};
-  return neighbourhood_of(who.address);
+  if (from.forwarded && parse(from.address, a) && is_private(a)) return {};
+  return network_block_of(from.address);
 }
 
 bool is_this_machine(const std::string& address) {

@@ -27,7 +27,7 @@ std::string hash_now(std::string_view password, hash_cost cost) {
   return out;
 }
 
-std::string make_decoy(hash_cost cost) {
+std::string make_dummy_hash(hash_cost cost) {
   if (sodium_init() < 0) throw ry::internal("accounts.sodium", "libsodium cannot be initialised");
   char random[32];
   randombytes_buf(random, sizeof random);
@@ -47,50 +47,50 @@ std::string password_fault(std::string_view password, std::string_view email, st
     return "must contain at least four different characters";
   }
   const auto low = ry::lower_ascii(password);
-  const auto mine = ry::lower_ascii(email);
-  if (low == mine || low == mine.substr(0, mine.find('@'))) return "must not be the e-mail address";
+  const auto address = ry::lower_ascii(email);
+  if (low == address || low == address.substr(0, address.find('@'))) return "must not be the e-mail address";
   return {};
 }
 
-// The permit to compute, released at the end.
-class password_hasher::turn {
+// Permission to compute a hash; the destructor releases it.
+class password_hasher::permit {
  public:
-  explicit turn(password_hasher* of) noexcept : of_(of) {}
-  turn(turn&& o) noexcept : of_(std::exchange(o.of_, nullptr)) {}
-  turn& operator=(turn&&) = delete;
-  ~turn() {
-    if (of_) of_->leave();
+  explicit permit(password_hasher* hasher) noexcept : hasher_(hasher) {}
+  permit(permit&& o) noexcept : hasher_(std::exchange(o.hasher_, nullptr)) {}
+  permit& operator=(permit&&) = delete;
+  ~permit() {
+    if (hasher_) hasher_->release_permit();
   }
 
  private:
-  password_hasher* of_;
+  password_hasher* hasher_;
 };
 
 password_hasher::password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel, std::size_t max_waiting)
     : ctx_(ctx), cost_(cost), parallel_(parallel), waiting_(max_waiting, std::max<std::size_t>(1, max_waiting / 8)) {}
 
 ry::task<void> password_hasher::prepare() {
-  const auto work = [this] { return make_decoy(cost_); };
-  decoy_ = co_await ctx_.run_blocking(work);
+  const auto compute = [this] { return make_dummy_hash(cost_); };
+  dummy_hash_ = co_await ctx_.run_blocking(compute);
 }
 
-ry_status password_hasher::enter(const std::string& client, ry_exec* exec, ry_done done) {
+ry_status password_hasher::request_permit(const std::string& client, ry_exec* exec, ry_done done) {
   {
     std::unique_lock lock(mutex_);
     if (running_ == parallel_) {
-      const bool one_queue = ry_test::without_protection("hash_turns");
-      const auto pushed = waiting_.push(one_queue ? std::string() : client, {exec, done});
+      const bool single_queue = ry_test::without_protection("hash_turns");
+      const auto pushed = waiting_.push(single_queue ? std::string() : client, {exec, done});
       lock.unlock();
-      if (pushed.displaced) answer(*pushed.displaced, RY_UNAVAILABLE);
+      if (pushed.displaced) complete(*pushed.displaced, RY_UNAVAILABLE);
       return pushed.queued ? RY_OK : RY_UNAVAILABLE;
     }
     ++running_;
   }
-  answer({exec, done}, RY_OK);
+  complete({exec, done}, RY_OK);
   return RY_OK;
 }
 
-void password_hasher::answer(const waiter& w, ry_status st) const noexcept {
+void password_hasher::complete(const waiter& w, ry_status st) const noexcept {
   try {
     ctx_.post(w.exec, [done = w.done, st] { done.fn(done.ctx, st, nullptr); });
   } catch (...) {
@@ -98,42 +98,42 @@ void password_hasher::answer(const waiter& w, ry_status st) const noexcept {
   }
 }
 
-void password_hasher::leave() noexcept {
+void password_hasher::release_permit() noexcept {
   std::optional<waiter> next;
   {
     std::lock_guard lock(mutex_);
     next = waiting_.pop();
     if (!next) --running_;
   }
-  // The permit passes to the next one without being released.
-  if (next) answer(*next, RY_OK);
+  // The permit passes to the next waiter without being released.
+  if (next) complete(*next, RY_OK);
 }
 
-ry::task<password_hasher::turn> password_hasher::take_turn(std::string client) {
-  const auto entered =
-      co_await ry::call_done([this, &client](ry_exec* exec, ry_done done) { return enter(client, exec, done); });
+ry::task<password_hasher::permit> password_hasher::acquire_permit(std::string client) {
+  const auto entered = co_await ry::call_done(
+      [this, &client](ry_exec* exec, ry_done done) { return request_permit(client, exec, done); });
   if (!entered) {
     throw ry::http_error(503, RY_UNAVAILABLE, "accounts.busy", "Too many passwords are being checked; try again")
         .with_retry_after(1);
   }
-  co_return turn(this);
+  co_return permit(this);
 }
 
 ry::task<std::string> password_hasher::hash(std::string password, std::string client) {
-  const turn mine = co_await take_turn(std::move(client));
-  const auto work = [this, &password] { return hash_now(password, cost_); };
-  co_return co_await ctx_.run_blocking(work);
+  const permit held = co_await acquire_permit(std::move(client));
+  const auto compute = [this, &password] { return hash_now(password, cost_); };
+  co_return co_await ctx_.run_blocking(compute);
 }
 
 ry::task<bool> password_hasher::verify(std::string stored, std::string password, std::string client) {
-  const turn mine = co_await take_turn(std::move(client));
-  const bool known = !stored.empty();
-  const std::string& against = known ? stored : decoy_;
-  const auto work = [&against, &password] {
-    return crypto_pwhash_str_verify(against.c_str(), password.data(), password.size()) == 0;
+  const permit held = co_await acquire_permit(std::move(client));
+  const bool has_hash = !stored.empty();
+  const std::string& hash = has_hash ? stored : dummy_hash_;
+  const auto compute = [&hash, &password] {
+    return crypto_pwhash_str_verify(hash.c_str(), password.data(), password.size()) == 0;
   };
-  const bool same = co_await ctx_.run_blocking(work);
-  co_return same&& known;
+  const bool matches = co_await ctx_.run_blocking(compute);
+  co_return matches&& has_hash;
 }
 
 bool password_hasher::is_stale(const std::string& stored) const {

@@ -1,4 +1,4 @@
-// Passwords: Argon2id of libsodium, computed outside of the event loops, few at a time.
+// Hashes and verifies passwords with Argon2id (libsodium), on blocking threads, a few at a time.
 #pragma once
 
 #include <ry/cpp/op.hpp>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "turn_queue.hpp"
+#include "fair_queue.hpp"
 
 namespace accounts {
 
@@ -18,26 +18,27 @@ struct hash_cost {
   std::size_t memory_bytes = 64u << 20;
 };
 
-// Why this password is refused, as the end of a sentence; empty: it is accepted. Length is counted in Unicode
-// characters. Only length, repetition and similarity to the address count.
+// Returns why the password is not acceptable, as a predicate for an error message ("must have ..."); empty if it is.
+// Checks the length in Unicode characters, repetition, and equality with the address.
 std::string password_fault(std::string_view password, std::string_view email, std::size_t min_length);
 
 class password_hasher {
  public:
-  // At most `parallel` computations at once and at most `max_waiting` waiting, of which one client may have an eighth.
-  // Beyond that: RY_UNAVAILABLE (503 with Retry-After). Clients take turns.
+  // At most `parallel` concurrent computations and at most `max_waiting` waiting, of which one client may have an
+  // eighth. Further calls get RY_UNAVAILABLE (503 with Retry-After). Clients take turns.
   password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel, std::size_t max_waiting);
   password_hasher(const password_hasher&) = delete;
   password_hasher& operator=(const password_hasher&) = delete;
 
   // Call it before the first verify().
   ry::task<void> prepare();
-  // Returns libsodium's text form with salt and cost. `client`: the network or account that asks. [any]
+  // Returns libsodium's text form with salt and cost. `client`: the network or account that makes
+  // the request. [any]
   ry::task<std::string> hash(std::string password, std::string client);
-  // With an empty `stored` it does the same work on a hash that no password has, and returns false: an unknown address
-  // takes as long as a wrong password. [any]
+  // With an empty `stored`, verifies against a dummy hash and returns false, so that an unknown address takes as long
+  // as a wrong password. [any]
   ry::task<bool> verify(std::string stored, std::string password, std::string client);
-  // True if the hash has another cost than the current one: hash the password again when it is at hand. [any]
+  // Whether the hash has a different cost than the current one, so that the password must be hashed again. [any]
   bool is_stale(const std::string& stored) const;
 
  private:
@@ -45,19 +46,19 @@ class password_hasher {
     ry_exec* exec;
     ry_done done;
   };
-  class turn;
-  ry_status enter(const std::string& client, ry_exec* exec, ry_done done);
-  void leave() noexcept;
-  ry::task<turn> take_turn(std::string client);
-  void answer(const waiter& w, ry_status st) const noexcept;
+  class permit;
+  ry_status request_permit(const std::string& client, ry_exec* exec, ry_done done);
+  void release_permit() noexcept;
+  ry::task<permit> acquire_permit(std::string client);
+  void complete(const waiter& w, ry_status st) const noexcept;
 
   const ry::context& ctx_;
   const hash_cost cost_;
   const std::size_t parallel_;
-  std::string decoy_;
+  std::string dummy_hash_;
   std::mutex mutex_;
   std::size_t running_ = 0;
-  turn_queue<waiter> waiting_;
+  fair_queue<waiter> waiting_;
 };
 
 }  // namespace accounts

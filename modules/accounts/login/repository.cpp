@@ -32,17 +32,17 @@ std::int64_t grant(const tier* t) {
 
 }  // namespace
 
-ry::task<void> login_repository::begin_sign_up(new_login who, std::string proof_hash, std::int64_t hours) const {
-  (co_await ctx_.db().query("select accounts.begin_sign_up($1, $2, $3, $4, $5, $6, $7, $8, $9::int)", who.id,
-                            who.address.text, who.address.key, who.password_hash, ry::bytes_view(proof_hash), who.name,
-                            who.referral_code, who.network, hours))
+ry::task<void> login_repository::begin_sign_up(new_login user, std::string proof_hash, std::int64_t hours) const {
+  (co_await ctx_.db().query("select accounts.begin_sign_up($1, $2, $3, $4, $5, $6, $7, $8, $9::int)", user.id,
+                            user.address.text, user.address.key, user.password_hash, ry::bytes_view(proof_hash),
+                            user.name, user.referral_code, user.network, hours))
       .value();
 }
 
-ry::task<void> login_repository::make_login(new_login who, const tier* first_tier) const {
-  (co_await ctx_.db().query("select accounts.make_login($1, $2, $3, $4, $5, $6, $7, false, $8, $9)", who.id,
-                            who.address.text, who.address.key, who.password_hash, who.name, who.referral_code,
-                            who.network, first_tier->name, grant(first_tier)))
+ry::task<void> login_repository::create_login(new_login user, const tier* first_tier) const {
+  (co_await ctx_.db().query("select accounts.make_login($1, $2, $3, $4, $5, $6, $7, false, $8, $9)", user.id,
+                            user.address.text, user.address.key, user.password_hash, user.name, user.referral_code,
+                            user.network, first_tier->name, grant(first_tier)))
       .value();
 }
 
@@ -52,25 +52,25 @@ ry::task<bool> login_repository::has_logins() const {
   co_return rows.front().boolean("some");
 }
 
-// One after the other: of two concurrent sign-ups, the second creates an ordinary account.
-ry::task<void> login_repository::make_first_login(new_login who, const tier* first_tier) const {
+// The lock serializes concurrent sign-ups: only the first one becomes super_admin.
+ry::task<void> login_repository::create_first_login(new_login user, const tier* first_tier) const {
   ry::batch b;
   b.add("select pg_advisory_xact_lock(hashtextextended('accounts.first_login', 0))");
-  b.add("select accounts.make_login($1, $2, $3, $4, $5, $6, $7, false, $8, $9)", who.id, who.address.text,
-        who.address.key, who.password_hash, who.name, who.referral_code, who.network, first_tier->name,
+  b.add("select accounts.make_login($1, $2, $3, $4, $5, $6, $7, false, $8, $9)", user.id, user.address.text,
+        user.address.key, user.password_hash, user.name, user.referral_code, user.network, first_tier->name,
         grant(first_tier));
   b.add(
       "select accounts.audit_add('setup', 'role', $1, jsonb_build_object('from', 'user', 'to', accounts.role_name(2)))"
       " where not exists (select from accounts.login l where l.account_id <> $1)",
-      who.id);
+      user.id);
   b.add(
       "update accounts.account set role = 2"
       " where id = $1 and not exists (select from accounts.login l where l.account_id <> $1)",
-      who.id);
+      user.id);
   (co_await ctx_.db().run(b)).value();
 }
 
-ry::task<std::optional<open_sign_up>> login_repository::sign_up_of_link(std::string token_hash) const {
+ry::task<std::optional<open_sign_up>> login_repository::find_sign_up_by_token(std::string token_hash) const {
   const auto rows =
       (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
                                      "select id, email, email_key, password_hash, proof_hash"
@@ -81,7 +81,7 @@ ry::task<std::optional<open_sign_up>> login_repository::sign_up_of_link(std::str
   co_return read_sign_up(rows.front());
 }
 
-ry::task<std::optional<open_sign_up>> login_repository::sign_up(ry::uuid id) const {
+ry::task<std::optional<open_sign_up>> login_repository::find_sign_up(ry::uuid id) const {
   const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
                                                    "select id, email, email_key, password_hash, proof_hash"
                                                    "  from accounts.sign_up where id = $1 and expires_at > now()",
@@ -91,12 +91,12 @@ ry::task<std::optional<open_sign_up>> login_repository::sign_up(ry::uuid id) con
   co_return read_sign_up(rows.front());
 }
 
-ry::task<void> login_repository::drop_sign_up(ry::uuid id) const {
+ry::task<void> login_repository::delete_sign_up(ry::uuid id) const {
   (co_await ctx_.db().query("delete from accounts.sign_up where id = $1", id)).value();
 }
 
-ry::task<bool> login_repository::finish_sign_up(std::string token_hash, ry::uuid account,
-                                                const tier* first_tier) const {
+ry::task<bool> login_repository::complete_sign_up(std::string token_hash, ry::uuid account,
+                                                  const tier* first_tier) const {
   const auto rows = (co_await ctx_.db().query("select accounts.finish_sign_up($1, $2, $3, $4)",
                                               ry::bytes_view(token_hash), account, first_tier->name, grant(first_tier)))
                         .value();
@@ -161,18 +161,18 @@ ry::task<void> login_repository::open_session(ry::uuid account, ry::uuid session
       .value();
 }
 
-ry::task<std::optional<refreshed>> login_repository::refresh(std::string hash, std::string next,
-                                                             std::int64_t days) const {
+ry::task<std::optional<refresh_result>> login_repository::refresh(std::string hash, std::string next,
+                                                                  std::int64_t days) const {
   const auto rows = (co_await ctx_.db().query(
                          "select outcome, session_id, account_id from accounts.refresh($1, $2, $3::int, $4::int)",
                          ry::bytes_view(hash), ry::bytes_view(next), refresh_grace_s, days))
                         .value();
   if (rows.empty()) co_return std::nullopt;
   const auto r = rows.front();
-  co_return refreshed{r.text("outcome") == "reused", r.uuid("session_id"), r.uuid("account_id")};
+  co_return refresh_result{r.text("outcome") == "reused", r.uuid("session_id"), r.uuid("account_id")};
 }
 
-ry::task<std::optional<refreshed>> login_repository::session_of(std::string refresh_hash) const {
+ry::task<std::optional<refresh_result>> login_repository::session_of(std::string refresh_hash) const {
   const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
                                                    "select s.id, s.account_id from accounts.refresh_token t"
                                                    "  join accounts.session s on s.id = t.session_id where t.hash = $1",
@@ -180,18 +180,18 @@ ry::task<std::optional<refreshed>> login_repository::session_of(std::string refr
                         .value();
   if (rows.empty()) co_return std::nullopt;
   const auto r = rows.front();
-  co_return refreshed{false, r.uuid("id"), r.uuid("account_id")};
+  co_return refresh_result{false, r.uuid("id"), r.uuid("account_id")};
 }
 
 ry::task<std::vector<std::string>> login_repository::end_sessions(ry::uuid account, std::optional<ry::uuid> only,
-                                                                  std::optional<ry::uuid> but) const {
+                                                                  std::optional<ry::uuid> except) const {
   const auto rows =
-      (co_await ctx_.db().query("select e from accounts.end_sessions($1, $2::uuid, $3::uuid) e", account, only, but))
+      (co_await ctx_.db().query("select e from accounts.end_sessions($1, $2::uuid, $3::uuid) e", account, only, except))
           .value();
   co_return first_column(rows);
 }
 
-ry::task<std::string> login_repository::list_sessions(ry::uuid account, std::string present) const {
+ry::task<std::string> login_repository::list_sessions(ry::uuid account, std::string current_session) const {
   const auto rows = (co_await ctx_.db().query_with(
                          {RY_DB_READ_ONLY},
                          "select coalesce(json_agg(json_build_object('id', id, 'user_agent', user_agent,"
@@ -200,12 +200,12 @@ ry::task<std::string> login_repository::list_sessions(ry::uuid account, std::str
                          "  'present', id::text = $2) order by used_at desc), '[]')::text"
                          "  from accounts.session where account_id = $1 and ended_at is null and expires_at > "
                          "now()",
-                         account, present))
+                         account, current_session))
                         .value();
   co_return std::string(rows.front().text(0));
 }
 
-ry::task<std::vector<ended_session>> login_repository::ended_lately(std::int64_t seconds) const {
+ry::task<std::vector<ended_session>> login_repository::recently_ended_sessions(std::int64_t seconds) const {
   const auto rows = (co_await ctx_.db().query_with(
                          {RY_DB_READ_ONLY},
                          "select a.subject, e.session, (extract(epoch from e.at) * 1000000)::bigint as ended_us"
@@ -224,15 +224,15 @@ ry::task<std::vector<ended_session>> login_repository::ended_lately(std::int64_t
   co_return out;
 }
 
-ry::task<void> login_repository::ask_for_reset(std::string email_key) const {
+ry::task<void> login_repository::queue_reset(std::string email_key) const {
   (co_await ctx_.db().query("select core.job_enqueue('accounts.letter',"
                             "  jsonb_build_object('kind', 'reset', 'key', $1::text))",
                             email_key))
       .value();
 }
 
-ry::task<std::optional<ry::uuid>> login_repository::finish_reset(std::string token_hash,
-                                                                 std::string password_hash) const {
+ry::task<std::optional<ry::uuid>> login_repository::complete_reset(std::string token_hash,
+                                                                   std::string password_hash) const {
   const auto rows =
       (co_await ctx_.db().query("select accounts.finish_reset($1, $2)", ry::bytes_view(token_hash), password_hash))
           .value();
@@ -260,14 +260,15 @@ ry::task<bool> login_repository::has_reset(std::string token_hash) const {
   co_return !rows.empty();
 }
 
-ry::task<std::string> login_repository::mail(std::string to, sealed_email l, std::string key) const {
+ry::task<std::string> login_repository::mail(std::string to, sealed_email content, std::string key) const {
   const auto rows = (co_await ctx_.db().query("select outcome from mail.enqueue('account', $1, $2, $3, key => $4)", to,
-                                              l.subject, l.bodies, key))
+                                              content.subject, content.bodies, key))
                         .value();
   co_return std::string(rows.front().text(0));
 }
 
-ry::task<std::string> login_repository::mail_sign_up(open_sign_up s, sealed_email l, std::string token_hash) const {
+ry::task<std::string> login_repository::mail_sign_up(open_sign_up s, sealed_email content,
+                                                     std::string token_hash) const {
   const auto key = "accounts.confirm:" + s.id.to_string();
   // The link, and therefore the e-mail, is useless after the sign-up has expired.
   const auto rows =
@@ -276,34 +277,36 @@ ry::task<std::string> login_repository::mail_sign_up(open_sign_up s, sealed_emai
            "    ttl => greatest(s.expires_at - now(), interval '1 second')) e where s.id = $5),"
            " noted as (update accounts.sign_up set token_hash = $6 from sent where id = $5 and sent.outcome = 'queued')"
            " select outcome from sent",
-           s.address.text, l.subject, l.bodies, key, s.id, ry::bytes_view(token_hash)))
+           s.address.text, content.subject, content.bodies, key, s.id, ry::bytes_view(token_hash)))
           .value();
   co_return rows.empty() ? std::string() : std::string(rows.front().text(0));
 }
 
-ry::task<std::string> login_repository::mail_reset(ry::uuid account, std::string to, sealed_email l, std::string key,
-                                                   std::string token_hash, std::int64_t minutes) const {
-  const auto rows = (co_await ctx_.db().query("select accounts.queue_reset($1, $2, $3, $4, $5, $6, $7::int)", account,
-                                              to, l.subject, l.bodies, key, ry::bytes_view(token_hash), minutes))
-                        .value();
+ry::task<std::string> login_repository::mail_reset(ry::uuid account, std::string to, sealed_email content,
+                                                   std::string key, std::string token_hash,
+                                                   std::int64_t minutes) const {
+  const auto rows =
+      (co_await ctx_.db().query("select accounts.queue_reset($1, $2, $3, $4, $5, $6, $7::int)", account, to,
+                                content.subject, content.bodies, key, ry::bytes_view(token_hash), minutes))
+          .value();
   co_return rows.front().is_null(0) ? std::string() : std::string(rows.front().text(0));
 }
 
-ry::task<bool> login_repository::identity_event(std::string hook, identity who, const tier* first_tier) const {
+ry::task<bool> login_repository::apply_identity(std::string hook, identity user, const tier* first_tier) const {
   const auto rows = (co_await ctx_.db().query(
                          "select accounts.identity_event($1, $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-                         hook, who.subject, who.id, who.email, who.name, who.verified, who.referral_code, who.network,
-                         first_tier->name, grant(first_tier), mailbox_text(who.email), who.anonymous))
+                         hook, user.subject, user.id, user.email, user.name, user.verified, user.referral_code,
+                         user.network, first_tier->name, grant(first_tier), mailbox_text(user.email), user.anonymous))
                         .value();
   co_return rows.front().boolean(0);
 }
 
-ry::task<bool> login_repository::identity_deleted(std::string hook, std::string subject) const {
+ry::task<bool> login_repository::close_identity(std::string hook, std::string subject) const {
   const auto rows = (co_await ctx_.db().query("select accounts.identity_deleted($1, $2)", hook, subject)).value();
   co_return rows.front().boolean(0);
 }
 
-ry::task<void> login_repository::tidy() const {
+ry::task<void> login_repository::delete_expired() const {
   (co_await ctx_.db().query("select accounts.tidy_logins()")).value();
 }
 

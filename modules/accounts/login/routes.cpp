@@ -22,8 +22,8 @@ constexpr std::size_t max_webhook_body = 1024 * 1024;
 constexpr std::size_t max_email = 1024;  // as typed; an international address is longer than its ASCII form
 constexpr std::string_view cookie_name = "ry_session";
 
-// Also refuses forms of other sites: a browser sends JSON to another origin only after a preflight request.
-void need_json(const ry::request& r) {
+// Also rejects forms of other sites: a browser sends JSON to another origin only after a preflight request.
+void require_json(const ry::request& r) {
   const auto type = r.header("Content-Type");
   constexpr std::string_view json_type = "application/json";
   if (type.size() < json_type.size() || !ry::iequals(type.substr(0, json_type.size()), json_type)) {
@@ -32,19 +32,19 @@ void need_json(const ry::request& r) {
   }
 }
 
-std::string required(const body& b, std::string_view name, std::size_t most) {
-  auto v = b.text(name, 1, most);
+std::string required(const body& b, std::string_view name, std::size_t max_bytes) {
+  auto v = b.text(name, 1, max_bytes);
   if (!v) throw body::invalid(name, "is required");
   return *std::move(v);
 }
 
-// A text longer than any password still reaches the check of its length, whose error names the limit.
+// Does not limit the length: the password check does, and its error names the limit.
 std::string password_in(const body& b, std::string_view name) {
   if (!b.has(name)) throw body::invalid(name, "is required");
   return b.raw_text(name);
 }
 
-// "cookie": the refresh token is set as a cookie that scripts cannot read.
+// Whether the refresh token is requested as a cookie, which scripts cannot read.
 bool wants_cookie(const body& b) {
   const auto v = b.text("session", 1, 16);
   if (!v || *v == "body") return false;
@@ -56,12 +56,12 @@ std::string token_in_cookie(const ry::request& r) {
   auto all = r.header("Cookie");
   while (!all.empty()) {
     const auto end = std::min(all.find(';'), all.size());
-    auto one = all.substr(0, end);
+    auto cookie_pair = all.substr(0, end);
     all.remove_prefix(std::min(end + 1, all.size()));
-    while (!one.empty() && one.front() == ' ') one.remove_prefix(1);
-    if (one.substr(0, cookie_name.size()) == cookie_name && one.size() > cookie_name.size() &&
-        one[cookie_name.size()] == '=') {
-      return std::string(one.substr(cookie_name.size() + 1));
+    while (!cookie_pair.empty() && cookie_pair.front() == ' ') cookie_pair.remove_prefix(1);
+    if (cookie_pair.substr(0, cookie_name.size()) == cookie_name && cookie_pair.size() > cookie_name.size() &&
+        cookie_pair[cookie_name.size()] == '=') {
+      return std::string(cookie_pair.substr(cookie_name.size() + 1));
     }
   }
   return {};
@@ -84,7 +84,7 @@ ry::response no_store(ry::response r) {
 }  // namespace
 
 void login_routes::add_to(ry::registrar& reg) {
-  reg.route("GET", "/auth/config", RY_ROUTE_PUBLIC, this, &login_routes::about);
+  reg.route("GET", "/auth/config", RY_ROUTE_PUBLIC, this, &login_routes::login_config);
   if (!settings_.webhook_senders.empty()) {
     reg.route("POST", "/auth/webhooks/identity", RY_ROUTE_PUBLIC, this, &login_routes::identity_webhook,
               {.max_body = max_webhook_body});
@@ -97,8 +97,8 @@ void login_routes::add_to(ry::registrar& reg) {
   reg.route("POST", "/auth/log-in", RY_ROUTE_PUBLIC, this, &login_routes::log_in, small);
   reg.route("POST", "/auth/refresh", RY_ROUTE_PUBLIC, this, &login_routes::refresh, small);
   reg.route("POST", "/auth/log-out", RY_ROUTE_PUBLIC, this, &login_routes::log_out, small);
-  reg.route("POST", "/auth/reset", RY_ROUTE_PUBLIC, this, &login_routes::ask_for_reset, small);
-  reg.route("POST", "/auth/reset/complete", RY_ROUTE_PUBLIC, this, &login_routes::finish_reset, small);
+  reg.route("POST", "/auth/reset", RY_ROUTE_PUBLIC, this, &login_routes::request_reset, small);
+  reg.route("POST", "/auth/reset/complete", RY_ROUTE_PUBLIC, this, &login_routes::complete_reset, small);
   reg.route("POST", "/auth/password", 0, this, &login_routes::change_password, small);
   reg.route("GET", "/auth/sessions", 0, this, &login_routes::list_sessions);
   reg.route("DELETE", "/auth/sessions", 0, this, &login_routes::end_all_sessions);
@@ -106,7 +106,7 @@ void login_routes::add_to(ry::registrar& reg) {
   reg.describe(ry_openapi::login);
 }
 
-ry::task<ry::response> login_routes::about(ry::request) {
+ry::task<ry::response> login_routes::login_config(ry::request) {
   json::object o;
   o["local_login"] = settings_.enabled;
   if (settings_.enabled) {
@@ -125,7 +125,7 @@ std::string login_routes::cookie(std::string_view value, std::int64_t seconds) c
   return out;
 }
 
-ry::response login_routes::answer(std::uint32_t status, session_tokens t, bool in_cookie) const {
+ry::response login_routes::token_response(std::uint32_t status, session_tokens t, bool in_cookie) const {
   json::object o;
   o["access_token"] = t.access;
   o["token_type"] = "Bearer";
@@ -139,7 +139,7 @@ ry::response login_routes::answer(std::uint32_t status, session_tokens t, bool i
 }
 
 ry::task<ry::response> login_routes::sign_up(ry::request r) {
-  need_json(r);
+  require_json(r);
   const body b(r.body(), {"email", "password", "name", "referral_code", "setup_code", "session"});
   const bool in_cookie = wants_cookie(b);
   sign_up_form form;
@@ -148,37 +148,37 @@ ry::task<ry::response> login_routes::sign_up(ry::request r) {
   form.name = b.name("name", 200).value_or("");
   form.referral_code = b.text("referral_code", 0, 64).value_or("");
   form.setup_code = b.text("setup_code", 0, 128).value_or("");
-  auto done = co_await logins_.sign_up(std::move(form), caller_of(r));
-  if (done.tokens) co_return answer(201, *std::move(done.tokens), in_cookie);
+  auto result = co_await logins_.sign_up(std::move(form), caller_of(r));
+  if (result.tokens) co_return token_response(201, *std::move(result.tokens), in_cookie);
   json::object o;
   o["status"] = "check_mail";
-  o["proof"] = done.proof;
+  o["proof"] = result.proof;
   co_return no_store(ry::response::json(202, json::serialize(o)));
 }
 
 ry::task<ry::response> login_routes::verify(ry::request r) {
-  need_json(r);
+  require_json(r);
   const body b(r.body(), {"token", "proof", "password", "session"});
   const bool in_cookie = wants_cookie(b);
   auto token = required(b, "token", 128);
   auto proof = b.text("proof", 1, 128).value_or("");
   std::string password = b.has("password") ? b.raw_text("password") : std::string();
   auto t = co_await logins_.verify(std::move(token), std::move(proof), std::move(password), caller_of(r));
-  co_return answer(200, std::move(t), in_cookie);
+  co_return token_response(200, std::move(t), in_cookie);
 }
 
 ry::task<ry::response> login_routes::log_in(ry::request r) {
-  need_json(r);
+  require_json(r);
   const body b(r.body(), {"email", "password", "session"});
   const bool in_cookie = wants_cookie(b);
   auto email = required(b, "email", max_email);
   auto password = password_in(b, "password");
   auto t = co_await logins_.log_in(std::move(email), std::move(password), caller_of(r));
-  co_return answer(200, std::move(t), in_cookie);
+  co_return token_response(200, std::move(t), in_cookie);
 }
 
 ry::task<ry::response> login_routes::refresh(ry::request r) {
-  need_json(r);
+  require_json(r);
   const body b(r.body(), {"refresh_token"});
   auto token = b.text("refresh_token", 1, 128).value_or("");
   const bool in_cookie = token.empty();
@@ -190,12 +190,12 @@ ry::task<ry::response> login_routes::refresh(ry::request r) {
     if (in_cookie && !token_in_cookie(r).empty()) out.header("Set-Cookie", cookie("", 0));
     co_return out;
   }
-  co_return answer(200, *std::move(t), in_cookie);
+  co_return token_response(200, *std::move(t), in_cookie);
 }
 
-// Also accepts an expired access token: the refresh token alone ends the session.
+// Works with an expired access token as well: the refresh token is sufficient to end the session.
 ry::task<ry::response> login_routes::log_out(ry::request r) {
-  need_json(r);
+  require_json(r);
   const body b(r.body(), {"refresh_token"});
   auto token = b.text("refresh_token", 1, 128).value_or(token_in_cookie(r));
   if (!token.empty()) {
@@ -203,8 +203,8 @@ ry::task<ry::response> login_routes::log_out(ry::request r) {
   } else if (r.principal() != nullptr) {
     const auto session = session_of(r);
     if (session) {
-      const auto me = co_await people_.of(r.principal());
-      co_await logins_.all_sessions().end(me->id, session, std::nullopt);
+      const auto account = co_await cache_.account_of(r.principal());
+      co_await logins_.all_sessions().end(account->id, session, std::nullopt);
     }
   }
   auto out = ry::response::empty();
@@ -212,84 +212,84 @@ ry::task<ry::response> login_routes::log_out(ry::request r) {
   co_return out;
 }
 
-ry::task<ry::response> login_routes::ask_for_reset(ry::request r) {
-  need_json(r);
+ry::task<ry::response> login_routes::request_reset(ry::request r) {
+  require_json(r);
   const body b(r.body(), {"email"});
   auto email = required(b, "email", max_email);
-  co_await logins_.ask_for_reset(std::move(email), caller_of(r));
+  co_await logins_.request_reset(std::move(email), caller_of(r));
   co_return no_store(ry::response::json(202, R"({"status":"check_mail"})"));
 }
 
-ry::task<ry::response> login_routes::finish_reset(ry::request r) {
-  need_json(r);
+ry::task<ry::response> login_routes::complete_reset(ry::request r) {
+  require_json(r);
   const body b(r.body(), {"token", "password", "session"});
   const bool in_cookie = wants_cookie(b);
   auto token = required(b, "token", 128);
   auto password = password_in(b, "password");
-  auto t = co_await logins_.finish_reset(std::move(token), std::move(password), caller_of(r));
-  co_return answer(200, std::move(t), in_cookie);
+  auto t = co_await logins_.complete_reset(std::move(token), std::move(password), caller_of(r));
+  co_return token_response(200, std::move(t), in_cookie);
 }
 
 ry::task<ry::response> login_routes::change_password(ry::request r) {
   require_login(r);
-  need_json(r);
+  require_json(r);
   const body b(r.body(), {"current_password", "new_password", "keep_api_keys"});
-  auto present = password_in(b, "current_password");
+  auto current = password_in(b, "current_password");
   auto next = password_in(b, "new_password");
-  const auto me = co_await people_.of(r.principal());
+  const auto account = co_await cache_.account_of(r.principal());
   const auto session = session_of(r);
-  co_await logins_.change_password(me->id, std::move(present), std::move(next), session,
+  co_await logins_.change_password(account->id, std::move(current), std::move(next), session,
                                    b.flag("keep_api_keys").value_or(false));
   co_return ry::response::empty();
 }
 
 ry::task<ry::response> login_routes::list_sessions(ry::request r) {
-  const auto me = co_await people_.of(r.principal());
+  const auto account = co_await cache_.account_of(r.principal());
   auto sid = clean_claim(*r.principal(), "sid", 200);
-  auto list = co_await logins_.repo().list_sessions(me->id, std::move(sid));
+  auto list = co_await logins_.repo().list_sessions(account->id, std::move(sid));
   co_return no_store(ry::response::json("{\"sessions\":" + list + "}"));
 }
 
 ry::task<ry::response> login_routes::end_session(ry::request r) {
   require_login(r);
   const auto id = ry::require_uuid(r.param("id"));
-  const auto me = co_await people_.of(r.principal());
-  co_await logins_.all_sessions().end(me->id, id, std::nullopt);
+  const auto account = co_await cache_.account_of(r.principal());
+  co_await logins_.all_sessions().end(account->id, id, std::nullopt);
   co_return ry::response::empty();
 }
 
 ry::task<ry::response> login_routes::end_all_sessions(ry::request r) {
   require_login(r);
   const auto text = r.query("revoke_api_keys").value_or("false");
-  const bool revokes = ry::iequals(text, "true");
-  if (!revokes && !ry::iequals(text, "false")) throw body::invalid("revoke_api_keys", "must be true or false");
-  const auto me = co_await people_.of(r.principal());
-  co_await logins_.all_sessions().end_all(me->id, revokes);
+  const bool revoke_api_keys = ry::iequals(text, "true");
+  if (!revoke_api_keys && !ry::iequals(text, "false")) throw body::invalid("revoke_api_keys", "must be true or false");
+  const auto account = co_await cache_.account_of(r.principal());
+  co_await logins_.all_sessions().end_all(account->id, revoke_api_keys);
   ry::job_queue(ctx_).wake("default");
   co_return ry::response::empty();
 }
 
 namespace {
 
-struct known_sender {
-  const webhook_sender* who;
-  std::string message;  // its id
+struct authenticated_sender {
+  const webhook_sender* sender;
+  std::string message;  // id of the message
 };
 
 // nullopt: the message has neither a valid signature nor a known token.
-std::optional<known_sender> sender_of(const std::vector<webhook_sender>& senders, const ry::request& r,
-                                      const ry::context& ctx) {
+std::optional<authenticated_sender> sender_of(const std::vector<webhook_sender>& senders, const ry::request& r,
+                                              const ry::context& ctx) {
   const standard_webhooks::header_fn header = [&r](std::string_view name) { return r.header(name); };
   const auto token = r.header("X-Webhook-Token");
   const auto token_hash = hash_secret(token);
   for (const auto& s : senders) {
     if (const auto id = standard_webhooks::verified(s.keys, header, r.body(), ctx.now_unix_us() / 1'000'000)) {
-      return known_sender{&s, *id};
+      return authenticated_sender{&s, *id};
     }
-    const bool known =
+    const bool matches =
         std::any_of(s.tokens.begin(), s.tokens.end(), [&](const std::string& t) { return same_hash(t, token_hash); });
-    // Such a message has no id of its own; repeating it is harmless.
-    if (known && !token.empty()) return known_sender{&s, "token:" + ctx.new_uuid().to_string()};
+    // Such a message has no id; handling it twice has no effect.
+    if (matches && !token.empty()) return authenticated_sender{&s, "token:" + ctx.new_uuid().to_string()};
   }
   return std::nullopt;
 }
@@ -301,17 +301,17 @@ ry::task<ry::response> login_routes::identity_webhook(ry::request r) {
   if (!from) throw ry::http_error(401, RY_UNAUTHENTICATED, "accounts.signature", "Invalid signature");
   auto m = read_identity_message(r.body());
   ctx_.info("identity webhook", {{"type", m.type}, {"webhook", from->message}});
-  // First, because the provider creates no user if the e-mail cannot be sent.
-  if (!m.mails.empty()) co_await logins_.mail_for_provider(from->message, std::move(m.mails));
+  // Send e-mails first, because the provider creates no user if the e-mail cannot be sent.
+  if (!m.mails.empty()) co_await logins_.send_provider_emails(from->message, std::move(m.mails));
   if (!m.deleted.empty()) {
-    co_await logins_.close_identity(from->message, from->who->subject_prefix + m.deleted);
+    co_await logins_.close_identity(from->message, from->sender->subject_prefix + m.deleted);
   } else if (m.who && (cfg_.allow_anonymous || m.who->anonymous != true)) {
-    // An account's id is its subject only if there is no prefix.
-    if (!from->who->subject_prefix.empty()) m.who->id.reset();
-    m.who->subject = from->who->subject_prefix + m.who->subject;
+    // The subject is the account's id only if there is no prefix.
+    if (!from->sender->subject_prefix.empty()) m.who->id.reset();
+    m.who->subject = from->sender->subject_prefix + m.who->subject;
     const auto subject = m.who->subject;
-    co_await logins_.repo().identity_event(from->message, *std::move(m.who), cfg_.default_tier);
-    people_.forget(subject);
+    co_await logins_.repo().apply_identity(from->message, *std::move(m.who), cfg_.default_tier);
+    cache_.invalidate(subject);
   }
   co_return ry::response::json(R"({"status":"ok"})");
 }

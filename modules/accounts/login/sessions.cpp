@@ -14,9 +14,9 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t max_agent_bytes = 200;
-// Allows for clock differences between nodes and for commits later than their timestamp.
-constexpr std::int64_t overlap_s = 20;
-// Number of refreshes of one session, each of which stores a token. Shorter-lived access tokens need more.
+// Allows for clock differences between nodes and for transactions that commit later than their timestamp.
+constexpr std::int64_t clock_margin_s = 20;
+// Limits on the refreshes of one session, each of which stores a token.
 constexpr std::int64_t refreshes_per_minute = 60, refreshes_per_hour = 900;
 
 std::string printable(std::string_view s) {
@@ -67,9 +67,9 @@ ry::task<session_tokens> sessions::open(ry::uuid account, std::string user_agent
 }
 
 ry::task<std::optional<session_tokens>> sessions::refresh(std::string token) {
-  const auto of = co_await repo_.session_of(hash_secret(token));
-  if (!of) co_return std::nullopt;
-  const auto session = of->session.to_string();
+  const auto current = co_await repo_.session_of(hash_secret(token));
+  if (!current) co_return std::nullopt;
+  const auto session = current->session.to_string();
   std::vector<bucket> limits{{"refresh/minute/" + session, refreshes_per_minute, 60},
                              {"refresh/hour/" + session, refreshes_per_hour, 3600}};
   co_await throttle(ctx_, std::move(limits));
@@ -78,21 +78,21 @@ ry::task<std::optional<session_tokens>> sessions::refresh(std::string token) {
   if (!r) co_return std::nullopt;
   if (r->reused) {
     ctx_.warn("a refresh token was reused; its session was ended", {{"account", r->account}, {"session", r->session}});
-    co_await ended();
+    co_await propagate_ended();
     co_return std::nullopt;
   }
-  auto made = co_await tokens(r->account, r->session, std::move(next));
-  co_return std::move(made);
+  auto tokens_of_session = co_await tokens(r->account, r->session, std::move(next));
+  co_return std::move(tokens_of_session);
 }
 
-ry::task<void> sessions::end(ry::uuid account, std::optional<ry::uuid> only, std::optional<ry::uuid> but) {
-  co_await repo_.end_sessions(account, only, but);
-  co_await ended();
+ry::task<void> sessions::end(ry::uuid account, std::optional<ry::uuid> only, std::optional<ry::uuid> except) {
+  co_await repo_.end_sessions(account, only, except);
+  co_await propagate_ended();
 }
 
 ry::task<void> sessions::end_all(ry::uuid account, bool revoke_api_keys) {
   co_await repo_.end_all_sessions(account, revoke_api_keys);
-  co_await ended();
+  co_await propagate_ended();
 }
 
 ry::task<void> sessions::end_by_token(std::string refresh_token) {
@@ -100,39 +100,39 @@ ry::task<void> sessions::end_by_token(std::string refresh_token) {
   if (s) co_await end(s->account, s->session, std::nullopt);
 }
 
-ry::task<void> sessions::learn_ended() {
+ry::task<void> sessions::refuse_ended() {
   const auto now = ctx_.mono_us();
-  const auto life = std::max(cfg_.access_seconds, query_token_life_s);
-  std::int64_t window = life;
+  const auto lifetime = std::max(cfg_.access_seconds, query_token_lifetime_s);
+  std::int64_t window = lifetime;
   {
     std::lock_guard lock(mutex_);
-    if (learned_us_ != 0) window = std::min(window, (now - learned_us_) / 1'000'000);
+    if (last_check_us_ != 0) window = std::min(window, (now - last_check_us_) / 1'000'000);
   }
-  const auto all = co_await repo_.ended_lately(window + overlap_s);
-  for (const auto& s : all) {
-    ry::auth(ctx_).refuse_session(s.subject, s.session, s.ended_unix_us + (life + overlap_s) * 1'000'000);
+  const auto ended_sessions = co_await repo_.recently_ended_sessions(window + clock_margin_s);
+  for (const auto& s : ended_sessions) {
+    ry::auth(ctx_).refuse_session(s.subject, s.session, s.ended_unix_us + (lifetime + clock_margin_s) * 1'000'000);
   }
-  const auto closed = co_await accounts_.closed_lately(window + overlap_s);
-  for (const auto& c : closed) {
+  const auto closures = co_await accounts_.recent_closures(window + clock_margin_s);
+  for (const auto& c : closures) {
     {
       std::lock_guard lock(mutex_);
-      if (!learned_closings_.insert(c.id).second) continue;
+      if (!handled_closures_.insert(c.id).second) continue;
     }
-    // Refuses tokens of any issuer that were issued before the account was closed.
-    people_.note_closing(c.subject, c.closed_unix_us, (life + overlap_s) * 1'000'000);
-    // A time in the future refuses all tokens issued until this call, possibly including those of the subject's new
-    // account; a time in the past refuses those issued until then. The database's clock may be ahead of this node's.
+    // Reject tokens of any issuer that were issued before the account was closed.
+    cache_.record_closure(c.subject, c.closed_unix_us, (lifetime + clock_margin_s) * 1'000'000);
+    // A time in the future rejects all tokens issued until this call, possibly including those of the subject's new
+    // account; a time in the past rejects those issued until then. The database's clock may be ahead of this node's.
     const auto until = c.returned ? std::min(c.closed_unix_us, ctx_.now_unix_us() - 1)
-                                  : c.closed_unix_us + (life + overlap_s) * 1'000'000;
+                                  : c.closed_unix_us + (lifetime + clock_margin_s) * 1'000'000;
     ry::auth(ctx_).refuse_session(c.subject, {}, until);
   }
   std::lock_guard lock(mutex_);
-  learned_us_ = std::max(learned_us_, now);
+  last_check_us_ = std::max(last_check_us_, now);
 }
 
-ry::task<void> sessions::ended() {
+ry::task<void> sessions::propagate_ended() {
   ctx_.db().notify(changed_channel);
-  co_await learn_ended();
+  co_await refuse_ended();
 }
 
 }  // namespace accounts

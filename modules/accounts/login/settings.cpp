@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t least_token = 32;
+constexpr std::size_t min_token_length = 32;
 
 // The schema, which also has the defaults, has checked types and ranges.
 void number(const json::object& o, const char* name, auto& out) {
@@ -35,21 +35,23 @@ const json::array& list_in(const json::object& o, const char* name) {
 
 webhook_sender read_sender(const json::object& o, const std::string& at, ry::settings_faults& faults) {
   webhook_sender out;
-  const auto place = [&at](const char* list, std::size_t i) { return at + "." + list + "[" + std::to_string(i) + "]"; };
+  const auto key_of = [&at](const char* list, std::size_t i) {
+    return at + "." + list + "[" + std::to_string(i) + "]";
+  };
   const auto& secrets = list_in(o, "secrets");
   for (std::size_t i = 0; i < secrets.size(); ++i) {
     auto key = standard_webhooks::read_secret(text_of(secrets[i]));
     if (key) {
       out.keys.push_back(*std::move(key));
     } else {
-      faults.add(place("secrets", i), "must be \"whsec_\" and base64 of 24 to 64 bytes");
+      faults.add(key_of("secrets", i), "must be \"whsec_\" and base64 of 24 to 64 bytes");
     }
   }
   const auto& tokens = list_in(o, "tokens");
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto token = text_of(tokens[i]);
-    if (token.size() < least_token)
-      faults.add(place("tokens", i), "must have at least 32 characters; a shorter one can be guessed");
+    if (token.size() < min_token_length)
+      faults.add(key_of("tokens", i), "must have at least 32 characters; a shorter one can be guessed");
     out.tokens.push_back(hash_secret(token));
   }
   return out;

@@ -13,27 +13,27 @@
 namespace accounts {
 
 template <class T>
-class turn_queue {
+class fair_queue {
  public:
-  // At most `most` entries in all, of which one group may have `max_of_one`.
-  turn_queue(std::size_t most, std::size_t max_of_one) : most_(most), max_of_one_(max_of_one) {}
+  // At most `max_size` entries in all, of which one group may have `max_per_group`.
+  fair_queue(std::size_t max_size, std::size_t max_per_group) : max_size_(max_size), max_per_group_(max_per_group) {}
 
   struct push_result {
     bool queued = false;
-    // The queue was full: the last entry of the largest group was removed.
+    // Set if the queue was full: the removed last entry of the largest group.
     std::optional<T> displaced;
   };
   push_result push(const std::string& group, T item) {
     push_result out;
     const auto at = groups_.find(group);
-    const std::size_t mine = at == groups_.end() ? 0 : at->second->items.size();
-    if (mine >= max_of_one_) return out;
-    if (size_ >= most_) {
+    const std::size_t group_size = at == groups_.end() ? 0 : at->second->items.size();
+    if (group_size >= max_per_group_) return out;
+    if (size_ >= max_size_) {
       auto largest = order_.begin();
       for (auto i = order_.begin(); i != order_.end(); ++i) {
         if (i->items.size() > largest->items.size()) largest = i;
       }
-      if (largest == order_.end() || largest->items.size() <= mine + 1) return out;
+      if (largest == order_.end() || largest->items.size() <= group_size + 1) return out;
       out.displaced = std::move(largest->items.back());
       largest->items.pop_back();
       --size_;
@@ -71,9 +71,9 @@ class turn_queue {
     std::string name;
     std::deque<T> items;
   };
-  const std::size_t most_, max_of_one_;
+  const std::size_t max_size_, max_per_group_;
   std::size_t size_ = 0;
-  std::list<group> order_;  // the first group is next; none is empty
+  std::list<group> order_;  // the groups in turn, the next one first; none is empty
   std::map<std::string, typename std::list<group>::iterator> groups_;
 };
 
