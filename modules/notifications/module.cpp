@@ -15,7 +15,7 @@
 namespace notifications {
 namespace {
 
-// The address of the console, for links. Empty: unknown.
+// The base URL of links; empty: unknown.
 std::string app_url(const ry::context& ctx, const settings& s) {
   if (!s.app_url.empty()) return s.app_url;
   std::string url(ctx.fact("http.public_url"));
@@ -29,10 +29,10 @@ std::string app_url(const ry::context& ctx, const settings& s) {
 site site_of(const ry::context& ctx, const settings& s) {
   site out(app_url(ctx, s));
   if (const auto name = ctx.fact("brand.name"); !name.empty()) out.product_name = name;
-  const std::string_view mark = "{app_url}";
-  const auto at = s.settings_url.find(mark);
+  const std::string_view placeholder = "{app_url}";
+  const auto at = s.settings_url.find(placeholder);
   if (at == std::string::npos || !out.app_url.empty()) out.settings_url = s.settings_url;
-  if (at != std::string::npos && !out.app_url.empty()) out.settings_url.replace(at, mark.size(), out.app_url);
+  if (at != std::string::npos && !out.app_url.empty()) out.settings_url.replace(at, placeholder.size(), out.app_url);
   return out;
 }
 
@@ -50,15 +50,15 @@ class module {
                site_of(ctx, settings_),
                ry::account_limit(ctx, "devices"),
                ry::account_limit(ctx, "inbox_entries")},
-      listener_(context_), courier_(context_), routes_(context_), inbox_(context_), broadcasts_(context_),
+      consumer_(context_), worker_(context_), routes_(context_), inbox_(context_), broadcasts_(context_),
       admin_(context_, broadcasts_), webhook_(context_) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     reg.define_point(RY_NOTIFY_ORCHESTRATOR_1, &drivers_);
     static constexpr ry_settings_check_v1 settings_check{sizeof(ry_settings_check_v1), 0, &module::check_settings};
     reg.contribute(RY_SETTINGS_CHECK_1, "notifications", &settings_check, this);
-    listener_.add_to(reg);
-    courier_.add_to(reg);
+    consumer_.add_to(reg);
+    worker_.add_to(reg);
     routes_.add_to(reg);
     inbox_.add_to(reg);
     broadcasts_.add_to(reg);
@@ -72,20 +72,20 @@ class module {
     context_.templates = co_await context_.ctx.run_blocking(load);
     co_await repo_.configure(settings_);
     co_await vault_.load();
-    context_.ctx.spawn(seal_at_start());
-    if (context_.open() && context_.where.app_url.empty()) {
-      context_.ctx.warn("neither notifications.app_url nor http.public_url is set: notifications carry no links");
+    context_.ctx.spawn(encrypt_existing_devices());
+    if (context_.enabled() && context_.task_links.app_url.empty()) {
+      context_.ctx.warn("neither notifications.app_url nor http.public_url is set: notifications have no links");
     }
-    tell_of_parts();
+    report_omission_of_channels();
   }
 
  private:
-  // The state of notifications to accounts that turned a channel off.
-  void tell_of_parts() const {
+  // Logs what happens to notifications of accounts that turned a channel off.
+  void report_omission_of_channels() const {
     const auto driver = context_.driver();
-    if (!context_.open() || !driver || !module_context::sends_all(driver)) return;
+    if (!context_.enabled() || !driver || !module_context::cannot_omit_channels(driver)) return;
     const auto& name = settings_.orchestrator;
-    if (context_.stand_in())
+    if (context_.fallback_driver())
       context_.ctx.info(
           "the orchestrator cannot omit channels: the driver builtin notifies accounts that turned one off, by e-mail "
           "and on devices of expo and web-push",
@@ -97,8 +97,8 @@ class module {
           {{"orchestrator", name}});
   }
 
-  // In the background, so that many devices of the previous release do not delay the start.
-  ry::task<void> seal_at_start() {
+  // Runs in the background, so that many devices of the previous release do not delay the start.
+  ry::task<void> encrypt_existing_devices() {
     try {
       co_await repo_.seal_devices();
     } catch (const ry::error& e) {
@@ -127,8 +127,8 @@ class module {
   const repository repo_;
   orchestrators drivers_;
   module_context context_;
-  event_consumer listener_;
-  delivery_worker courier_;
+  event_consumer consumer_;
+  delivery_worker worker_;
   routes routes_;
   inbox_routes inbox_;
   broadcasts broadcasts_;

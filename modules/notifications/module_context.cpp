@@ -7,10 +7,10 @@ namespace notifications {
 namespace {
 
 constexpr std::int64_t default_page = 50;
-constexpr std::int64_t largest_page = 100;
+constexpr std::int64_t max_page = 100;
 
-// Notifications that end before an attempt.
-ry::metric ended_at_once(const ry::context& ctx, const char* outcome) {
+// Notifications that end without a delivery attempt.
+ry::metric ended_without_attempt(const ry::context& ctx, const char* outcome) {
   return ctx.metrics().counter("attempts_total", "Attempts to send a notification", {{"outcome", outcome}});
 }
 
@@ -26,7 +26,7 @@ void count_deliveries(const ry::context& ctx, std::uint32_t channels, const char
   }
 }
 
-bool module_context::open() const {
+bool module_context::enabled() const {
   const auto& modes = config.allowed_modes;
   return std::find(modes.begin(), modes.end(), ctx.fact("deployment.mode")) != modes.end();
 }
@@ -51,21 +51,21 @@ ry::task<std::int64_t> module_context::inbox_entries_of(ry::uuid account) const 
   co_return config.inbox_entries_of(tier ? *tier : std::string());
 }
 
-ry::task<noted> module_context::notify(std::string key, ry::uuid account, notification_event what, person who,
-                                       std::optional<act> by) const {
-  auto rendered_texts = templates.write(what.workflow, what.payload, who, at);
-  const auto most = co_await inbox_entries_of(account);
-  auto out = co_await repo.notify(std::move(key), account, std::move(what), std::move(rendered_texts),
-                                  config.ttl_seconds, most, std::move(by));
-  if (out.inbox_evicted != 0) inbox_reached.add(static_cast<double>(out.inbox_evicted));
+ry::task<notify_result> module_context::notify(std::string key, ry::uuid account, notification_event event,
+                                               person recipient, std::optional<audit_action> audit) const {
+  auto texts = templates.write(event.workflow, event.payload, recipient, deployment);
+  const auto max_entries = co_await inbox_entries_of(account);
+  auto out = co_await repo.notify(std::move(key), account, std::move(event), std::move(texts), config.ttl_seconds,
+                                  max_entries, std::move(audit));
+  if (out.inbox_evicted != 0) inbox_limit_reached.add(static_cast<double>(out.inbox_evicted));
   if (out.inbox_version) inbox_changed(account, *out.inbox_version);
   if (out.outcome == "queued") ctx.jobs().wake("notifications");
-  if (out.outcome == "suppressed" || out.outcome == "failed") ended_at_once(ctx, out.outcome.c_str()).add();
+  if (out.outcome == "suppressed" || out.outcome == "failed") ended_without_attempt(ctx, out.outcome.c_str()).add();
   co_return out;
 }
 
 void module_context::inbox_changed(const ry::uuid& account, std::int64_t version) const {
-  // Without bytes, the bus sends another wake-up for lost messages. A subscriber reads the database.
+  // A message without content is a wake-up, which the bus repeats if it is lost. Subscribers read the database.
   (void)ctx.events().live_publish(inbox_topic(account), static_cast<std::uint64_t>(version), {});
 }
 
@@ -74,7 +74,7 @@ std::string inbox_topic(const ry::uuid& account) {
 }
 
 std::int64_t limit_of(const ry::request& r) {
-  return ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
+  return ry::query_integer(r, "limit", 1, max_page).value_or(default_page);
 }
 
 }  // namespace notifications

@@ -1,4 +1,4 @@
-// Objects that the files of this module share. Lives as long as the module; any thread.
+// Objects that the components of this module share. Lives as long as the module. Thread: any.
 #pragma once
 
 #include <ry/svc/accounts.h>
@@ -20,31 +20,32 @@ struct module_context {
   const orchestrators& drivers;
   ry::service<ry_accounts_v1> accounts;  // set when the module starts
   notifications::templates templates;  // set when the module starts
-  links where;
-  site at;  // for texts
-  // Counts refusals because of limits of accounts.
-  ry::metric devices_reached, inbox_reached;
+  links task_links;
+  site deployment;  // for texts
+  // Counters for reached limits of accounts.
+  ry::metric device_limit_reached, inbox_limit_reached;
 
-  // Whether the deployment's mode has notifications.
-  bool open() const;
+  // Whether notifications are available in the deployment's mode.
+  bool enabled() const;
   // The configured driver; empty if it is not loaded.
   orchestrators::entry driver() const { return drivers.find(config.orchestrator); }
 
-  // Whether the configured driver cannot leave out a channel.
-  static bool sends_all(const orchestrators::entry& driver) {
+  // Whether the driver always sends on all channels of a workflow.
+  static bool cannot_omit_channels(const orchestrators::entry& driver) {
     return (driver->table->capabilities & RY_NOTIFY_ALL_CHANNELS) != 0;
   }
-  // The driver for notifications that sends_all() withholds from the configured one; empty if it is not loaded.
-  orchestrators::entry stand_in() const {
+  // The driver for notifications with a disabled channel if the configured one cannot omit channels; empty if it is not
+  // loaded.
+  orchestrators::entry fallback_driver() const {
     return config.orchestrator == "builtin" ? orchestrators::entry() : drivers.find("builtin");
   }
 
   ry::task<ry::uuid> caller(ry::request r) const;
   // Stores one notification and wakes the workers.
-  ry::task<noted> notify(std::string key, ry::uuid account, notification_event what, person who,
-                         std::optional<act> by = std::nullopt) const;
+  ry::task<notify_result> notify(std::string key, ry::uuid account, notification_event event, person recipient,
+                                 std::optional<audit_action> audit = std::nullopt) const;
   ry::task<std::int64_t> inbox_entries_of(ry::uuid account) const;
-  // Wakes the readers of an account's inbox.
+  // Wakes the streams of an account's inbox.
   void inbox_changed(const ry::uuid& account, std::int64_t version) const;
 };
 

@@ -17,84 +17,89 @@ namespace json = boost::json;
 
 namespace {
 
-person who(std::string name, std::string email = "") {
+person recipient(std::string name, std::string email = "") {
   person p;
   p.name = std::move(name);
   p.email = std::move(email);
   return p;
 }
-const links at{"https://app.test", "{app_url}/#/threads/{thread_id}"};
+const links task_links{"https://app.test", "{app_url}/#/threads/{thread_id}"};
 
-TEST(notifications_name, first_word_else_the_address_else_user) {
-  EXPECT_EQ(who("Ann Maria Lee").first_name(), "Ann");
-  EXPECT_EQ(who("  J\xc3\xbcrgen\tM").first_name(), "J\xc3\xbcrgen");
-  EXPECT_EQ(who("", "bob.k@x.test").first_name(), "bob.k");
-  EXPECT_EQ(who("   ", "bob@x.test").first_name(), "bob");
-  EXPECT_EQ(who("").first_name(), "User");
-  EXPECT_EQ(who("", "@x.test").first_name(), "User");
-  EXPECT_EQ(who("O\xe2\x80\x99"
-                "Brien-Smith, Pat")
+TEST(notifications_name, is_the_first_word_of_the_name_or_address_or_user) {
+  EXPECT_EQ(recipient("Ann Maria Lee").first_name(), "Ann");
+  EXPECT_EQ(recipient("  J\xc3\xbcrgen\tM").first_name(), "J\xc3\xbcrgen");
+  EXPECT_EQ(recipient("", "bob.k@x.test").first_name(), "bob.k");
+  EXPECT_EQ(recipient("   ", "bob@x.test").first_name(), "bob");
+  EXPECT_EQ(recipient("").first_name(), "User");
+  EXPECT_EQ(recipient("", "@x.test").first_name(), "User");
+  EXPECT_EQ(recipient("O\xe2\x80\x99"
+                      "Brien-Smith, Pat")
                 .first_name(),
             "O\xe2\x80\x99"
             "Brien-Smith");
-  EXPECT_EQ(who("Ann\xc2\xa0Lee").first_name(), "Ann") << "a no-break space";
-  EXPECT_EQ(who("\xe2\x80\x8b\xe2\x80\xae"
-                "Ann")
+  EXPECT_EQ(recipient("Ann\xc2\xa0Lee").first_name(), "Ann") << "a no-break space";
+  EXPECT_EQ(recipient("\xe2\x80\x8b\xe2\x80\xae"
+                      "Ann")
                 .first_name(),
             "Ann")
-      << "what cannot be seen, and what turns the direction";
-  EXPECT_EQ(who("\"Ann\" Lee").first_name(), "Ann");
-  EXPECT_EQ(who("J.R. Ewing").first_name(), "J.R.");
+      << "invisible characters and direction overrides";
+  EXPECT_EQ(recipient("\"Ann\" Lee").first_name(), "Ann");
+  EXPECT_EQ(recipient("J.R. Ewing").first_name(), "J.R.");
   for (const char* link : {"https://evil.example/phish Bob", "evil.example Bob", "www.evil Bob", "a@b.c Bob"})
-    EXPECT_EQ(who(link).first_name(), "Bob") << link;
-  EXPECT_EQ(who("https://evil.example", "ann.lee@x.test").first_name(), "ann.lee");
-  EXPECT_EQ(who(std::string(100, 'a') + " Bob").first_name(), "Bob");
+    EXPECT_EQ(recipient(link).first_name(), "Bob") << link;
+  EXPECT_EQ(recipient("https://evil.example", "ann.lee@x.test").first_name(), "ann.lee");
+  EXPECT_EQ(recipient(std::string(100, 'a') + " Bob").first_name(), "Bob");
 }
 
-TEST(notifications_events, become_the_contracts_payloads_and_nothing_else) {
+TEST(notifications_events, are_converted_to_the_payloads_of_the_contract) {
   const std::string run =
       R"({"thread_id":"0190b1e4-0000-7000-8000-000000000001","title":"Poem","error":"it broke","reason":"llm_error",
           "viewed":true,"charged_micro":7})";
-  const auto done = notification_event_of("run.completed", run, who("Ann Lee"), at);
+  const auto done = notification_event_of("run.completed", run, recipient("Ann Lee"), task_links);
   ASSERT_TRUE(done);
   EXPECT_EQ(done->workflow, "task-completed");
   EXPECT_EQ(
       json::serialize(done->payload),
       R"({"first_name":"Ann","task_name":"Poem","task_url":"https://app.test/#/threads/0190b1e4-0000-7000-8000-000000000001"})");
-  EXPECT_EQ(json::serialize(done->details), R"({"charged_micro":7})")
-      << "for the e-mail only, not a part of the payload";
+  EXPECT_EQ(json::serialize(done->details), R"({"charged_micro":7})") << "for the e-mail only, not part of the payload";
   EXPECT_TRUE(done->viewed);
   EXPECT_EQ(done->thread_id, "0190b1e4-0000-7000-8000-000000000001");
-  const auto failed = notification_event_of("run.failed", run, who(""), at);
+  const auto failed = notification_event_of("run.failed", run, recipient(""), task_links);
   EXPECT_EQ(failed->payload.at("failure_reason").as_string(), "it broke");
   EXPECT_EQ(failed->payload.at("first_name").as_string(), "User");
   EXPECT_EQ(failed->payload.size(), 4u);
   const auto paid = notification_event_of(
       "payment.succeeded", R"({"account_id":"a","amount":12.5,"currency":"EUR","plan_name":"pro","card":"4111"})",
-      who("x"), at);
+      recipient("x"), task_links);
   EXPECT_EQ(json::serialize(paid->payload), R"({"account_id":"a","amount":1.25E1,"currency":"EUR","plan_name":"pro"})");
   const auto unpaid = notification_event_of(
-      "payment.failed", R"({"account_id":"a","amount":"9.99","currency":"EUR","reason":"declined"})", who("x"), at);
+      "payment.failed", R"({"account_id":"a","amount":"9.99","currency":"EUR","reason":"declined"})", recipient("x"),
+      task_links);
   EXPECT_EQ(json::serialize(unpaid->payload),
             R"({"account_id":"a","amount":"9.99","currency":"EUR","reason":"declined"})");
-  const auto low = notification_event_of(
-      "credits.low", R"({"account_id":"a","balance_micro":99999999,"threshold_percent":20})", who("x"), at);
+  const auto low =
+      notification_event_of("credits.low", R"({"account_id":"a","balance_micro":99999999,"threshold_percent":20})",
+                            recipient("x"), task_links);
   EXPECT_EQ(json::serialize(low->payload), R"({"account_id":"a","remaining_credits":99,"threshold_percentage":20})");
-  const auto absurd = notification_event_of("payment.succeeded", R"({"amount":1e400,"currency":"EUR"})", who("x"), at);
-  EXPECT_TRUE(absurd->payload.at("amount").is_null()) << "it could not be kept, and the event would come for ever";
-  const auto below = notification_event_of("credits.low", R"({"account_id":"a","balance_micro":-5})", who("x"), at);
+  const auto out_of_range =
+      notification_event_of("payment.succeeded", R"({"amount":1e400,"currency":"EUR"})", recipient("x"), task_links);
+  EXPECT_TRUE(out_of_range->payload.at("amount").is_null())
+      << "it could not be stored, and the event would be retried forever";
+  const auto below =
+      notification_event_of("credits.low", R"({"account_id":"a","balance_micro":-5})", recipient("x"), task_links);
   EXPECT_EQ(below->payload.at("remaining_credits").as_int64(), 0);
-  EXPECT_TRUE(notification_event_of("account.created", "{}", who("x", "a@b"), at)->refused.empty());
-  EXPECT_EQ(notification_event_of("account.created", "{}", who("x"), at)->refused, "The account has no email");
-  EXPECT_FALSE(notification_event_of("account.tier", "{}", who("x"), at));
-  EXPECT_FALSE(notification_event_of("run.completed", "[]", who("x"), at));
-  EXPECT_FALSE(notification_event_of("run.completed", "{", who("x"), at));
-  const auto nowhere = notification_event_of("run.completed", run, who("x"), {"", at.task_url});
-  EXPECT_EQ(nowhere->payload.at("task_url").as_string(), "");
+  EXPECT_TRUE(notification_event_of("account.created", "{}", recipient("x", "a@b"), task_links)->refused.empty());
+  EXPECT_EQ(notification_event_of("account.created", "{}", recipient("x"), task_links)->refused,
+            "The account has no email");
+  EXPECT_FALSE(notification_event_of("account.tier", "{}", recipient("x"), task_links));
+  EXPECT_FALSE(notification_event_of("run.completed", "[]", recipient("x"), task_links));
+  EXPECT_FALSE(notification_event_of("run.completed", "{", recipient("x"), task_links));
+  const auto without_app_url = notification_event_of("run.completed", run, recipient("x"), {"", task_links.task_url});
+  EXPECT_EQ(without_app_url->payload.at("task_url").as_string(), "");
 }
 
-TEST(notifications_template, of_an_admin_is_filled_once_and_missing_values_are_empty) {
-  auto p = who("{{email}} Lee", "ann@x.test");
+TEST(notifications_template, is_filled_once_and_missing_values_are_empty) {
+  auto p = recipient("{{email}} Lee", "ann@x.test");
   const auto pattern = json::parse(
       R"({"title":"Hi {{name}}, {{ first_name }}","list":["{{email}}",{"deep":"[{{phone}}{{avatar}}]"}],"n":7,"other":"{{who}} {{"})");
   EXPECT_EQ(
@@ -102,19 +107,19 @@ TEST(notifications_template, of_an_admin_is_filled_once_and_missing_values_are_e
       R"({"title":"Hi {{email}} Lee, {{email}}","list":["ann@x.test",{"deep":"[]"}],"n":7,"other":"{{who}} {{"})");
 }
 
-TEST(notifications_template, a_full_outbox_is_reported_before_the_send) {
+TEST(notifications_template, values_that_cannot_be_stored_are_detected) {
   for (const char* good : {R"({"a":"b","c":[1,2.5,{"d":null}]})", "{}", R"({"a":"\u0001"})"}) {
-    EXPECT_TRUE(can_be_kept(json::parse(good))) << good;
+    EXPECT_TRUE(can_be_stored(json::parse(good))) << good;
   }
   for (const char* bad : {R"({"a":"\u0000"})", R"({"\u0000":1})", R"({"a":[{"b":"x\u0000"}]})", R"([1e400])"}) {
-    EXPECT_FALSE(can_be_kept(json::parse(bad))) << bad;
+    EXPECT_FALSE(can_be_stored(json::parse(bad))) << bad;
   }
-  EXPECT_EQ(notification_event_from_template("welcome-email", {}, who("x")).refused, "The account has no email");
-  EXPECT_EQ(notification_event_from_template("welcome-email", {}, who("x", "a@b")).refused, "");
-  EXPECT_EQ(notification_event_from_template("promotional", {}, who("x")).refused, "");
+  EXPECT_EQ(notification_event_from_template("welcome-email", {}, recipient("x")).refused, "The account has no email");
+  EXPECT_EQ(notification_event_from_template("welcome-email", {}, recipient("x", "a@b")).refused, "");
+  EXPECT_EQ(notification_event_from_template("promotional", {}, recipient("x")).refused, "");
 }
 
-TEST(notifications_texts, write_amounts_as_people_do) {
+TEST(notifications_texts, amounts_have_currency_signs_and_separators) {
   const auto all = templates::load("");
   const std::string euro = "\xe2\x82\xac";
   for (const auto& [amount, text] :
@@ -124,10 +129,10 @@ TEST(notifications_texts, write_amounts_as_people_do) {
                                                         {"\"9.90\"", euro + "9.90"},
                                                         {"1234567.89", euro + "1,234,567.89"}}) {
     const auto event = std::string(R"({"currency":"EUR","plan_name":"pro","amount":)") + amount + "}";
-    const auto paid = notification_event_of("payment.succeeded", event, who("x"), at);
-    // In the form that the database returns.
+    const auto paid = notification_event_of("payment.succeeded", event, recipient("x"), task_links);
+    // Serialized and parsed, as the database returns it.
     const auto payload = json::parse(json::serialize(paid->payload)).as_object();
-    EXPECT_EQ(all.write("payment-succeeded", payload, who("x"), "").title, "Payment received: " + text) << amount;
+    EXPECT_EQ(all.write("payment-succeeded", payload, recipient("x"), "").title, "Payment received: " + text) << amount;
   }
   EXPECT_EQ(price_text("19", "usd"), "$19.00");
   EXPECT_EQ(price_text("1500", "JPY"),
@@ -139,7 +144,7 @@ TEST(notifications_texts, write_amounts_as_people_do) {
   EXPECT_EQ(price_text("", ""), "");
 }
 
-TEST(notifications_texts, durations_and_beginnings_are_short) {
+TEST(notifications_texts, durations_and_excerpts_are_short) {
   EXPECT_EQ(duration_text(300), "1 s");
   EXPECT_EQ(duration_text(59'400), "59 s");
   EXPECT_EQ(duration_text(252'000), "4 min 12 s");
@@ -151,81 +156,81 @@ TEST(notifications_texts, durations_and_beginnings_are_short) {
   EXPECT_EQ(first_lines("\n"), "");
 }
 
-TEST(notifications_texts, tell_the_beginning_of_the_result_its_duration_and_its_cost) {
+TEST(notifications_texts, contain_the_excerpt_duration_and_cost_of_a_task) {
   const auto all = templates::load("");
   const json::object payload{
       {"task_name", "Poem"},
       {"task_url", "https://x.test/1"},
       {"$details", {{"duration_ms", 252000}, {"charged_micro", 3'200'000}, {"result", "Roses <are> red\nViolets"}}}};
-  const auto l = all.write("task-completed", payload, who("Ann"), "https://app.test");
-  EXPECT_EQ(l.title, "Your task \"Poem\" is done");
-  EXPECT_NE(l.mail.find(
+  const auto texts = all.write("task-completed", payload, recipient("Ann"), "https://app.test");
+  EXPECT_EQ(texts.title, "Your task \"Poem\" is done");
+  EXPECT_NE(texts.mail.find(
                 "Roses <are> red\nViolets\n\nTook 4 min 12 s, cost 3.20 credits.\n\nOpen the task: https://x.test/1\n"),
-            l.mail.npos)
-      << l.mail;
-  EXPECT_NE(l.html.find("<blockquote>Roses &lt;are&gt; red\nViolets</blockquote>"), l.html.npos);
-  const auto bare = all.write("task-completed", {{"task_name", "Your task"}}, who("Ann"), "");
-  EXPECT_EQ(bare.title, "Your task is done");
-  EXPECT_EQ(bare.html.find("blockquote"), bare.html.npos);
-  EXPECT_EQ(bare.html.find("href=\"\""), bare.html.npos) << "every link has an address";
-  EXPECT_EQ(bare.html.find("Open the task"), bare.html.npos);
-  EXPECT_NE(bare.html.find("Your task is done"), bare.html.npos);
-  EXPECT_EQ(bare.mail.find("Open the task"), bare.mail.npos);
-  EXPECT_EQ(bare.mail.find("\n\n\n"), bare.mail.npos) << bare.mail;
+            texts.mail.npos)
+      << texts.mail;
+  EXPECT_NE(texts.html.find("<blockquote>Roses &lt;are&gt; red\nViolets</blockquote>"), texts.html.npos);
+  const auto without_details = all.write("task-completed", {{"task_name", "Your task"}}, recipient("Ann"), "");
+  EXPECT_EQ(without_details.title, "Your task is done");
+  EXPECT_EQ(without_details.html.find("blockquote"), without_details.html.npos);
+  EXPECT_EQ(without_details.html.find("href=\"\""), without_details.html.npos) << "no link without an address";
+  EXPECT_EQ(without_details.html.find("Open the task"), without_details.html.npos);
+  EXPECT_NE(without_details.html.find("Your task is done"), without_details.html.npos);
+  EXPECT_EQ(without_details.mail.find("Open the task"), without_details.mail.npos);
+  EXPECT_EQ(without_details.mail.find("\n\n\n"), without_details.mail.npos) << without_details.mail;
 }
 
-TEST(notifications_texts, of_the_seven_workflows_are_built_in) {
+TEST(notifications_texts, all_workflows_have_built_in_templates) {
   const auto all = templates::load("");
   for (const auto id : known_workflows()) {
-    const auto l = all.write(id, {{"task_name", "T"}, {"title", "T"}}, who("Ann", "a@b"), "https://app.test");
-    EXPECT_FALSE(l.title.empty()) << id;
-    EXPECT_FALSE(l.mail.empty()) << id;
-    EXPECT_FALSE(l.html.empty()) << id;
-    EXPECT_EQ(l.mail.find("{{task"), l.mail.npos) << id;
+    const auto texts = all.write(id, {{"task_name", "T"}, {"title", "T"}}, recipient("Ann", "a@b"), "https://app.test");
+    EXPECT_FALSE(texts.title.empty()) << id;
+    EXPECT_FALSE(texts.mail.empty()) << id;
+    EXPECT_FALSE(texts.html.empty()) << id;
+    EXPECT_EQ(texts.mail.find("{{task"), texts.mail.npos) << id;
   }
-  EXPECT_EQ(all.write("my-own", {{"title", "Hello"}, {"message", "M"}}, who("x"), "").title, "Hello");
+  EXPECT_EQ(all.write("my-own", {{"title", "Hello"}, {"message", "M"}}, recipient("x"), "").title, "Hello");
 }
 
 TEST(notifications_texts, user_input_is_escaped_and_links_are_http_only) {
   const auto all = templates::load("");
-  const json::object evil{
+  const json::object malicious{
       {"title", "A\r\nBcc: x\x01"}, {"message", "<script>&\"'"}, {"action_url", "javascript:alert(1)"}};
-  const auto l = all.write("promotional", evil, who("x"), "");
-  EXPECT_EQ(l.title, "A  Bcc: x ");
-  EXPECT_EQ(l.url, "");
-  EXPECT_NE(l.html.find("&lt;script&gt;&amp;&quot;&#39;"), l.html.npos);
-  EXPECT_EQ(l.html.find("javascript"), l.html.npos);
-  EXPECT_EQ(l.html.find("href=\"\""), l.html.npos);
-  EXPECT_EQ(l.mail.find("Learn more"), l.mail.npos) << "a label without a link";
-  EXPECT_EQ(l.html.find("Learn more"), l.html.npos);
+  const auto texts = all.write("promotional", malicious, recipient("x"), "");
+  EXPECT_EQ(texts.title, "A  Bcc: x ");
+  EXPECT_EQ(texts.url, "");
+  EXPECT_NE(texts.html.find("&lt;script&gt;&amp;&quot;&#39;"), texts.html.npos);
+  EXPECT_EQ(texts.html.find("javascript"), texts.html.npos);
+  EXPECT_EQ(texts.html.find("href=\"\""), texts.html.npos);
+  EXPECT_EQ(texts.mail.find("Learn more"), texts.mail.npos) << "a label without a link";
+  EXPECT_EQ(texts.html.find("Learn more"), texts.html.npos);
   const json::object good{{"title", "T"}, {"message", "{{email}}"}, {"action_url", "https://x.test/?a=1&b=\"2"}};
-  EXPECT_EQ(all.write("promotional", good, who("x"), "").url, "") << "a quote is no part of an address";
+  EXPECT_EQ(all.write("promotional", good, recipient("x"), "").url, "") << "a quote is not valid in a URL";
   const json::object fine{{"title", "T"}, {"message", "{{email}}"}, {"action_url", "https://x.test/?a=1&b=2"}};
-  const auto f = all.write("promotional", fine, who("x", "e@x"), "");
+  const auto f = all.write("promotional", fine, recipient("x", "e@x"), "");
   EXPECT_NE(f.html.find("href=\"https://x.test/?a=1&amp;b=2\""), f.html.npos);
   EXPECT_NE(f.mail.find("Learn more: https://x.test/?a=1&b=2"), f.mail.npos);
-  EXPECT_EQ(f.body, "{{email}}") << "what was put in is not looked at again";
-  EXPECT_NE(f.mail.find("{{unsubscribe_url}}"), f.mail.npos) << "the mail's own";
+  EXPECT_EQ(f.body, "{{email}}") << "inserted text is not expanded again";
+  EXPECT_NE(f.mail.find("{{unsubscribe_url}}"), f.mail.npos) << "the module mail fills it in";
 }
 
-TEST(notifications_texts, a_line_of_text_that_introduces_an_address_goes_with_it) {
+TEST(notifications_texts, a_text_line_with_a_label_and_an_empty_url_is_omitted) {
   const auto all = templates::load("");
   const json::object plain{{"title", "T"}, {"message", "M"}},
       labelled{{"title", "T"}, {"message", "M"}, {"action_label", "Read on"}, {"action_url", ""}};
   for (const auto& payload : {plain, labelled}) {
-    const auto l = all.write("promotional", payload, who("x"), "");
-    EXPECT_EQ(l.mail.substr(0, l.mail.find("--")), "T\n\nM\n\n");
-    EXPECT_EQ(l.html.find("Learn more"), l.html.npos);
-    EXPECT_NE(l.mail.find("Unsubscribe: {{unsubscribe_url}}"), l.mail.npos);
+    const auto texts = all.write("promotional", payload, recipient("x"), "");
+    EXPECT_EQ(texts.mail.substr(0, texts.mail.find("--")), "T\n\nM\n\n");
+    EXPECT_EQ(texts.html.find("Learn more"), texts.html.npos);
+    EXPECT_NE(texts.mail.find("Unsubscribe: {{unsubscribe_url}}"), texts.mail.npos);
   }
   const json::object linked{{"title", "T"}, {"message", "M"}, {"action_url", "https://x.test/"}};
-  EXPECT_NE(all.write("promotional", linked, who("x"), "").mail.find("\nLearn more: https://x.test/\n"),
+  EXPECT_NE(all.write("promotional", linked, recipient("x"), "").mail.find("\nLearn more: https://x.test/\n"),
             std::string::npos);
   const json::object failed{{"task_name", "T"}};
-  EXPECT_EQ(all.write("task-failed", failed, who("x"), "").mail.find("Open the task"), std::string::npos);
+  EXPECT_EQ(all.write("task-failed", failed, recipient("x"), "").mail.find("Open the task"), std::string::npos);
 }
 
-TEST(notifications_texts, no_field_makes_a_link_that_is_no_web_address) {
+TEST(notifications_texts, fields_in_link_attributes_must_be_http_urls) {
   const fields values{{"avatar", "javascript:alert(1)"},
                       {"link", "data:text/html,x"},
                       {"good", "https://x.test/a"},
@@ -246,27 +251,29 @@ TEST(notifications_texts, a_digest_lists_all_its_notifications) {
   const auto all = templates::load("");
   const std::vector<json::object> two{{{"task_name", "A<"}, {"task_url", "https://x.test/1"}},
                                       {{"task_name", "B"}, {"task_url", "https://x.test/2"}}};
-  const auto l = all.write_digest("task-completed", two, who("Ann"), "https://app.test");
-  EXPECT_EQ(l.title, "2 tasks are done");
-  EXPECT_NE(l.mail.find("- A< https://x.test/1\n- B https://x.test/2\n"), l.mail.npos);
-  EXPECT_NE(l.html.find("<li><a href=\"https://x.test/1\">A&lt;</a></li><li><a href=\"https://x.test/2\">B</a></li>"),
-            l.html.npos);
+  const auto texts = all.write_digest("task-completed", two, recipient("Ann"), "https://app.test");
+  EXPECT_EQ(texts.title, "2 tasks are done");
+  EXPECT_NE(texts.mail.find("- A< https://x.test/1\n- B https://x.test/2\n"), texts.mail.npos);
+  EXPECT_NE(
+      texts.html.find("<li><a href=\"https://x.test/1\">A&lt;</a></li><li><a href=\"https://x.test/2\">B</a></li>"),
+      texts.html.npos);
   const auto many = all.write_digest(
-      "payment-succeeded", std::vector<json::object>(60, {{"amount", 1}, {"currency", "EUR"}}), who("Ann"), "");
+      "payment-succeeded", std::vector<json::object>(60, {{"amount", 1}, {"currency", "EUR"}}), recipient("Ann"), "");
   EXPECT_EQ(many.title, "60 notifications");
   EXPECT_NE(many.mail.find("and 10 more\n"), many.mail.npos);
   EXPECT_NE(many.html.find("<li>and 10 more</li></ul>"), many.html.npos);
 }
 
-TEST(notifications_texts, come_from_an_operators_folder) {
+TEST(notifications_texts, are_read_from_the_templates_directory) {
   const auto dir = std::filesystem::temp_directory_path() / ("ry-texts-" + std::to_string(::getpid()));
   std::filesystem::create_directories(dir);
   const auto write = [&](const char* name, const char* text) { std::ofstream(dir / name) << text; };
   write("task-completed.txt", "# ours\ntitle: Fertig: {{task_name}}\nmail:\nHallo {{first_name}}\n");
   write("notes.md", "anything");
   const auto all = templates::load(dir.string());
-  EXPECT_EQ(all.write("task-completed", {{"task_name", "T"}}, who("Ann"), "").title, "Fertig: T");
-  EXPECT_EQ(all.write("task-failed", {{"task_name", "T"}}, who("Ann"), "").title, "Your task \"T\" didn't finish");
+  EXPECT_EQ(all.write("task-completed", {{"task_name", "T"}}, recipient("Ann"), "").title, "Fertig: T");
+  EXPECT_EQ(all.write("task-failed", {{"task_name", "T"}}, recipient("Ann"), "").title,
+            "Your task \"T\" didn't finish");
   write("task-failed.txt", "title: x\nsubject: y\n");
   try {
     (void)templates::load(dir.string());
@@ -280,7 +287,8 @@ TEST(notifications_texts, come_from_an_operators_folder) {
   std::filesystem::remove_all(dir);
 }
 
-ry::notify::result said(std::uint32_t channels, std::int32_t outcome, std::uint32_t after = 0, std::string token = "") {
+ry::notify::result result_of(std::uint32_t channels, std::int32_t outcome, std::uint32_t after = 0,
+                             std::string token = "") {
   ry::notify::result r(channels, outcome);
   r.retry_after_s = after;
   r.token = std::move(token);
@@ -289,75 +297,80 @@ ry::notify::result said(std::uint32_t channels, std::int32_t outcome, std::uint3
 constexpr auto email = RY_NOTIFY_EMAIL;
 constexpr auto push = RY_NOTIFY_PUSH;
 
-TEST(notifications_verdict, each_class_of_answer_has_its_consequence) {
-  auto v = judge(email | push, {said(email | push, RY_NOTIFY_ACCEPTED)}, 1, follow::yes, 0.5);
+TEST(notifications_verdict, depends_on_the_results_of_the_channels) {
+  auto v = evaluate_results(email | push, {result_of(email | push, RY_NOTIFY_ACCEPTED)}, 1, tracking::yes, 0.5);
   EXPECT_EQ(v.pending, 0u);
   EXPECT_EQ(json::parse(v.results_json).as_array().size(), 2u);
   EXPECT_EQ(json::parse(v.results_json).at(0).at("follow_s").as_int64(), 30);
-  EXPECT_FALSE(json::parse(judge(email, {said(email, RY_NOTIFY_ACCEPTED)}, 1, follow::no, 0).results_json)
-                   .at(0)
-                   .as_object()
-                   .contains("follow_s"));
+  EXPECT_FALSE(
+      json::parse(evaluate_results(email, {result_of(email, RY_NOTIFY_ACCEPTED)}, 1, tracking::no, 0).results_json)
+          .at(0)
+          .as_object()
+          .contains("follow_s"));
 
-  v = judge(email | push, {said(email, RY_NOTIFY_ACCEPTED), said(push, RY_NOTIFY_RETRY, 77)}, 1, follow::yes, 0.5);
-  EXPECT_EQ(v.pending, push) << "what was accepted is not sent again";
+  v = evaluate_results(email | push, {result_of(email, RY_NOTIFY_ACCEPTED), result_of(push, RY_NOTIFY_RETRY, 77)}, 1,
+                       tracking::yes, 0.5);
+  EXPECT_EQ(v.pending, push) << "accepted channels are not sent again";
   EXPECT_EQ(v.wait_ms, 77'000u);
   EXPECT_FALSE(v.new_epoch);
 
-  v = judge(email, {said(email, RY_NOTIFY_RETRY_NEW)}, 3, follow::yes, 0.5);
+  v = evaluate_results(email, {result_of(email, RY_NOTIFY_RETRY_NEW)}, 3, tracking::yes, 0.5);
   EXPECT_TRUE(v.new_epoch);
   EXPECT_EQ(v.wait_ms, 20'000u);
   EXPECT_TRUE(v.counts);
 
-  v = judge(email, {said(email, RY_NOTIFY_REFUSED)}, 1, follow::yes, 0.5);
+  v = evaluate_results(email, {result_of(email, RY_NOTIFY_REFUSED)}, 1, tracking::yes, 0.5);
   EXPECT_EQ(v.pending, 0u);
 
-  v = judge(email | push, {said(email, RY_NOTIFY_SKIPPED)}, 1, follow::yes, 0.5);
-  EXPECT_EQ(v.pending, push) << "silence is no answer";
+  v = evaluate_results(email | push, {result_of(email, RY_NOTIFY_SKIPPED)}, 1, tracking::yes, 0.5);
+  EXPECT_EQ(v.pending, push) << "a channel without a result is retried";
 
-  v = judge(email, {said(email, RY_NOTIFY_PAUSED, 300)}, 1, follow::yes, 0.5);
+  v = evaluate_results(email, {result_of(email, RY_NOTIFY_PAUSED, 300)}, 1, tracking::yes, 0.5);
   EXPECT_FALSE(v.counts);
   EXPECT_EQ(v.pause_ms, 300'000u);
-  EXPECT_TRUE(v.new_epoch) << "a peer that remembers answers by their key must not repeat this one";
+  EXPECT_TRUE(v.new_epoch) << "a peer that stores answers by key must not repeat this one";
 
-  v = judge(email | push, {said(email, RY_NOTIFY_THROTTLED, 600), said(push, RY_NOTIFY_ACCEPTED)}, 1, follow::yes, 0.5);
+  v = evaluate_results(email | push, {result_of(email, RY_NOTIFY_THROTTLED, 600), result_of(push, RY_NOTIFY_ACCEPTED)},
+                       1, tracking::yes, 0.5);
   EXPECT_TRUE(v.throttled);
   EXPECT_FALSE(v.counts);
   EXPECT_EQ(v.wait_ms, 600'000u);
-  v = judge(email | push, {said(email, RY_NOTIFY_THROTTLED, 600), said(push, RY_NOTIFY_RETRY)}, 1, follow::yes, 0.5);
-  EXPECT_FALSE(v.throttled) << "push is tried on its own account first";
+  v = evaluate_results(email | push, {result_of(email, RY_NOTIFY_THROTTLED, 600), result_of(push, RY_NOTIFY_RETRY)}, 1,
+                       tracking::yes, 0.5);
+  EXPECT_FALSE(v.throttled) << "push is retried separately first";
 
-  v = judge(
-      push,
-      {said(push, RY_NOTIFY_ACCEPTED, 0, "a"), said(push, RY_NOTIFY_GONE, 0, "b"), said(push, RY_NOTIFY_RETRY, 0, "c")},
-      1, follow::yes, 0.5);
+  v = evaluate_results(push,
+                       {result_of(push, RY_NOTIFY_ACCEPTED, 0, "a"), result_of(push, RY_NOTIFY_GONE, 0, "b"),
+                        result_of(push, RY_NOTIFY_RETRY, 0, "c")},
+                       1, tracking::yes, 0.5);
   EXPECT_EQ(v.pending, push);
   EXPECT_FALSE(v.unknown_subscriber);
 
-  v = judge(email, {said(email, RY_NOTIFY_GONE)}, 1, follow::yes, 0.5);
+  v = evaluate_results(email, {result_of(email, RY_NOTIFY_GONE)}, 1, tracking::yes, 0.5);
   EXPECT_TRUE(v.unknown_subscriber);
   EXPECT_TRUE(v.new_epoch);
   EXPECT_EQ(v.pending, email);
-  v = judge(email, {said(email, RY_NOTIFY_GONE)}, 2, follow::yes, 0.5);
-  EXPECT_EQ(v.pending, 0u) << "once";
+  v = evaluate_results(email, {result_of(email, RY_NOTIFY_GONE)}, 2, tracking::yes, 0.5);
+  EXPECT_EQ(v.pending, 0u) << "retried only once";
 
-  EXPECT_EQ(judge(email, {said(push, RY_NOTIFY_ACCEPTED)}, 1, follow::yes, 0.5).pending, email) << "not asked for";
+  EXPECT_EQ(evaluate_results(email, {result_of(push, RY_NOTIFY_ACCEPTED)}, 1, tracking::yes, 0.5).pending, email)
+      << "the reported channel was not requested";
 }
 
-TEST(notifications_verdict, no_answer_is_tried_again_with_pauses_that_grow_to_an_hour) {
+TEST(notifications_verdict, failed_calls_are_retried_with_backoff_up_to_an_hour) {
   const auto wait = [](std::uint32_t attempt, double jitter) {
-    return judge_failure(email, ry::error(RY_UNAVAILABLE), attempt, jitter).wait_ms;
+    return evaluate_failure(email, ry::error(RY_UNAVAILABLE), attempt, jitter).wait_ms;
   };
   EXPECT_EQ(wait(1, 0), 2'500u);
   EXPECT_EQ(wait(1, 1), 7'500u);
   EXPECT_EQ(wait(4, 0.5), 40'000u);
   EXPECT_EQ(wait(4'000'000'000u, 0.5), 3'600'000u);
-  EXPECT_TRUE(judge_failure(email, ry::error(RY_UNAVAILABLE), 1, 0).counts);
-  EXPECT_FALSE(judge_failure(email, ry::error(RY_CANCELLED), 1, 0).counts);
-  EXPECT_EQ(judge_failure(email | push, ry::error(RY_UNAVAILABLE), 1, 0).pending, email | push);
+  EXPECT_TRUE(evaluate_failure(email, ry::error(RY_UNAVAILABLE), 1, 0).counts);
+  EXPECT_FALSE(evaluate_failure(email, ry::error(RY_CANCELLED), 1, 0).counts);
+  EXPECT_EQ(evaluate_failure(email | push, ry::error(RY_UNAVAILABLE), 1, 0).pending, email | push);
 }
 
-std::string refusal(const std::function<void()>& f) {
+std::string error_of(const std::function<void()>& f) {
   try {
     f();
   } catch (const ry::error& e) {
@@ -366,14 +379,14 @@ std::string refusal(const std::function<void()>& f) {
   return "";
 }
 
-TEST(notifications_requests, are_read_strictly_and_refusals_name_the_field) {
+TEST(notifications_requests, are_read_strictly_and_errors_name_the_field) {
   const auto s = read_settings_request(R"({"email_enabled":false,"push_enabled":null,"account_id":"x"})");
   EXPECT_EQ(s.email, false);
   EXPECT_FALSE(s.push);
   EXPECT_FALSE(s.in_app);
-  EXPECT_EQ(refusal([] { read_settings_request(R"({"email_enabled":"no"})"); }),
+  EXPECT_EQ(error_of([] { read_settings_request(R"({"email_enabled":"no"})"); }),
             "422 email_enabled must be true or false");
-  EXPECT_NE(refusal([] { read_settings_request("[1]"); }).find("JSON object"), std::string::npos);
+  EXPECT_NE(error_of([] { read_settings_request("[1]"); }).find("JSON object"), std::string::npos);
 
   const auto p = read_preferences_request(
       R"({"time_zone":"Europe/Berlin","quiet_hours":{"from":"22:30","to":"07:00"},"workflows":{"task-completed":{"email":false,"digest_minutes":60},"x":null}})");
@@ -397,29 +410,30 @@ TEST(notifications_requests, are_read_strictly_and_refusals_name_the_field) {
            {R"({"workflows":{"x":{"min_minutes":1441}}})", "workflows.x.min_minutes"},
            {R"({"other":1})", "other"},
            {R"({"time_zone":7})", "time_zone"}}) {
-    EXPECT_EQ(refusal([&] { read_preferences_request(body); }).rfind(std::string("422 ") + field + " ", 0), 0u) << body;
+    EXPECT_EQ(error_of([&] { read_preferences_request(body); }).rfind(std::string("422 ") + field + " ", 0), 0u)
+        << body;
   }
 
   const auto d = read_device_request(R"({"device_token":"t","device_type":"mobile","provider":"expo"})");
   EXPECT_EQ(d.token + d.type + d.provider, "tmobileexpo");
-  EXPECT_EQ(refusal([] { read_device_request(R"({"device_type":"mobile","provider":"expo"})"); }),
+  EXPECT_EQ(error_of([] { read_device_request(R"({"device_type":"mobile","provider":"expo"})"); }),
             "422 device_token is required");
-  EXPECT_EQ(refusal([] {
+  EXPECT_EQ(error_of([] {
               read_device_request(R"({"device_token":"","device_type":"m","provider":"e"})");
             }).rfind("422 device_token", 0),
             0u);
-  EXPECT_EQ(refusal([] {
+  EXPECT_EQ(error_of([] {
               read_device_request(R"({"device_token":"a\nb","device_type":"m","provider":"e"})");
             }).rfind("422 device_token", 0),
             0u);
 }
 
-TEST(notifications_requests, text_is_utf8) {
+TEST(notifications_requests, text_must_be_utf8) {
   for (const char* good : {"", "ExponentPushToken[a]", "\u00e9\u6f22", "a\"b\\\n"}) EXPECT_TRUE(is_text(good)) << good;
   for (const char* bad : {"\xff", "a\xc3", "\xed\xa0\x80", "\xc0\xaf"}) EXPECT_FALSE(is_text(bad));
 }
 
-TEST(notifications_workflow, ids) {
+TEST(notifications_workflow, ids_have_a_restricted_form) {
   EXPECT_TRUE(is_workflow_id("task-completed"));
   for (const char* bad : {"", "-x", "A", "a b", "a/b", "../x"}) EXPECT_FALSE(is_workflow_id(bad)) << bad;
   EXPECT_FALSE(is_workflow_id(std::string(65, 'a')));

@@ -7,10 +7,10 @@ namespace notifications {
 
 namespace {
 
-constexpr std::size_t longest_first_name = 60;
+constexpr std::size_t max_first_name = 60;
 
-// Replaces white space of other scripts, and characters that are invisible or change the writing direction, by spaces.
-std::string with_plain_blanks(std::string_view text) {
+// Replaces Unicode white space, and characters that are invisible or change the writing direction, with spaces.
+std::string with_plain_spaces(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto at = [&](std::size_t k) { return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u; };
@@ -38,10 +38,11 @@ bool looks_like_link(std::string_view word) {
   return dot != word.npos && dot > 1 && dot + 2 < word.size();
 }
 
-// The first word that can be a name. `any`: also a word with a dot, as in the part of an address before the @.
-std::string first_word(std::string_view text, bool any = false) {
-  const auto plain = with_plain_blanks(text);
-  std::string_view rest = plain;
+// The first word that can be a name. `allow_links`: accept words that look like links, as in the part of an address
+// before the @.
+std::string first_word(std::string_view text, bool allow_links = false) {
+  const auto normalized = with_plain_spaces(text);
+  std::string_view rest = normalized;
   while (!rest.empty()) {
     auto word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(word.size() + 1, rest.size()));
@@ -49,7 +50,7 @@ std::string first_word(std::string_view text, bool any = false) {
       word.remove_suffix(1);
     while (!word.empty() && std::string_view(",;:!?\"()").find(word.front()) != std::string_view::npos)
       word.remove_prefix(1);
-    if (word.empty() || word.size() > longest_first_name || (!any && looks_like_link(word))) continue;
+    if (word.empty() || word.size() > max_first_name || (!allow_links && looks_like_link(word))) continue;
     return std::string(word);
   }
   return {};

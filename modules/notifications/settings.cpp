@@ -56,8 +56,8 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
   s.keep_days = number("keep_days");
   s.inbox_entries = {{"free", 1000}, {"pro", 5000}, {"enterprise", 10000}};
   if (const auto* tiers = o.if_contains("inbox_entries")) {
-    for (const auto& [name, most] : tiers->as_object())
-      s.inbox_entries.insert_or_assign(std::string(name), most.as_int64());
+    for (const auto& [name, limit] : tiers->as_object())
+      s.inbox_entries.insert_or_assign(std::string(name), limit.as_int64());
   }
   return s;
 }

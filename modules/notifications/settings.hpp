@@ -1,4 +1,4 @@
-// Settings of the module; immutable after its creation.
+// Settings of the module; immutable once the module is created.
 #pragma once
 
 #include <cstdint>
@@ -88,7 +88,7 @@ struct settings {
   std::int64_t inbox_entries_of(std::string_view tier) const;
 };
 
-// Adds unusable values to the faults.
+// Adds unusable values to `faults`.
 settings read_settings(std::string_view json, ry::settings_faults& faults);
 
 }  // namespace notifications

@@ -20,14 +20,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t longest_file = 256 * 1024;
-constexpr std::size_t longest_title = 200;
-constexpr std::size_t longest_body = 1'000;
-// The default template of an operator's own workflow without a file.
-constexpr std::string_view otherwise = "promotional";
+constexpr std::size_t max_file = 256 * 1024;
+constexpr std::size_t max_title = 200;
+constexpr std::size_t max_body = 1'000;
+// The template of custom workflows without a file.
+constexpr std::string_view fallback_workflow = "promotional";
 
 constexpr std::size_t max_digest_items = 50;
-// The default for workflows whose file has none.
+// The digest templates of workflows whose file has none.
 constexpr std::string_view default_digest_mail =
     "Hello {{first_name}},\n\nYou have {{count}} notifications:\n\n{{items}}\n--\nNotification settings: {{settings_url}}\n"
     "Unsubscribe: {{unsubscribe_url}}\n";
@@ -39,17 +39,17 @@ constexpr std::string_view default_digest_html =
 
 constexpr std::string_view link_attributes[] = {"href", "src", "action", "background", "poster"};
 
-enum class unknown { empty, kept };
+enum class unknown_field { empty, kept };
 enum class escape { none, html };
 
-std::string web_address(std::string text) {
-  const bool good = (text.rfind("https://", 0) == 0 || text.rfind("http://", 0) == 0) &&
-                    text.find_first_of(" \t\r\n\"<>") == text.npos;
-  return good ? text : std::string();
+std::string http_url_or_empty(std::string text) {
+  const bool is_valid = (text.rfind("https://", 0) == 0 || text.rfind("http://", 0) == 0) &&
+                        text.find_first_of(" \t\r\n\"<>") == text.npos;
+  return is_valid ? text : std::string();
 }
 
-// Whether the value of an attribute that a mail program follows begins at the end of `html`.
-bool begins_link(std::string_view html) {
+// Whether `html` ends where the value of an attribute with a link begins.
+bool opens_link_attribute(std::string_view html) {
   const auto drop_blanks = [&html] {
     while (!html.empty() && (html.back() == ' ' || html.back() == '\t' || html.back() == '\n')) html.remove_suffix(1);
   };
@@ -69,7 +69,7 @@ std::string_view field_name(std::string_view name) {
   return name;
 }
 
-std::string fill_in(std::string_view pattern, const fields& values, unknown how, escape as) {
+std::string fill_pattern(std::string_view pattern, const fields& values, unknown_field on_unknown, escape as) {
   std::string out;
   while (!pattern.empty()) {
     const auto begin = pattern.find("{{");
@@ -86,10 +86,10 @@ std::string fill_in(std::string_view pattern, const fields& values, unknown how,
       if (as == escape::none)
         out += found->second;
       else
-        out += ry::escaped_html(name != "app_url" && name != "settings_url" && begins_link(out)
-                                    ? web_address(found->second)
+        out += ry::escaped_html(name != "app_url" && name != "settings_url" && opens_link_attribute(out)
+                                    ? http_url_or_empty(found->second)
                                     : found->second);
-    } else if (how == unknown::kept || name == "unsubscribe_url") {
+    } else if (on_unknown == unknown_field::kept || name == "unsubscribe_url") {
       out += pattern.substr(begin, end + 2 - begin);  // the module mail fills in the latter
     }
     pattern.remove_prefix(end + 2);
@@ -97,12 +97,12 @@ std::string fill_in(std::string_view pattern, const fields& values, unknown how,
   return out;
 }
 
-std::string one_line(std::string text, std::size_t most) {
+std::string one_line(std::string text, std::size_t max_bytes) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
-  if (text.size() > most) {
-    text.resize(most);
+  if (text.size() > max_bytes) {
+    text.resize(max_bytes);
     while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
     if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
   }
@@ -128,7 +128,7 @@ std::string* block_of(text_set& t, std::string_view name) {
   return nullptr;
 }
 
-ry::error wrong_line(std::size_t n, const std::string& what) {
+ry::error line_error(std::size_t n, const std::string& what) {
   return ry::bad_request("notifications.template", "line " + std::to_string(n) + " " + what);
 }
 
@@ -136,25 +136,25 @@ std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::stringstream out;
   out << in.rdbuf();
-  if (!in || out.str().size() > longest_file) {
+  if (!in || out.str().size() > max_file) {
     throw ry::bad_request("notifications.template", path.string() + " cannot be read or is too long");
   }
   return out.str();
 }
 
-bool is_address_field(std::string_view name) {
+bool is_url_field(std::string_view name) {
   return name.size() >= 4 && name.substr(name.size() - 4) == "_url";
 }
 
-// Whether the line has fields and all that count are empty.
-bool says_nothing(std::string_view line, const fields& values, escape as) {
+// Whether the line has fields and all of them are empty. Some fields are ignored, see templates.hpp.
+bool all_fields_empty(std::string_view line, const fields& values, escape as) {
   bool any = false;
   for (auto begin = line.find("{{"); begin != line.npos; begin = line.find("{{", begin + 2)) {
     const auto end = line.find("}}", begin);
     if (end == line.npos) break;
     const auto name = field_name(line.substr(begin + 2, end - begin - 2));
     if (name == "unsubscribe_url" && as == escape::none) return false;
-    if (as == escape::html && is_address_field(name)) continue;
+    if (as == escape::html && is_url_field(name)) continue;
     const auto found = values.find(name);
     if (found != values.end() && !found->second.empty()) return false;
     any = true;
@@ -162,25 +162,25 @@ bool says_nothing(std::string_view line, const fields& values, escape as) {
   return any;
 }
 
-std::string_view without_blanks_at_the_end(std::string_view text) {
+std::string_view without_trailing_space(std::string_view text) {
   return text.substr(0, text.find_last_not_of(" \t\r") + 1);
 }
 
-// Whether a line of a text ends with a missing address after its label: "Learn more: {{action_url}}".
-bool lacks_its_address(std::string_view line, const fields& values) {
-  line = without_blanks_at_the_end(line);
+// Whether a text line ends with a label and an empty URL: "Learn more: {{action_url}}".
+bool lacks_its_url(std::string_view line, const fields& values) {
+  line = without_trailing_space(line);
   const auto begin = line.rfind("{{");
   if (begin == line.npos || line.find("}}", begin) != line.size() - 2) return false;
   const auto name = field_name(line.substr(begin + 2, line.size() - begin - 4));
   // The module mail fills in unsubscribe_url.
-  if (!is_address_field(name) || name == "unsubscribe_url") return false;
+  if (!is_url_field(name) || name == "unsubscribe_url") return false;
   const auto found = values.find(name);
   return (found == values.end() || found->second.empty()) &&
-         without_blanks_at_the_end(line.substr(0, begin)).ends_with(':');
+         without_trailing_space(line.substr(0, begin)).ends_with(':');
 }
 
-// At most one empty line between others, none at either end.
-std::string with_single_gaps(std::string_view text) {
+// Keeps at most one blank line between others, and none at either end.
+std::string collapse_blank_lines(std::string_view text) {
   std::string out;
   bool gap = false;
   while (!text.empty()) {
@@ -202,56 +202,56 @@ std::string fill_block(std::string_view block, const fields& values, escape as) 
   while (!block.empty()) {
     const auto line = block.substr(0, block.find('\n'));
     block.remove_prefix(std::min(line.size() + 1, block.size()));
-    if (as == escape::none && lacks_its_address(line, values)) continue;
-    if (!says_nothing(line, values, as)) kept.append(line).append("\n");
+    if (as == escape::none && lacks_its_url(line, values)) continue;
+    if (!all_fields_empty(line, values, as)) kept.append(line).append("\n");
   }
-  if (as == escape::none) kept = with_single_gaps(kept);
-  auto out = fill_in(kept, values, unknown::empty, as);
+  if (as == escape::none) kept = collapse_blank_lines(kept);
+  auto out = fill_pattern(kept, values, unknown_field::empty, as);
   return as == escape::html ? ry_mail_html::without_dead_links(out) : out;
 }
 
-void add_site(fields& values, const site& at) {
-  values["app_url"] = at.app_url;
-  values["settings_url"] = at.settings_url;
-  values["product_name"] = at.product_name;
+void add_site(fields& values, const site& deployment) {
+  values["app_url"] = deployment.app_url;
+  values["settings_url"] = deployment.settings_url;
+  values["product_name"] = deployment.product_name;
 }
 
-rendered_texts finish(rendered_texts l) {
-  l.title = one_line(std::move(l.title), longest_title);
-  l.body = one_line(std::move(l.body), longest_body);
-  l.url = web_address(std::move(l.url));
-  return l;
+rendered_texts finish(rendered_texts out) {
+  out.title = one_line(std::move(out.title), max_title);
+  out.body = one_line(std::move(out.body), max_body);
+  out.url = http_url_or_empty(std::move(out.url));
+  return out;
 }
 
 }  // namespace
 
 std::string fill(std::string_view pattern, const fields& values) {
-  return fill_in(pattern, values, unknown::empty, escape::none);
+  return fill_pattern(pattern, values, unknown_field::empty, escape::none);
 }
 std::string fill_known(std::string_view pattern, const fields& values) {
-  return fill_in(pattern, values, unknown::kept, escape::none);
+  return fill_pattern(pattern, values, unknown_field::kept, escape::none);
 }
 std::string fill_html(std::string_view pattern, const fields& values) {
-  return fill_in(pattern, values, unknown::empty, escape::html);
+  return fill_pattern(pattern, values, unknown_field::empty, escape::html);
 }
 
-fields fields_of(const person& who) {
-  return {{"email", who.email},
-          {"name", who.name},
-          {"first_name", who.first_name()},
-          {"phone", who.phone},
-          {"avatar", who.avatar}};
+fields fields_of(const person& recipient) {
+  return {{"email", recipient.email},
+          {"name", recipient.name},
+          {"first_name", recipient.first_name()},
+          {"phone", recipient.phone},
+          {"avatar", recipient.avatar}};
 }
 
-fields fields_of(const json::object& payload, const person& who) {
-  auto out = fields_of(who);
+fields fields_of(const json::object& payload, const person& recipient) {
+  auto out = fields_of(recipient);
   for (const auto& m : payload) {
     const std::string name(m.key().data(), m.key().size());
     const auto& v = m.value();
     if (v.is_string()) {
       std::string text(v.get_string().data(), v.get_string().size());
-      // Such values become links.
-      if (name.size() >= 4 && name.compare(name.size() - 4, 4, "_url") == 0) text = web_address(std::move(text));
+      // Values of such fields become links.
+      if (name.size() >= 4 && name.compare(name.size() - 4, 4, "_url") == 0) text = http_url_or_empty(std::move(text));
       out[name] = std::move(text);
     } else if (!v.is_structured() && !v.is_null()) {
       out[name] = scalar_text(v);
@@ -272,7 +272,7 @@ text_set parse_texts(std::string_view file) {
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (!line.empty() && line.back() == ':') {
       if (auto* next = block_of(out, line.substr(0, line.size() - 1))) {
-        if (!next->empty()) throw wrong_line(n, "repeats a block");
+        if (!next->empty()) throw line_error(n, "repeats a block");
         block = next;
         continue;
       }
@@ -284,7 +284,7 @@ text_set parse_texts(std::string_view file) {
     if (line.empty() || line.front() == '#') continue;
     const auto colon = line.find(':');
     auto* to = colon == line.npos ? nullptr : head_of(out, line.substr(0, colon));
-    if (to == nullptr) throw wrong_line(n, "is neither a known \"name: text\" line nor the start of a block");
+    if (to == nullptr) throw line_error(n, "is neither a known \"name: text\" line nor the start of a block");
     auto text = line.substr(colon + 1);
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
     *to = text;
@@ -319,37 +319,37 @@ templates templates::load(const std::string& dir) {
 
 const text_set& templates::of(std::string_view workflow) const {
   const auto found = all_.find(workflow);
-  return found != all_.end() ? found->second : all_.find(otherwise)->second;
+  return found != all_.end() ? found->second : all_.find(fallback_workflow)->second;
 }
 
-rendered_texts templates::write(std::string_view workflow, const json::object& payload, const person& who,
-                                const site& at) const {
+rendered_texts templates::write(std::string_view workflow, const json::object& payload, const person& recipient,
+                                const site& deployment) const {
   const auto& t = of(workflow);
-  auto values = fields_of(payload, who);
-  add_site(values, at);
-  rendered_texts l;
-  l.title = fill(t.title, values);
-  l.body = fill(t.body, values);
-  l.url = fill(t.url, values);
-  l.mail = fill_block(t.mail, values, escape::none);
-  l.html = fill_block(t.html, values, escape::html);
-  return finish(std::move(l));
+  auto values = fields_of(payload, recipient);
+  add_site(values, deployment);
+  rendered_texts out;
+  out.title = fill(t.title, values);
+  out.body = fill(t.body, values);
+  out.url = fill(t.url, values);
+  out.mail = fill_block(t.mail, values, escape::none);
+  out.html = fill_block(t.html, values, escape::html);
+  return finish(std::move(out));
 }
 
 rendered_texts templates::write_digest(std::string_view workflow, const std::vector<json::object>& payloads,
-                                       const person& who, const site& at) const {
+                                       const person& recipient, const site& deployment) const {
   const auto& t = of(workflow);
-  auto values = fields_of(who);
-  add_site(values, at);
+  auto values = fields_of(recipient);
+  add_site(values, deployment);
   values["count"] = std::to_string(payloads.size());
   const std::string_view line = t.digest_line.empty() ? t.title : t.digest_line;
   const std::string_view html_line = t.digest_html_line.empty() ? line : t.digest_html_line;
   std::string plain, list;
   const auto shown = std::min(payloads.size(), max_digest_items);
   for (std::size_t i = 0; i < shown; ++i) {
-    auto item = fields_of(payloads[i], who);
-    add_site(item, at);
-    plain += "- " + one_line(fill(line, item), longest_body) + "\n";
+    auto item = fields_of(payloads[i], recipient);
+    add_site(item, deployment);
+    plain += "- " + one_line(fill(line, item), max_body) + "\n";
     list += "<li>" + fill_html(html_line, item) + "</li>";
   }
   if (shown < payloads.size()) {
@@ -357,21 +357,21 @@ rendered_texts templates::write_digest(std::string_view workflow, const std::vec
     plain += rest + "\n";
     list += "<li>" + rest + "</li>";
   }
-  rendered_texts l;
-  l.title = fill(t.digest_title.empty() ? std::string_view("{{count}} notifications") : t.digest_title, values);
-  l.url = at.app_url;
+  rendered_texts out;
+  out.title = fill(t.digest_title.empty() ? std::string_view("{{count}} notifications") : t.digest_title, values);
+  out.url = deployment.app_url;
   values["items"] = plain;
-  l.body = fill(t.digest_body.empty() ? std::string_view("{{items}}") : t.digest_body, values);
-  l.mail = fill_block(t.digest_mail.empty() ? default_digest_mail : t.digest_mail, values, escape::none);
+  out.body = fill(t.digest_body.empty() ? std::string_view("{{items}}") : t.digest_body, values);
+  out.mail = fill_block(t.digest_mail.empty() ? default_digest_mail : t.digest_mail, values, escape::none);
   // The list is already HTML, so it is inserted after the rest was escaped.
   const std::string_view html = t.digest_html.empty() ? default_digest_html : t.digest_html;
   const auto begin = html.find("{{items}}");
-  l.html = fill_block(html.substr(0, begin), values, escape::html);
+  out.html = fill_block(html.substr(0, begin), values, escape::html);
   if (begin != html.npos) {
-    while (l.html.ends_with('\n')) l.html.pop_back();
-    l.html += ry_mail_html::without_dead_links(list) + fill_block(html.substr(begin + 9), values, escape::html);
+    while (out.html.ends_with('\n')) out.html.pop_back();
+    out.html += ry_mail_html::without_dead_links(list) + fill_block(html.substr(begin + 9), values, escape::html);
   }
-  return finish(std::move(l));
+  return finish(std::move(out));
 }
 
 }  // namespace notifications

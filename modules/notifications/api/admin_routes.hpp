@@ -15,7 +15,7 @@ class admin_routes {
   ry::task<ry::response> trigger(ry::request r);
   ry::task<ry::response> trigger_broadcast(ry::request r, boost::json::object body, std::string workflow,
                                            boost::json::object pattern);
-  ry::task<ry::response> notify_one(std::string actor, ry::uuid account, notification_event what, person who);
+  ry::task<ry::response> notify_one(std::string actor, ry::uuid account, notification_event event, person recipient);
   ry::task<ry::response> list(ry::request r);
   ry::task<ry::response> show(ry::request r);
   ry::task<ry::response> requeue(ry::request r);

@@ -10,9 +10,10 @@ class broadcasts {
   explicit broadcasts(const module_context& o) : context_(o) {}
   void add_to(ry::registrar& reg);
 
-  // require_title() for the notification that `sample` would receive.
+  // Calls require_title() for the notification that `sample` would receive.
   void require_title_for(const std::string& workflow, const boost::json::object& pattern, const person& sample) const;
-  // The number of accounts that it would reach, and the notification that the caller would receive. Writes nothing.
+  // Returns the number of accounts that the broadcast would reach, and the notification that the caller would receive.
+  // Writes nothing.
   ry::task<ry::response> dry_run(std::string workflow, boost::json::object pattern, person sample) const;
   // at: a time such as 2026-11-26T09:00:00Z; empty: now.
   ry::task<ry::response> create(std::string actor, std::string workflow, boost::json::object pattern,
@@ -21,11 +22,11 @@ class broadcasts {
  private:
   ry::task<ry::response> list(ry::request r);
   ry::task<ry::response> show(ry::request r);
-  ry::task<ry::response> steer(ry::request r, const char* action);
-  ry::task<ry::response> pause(ry::request r) { return steer(std::move(r), "pause"); }
-  ry::task<ry::response> resume(ry::request r) { return steer(std::move(r), "resume"); }
-  ry::task<ry::response> cancel(ry::request r) { return steer(std::move(r), "cancel"); }
-  ry::task<ry::job_outcome> write_all(ry::job job);
+  ry::task<ry::response> change_state(ry::request r, const char* action);
+  ry::task<ry::response> pause(ry::request r) { return change_state(std::move(r), "pause"); }
+  ry::task<ry::response> resume(ry::request r) { return change_state(std::move(r), "resume"); }
+  ry::task<ry::response> cancel(ry::request r) { return change_state(std::move(r), "cancel"); }
+  ry::task<ry::job_outcome> write_notifications(ry::job job);
 
   const module_context& context_;
 };

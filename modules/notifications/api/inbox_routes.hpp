@@ -17,9 +17,9 @@ class inbox_routes {
   ry::task<ry::response> read_all(ry::request r);
   ry::task<ry::response> stream_token(ry::request r, std::string path);
   ry::task<void> stream(ry::request r);
-  // Sends the entries after `seq` and `version`, and advances both. False if the client disconnected.
+  // Sends the entries after `seq` and `version`, and advances both. Returns false if the client disconnected.
   ry::task<bool> catch_up(ry::sse& out, ry::uuid account, std::int64_t& seq, std::int64_t& version) const;
-  ry::task<ry::response> marked(ry::uuid account, std::optional<ry::uuid> id) const;
+  ry::task<ry::response> mark_as_read(ry::uuid account, std::optional<ry::uuid> id) const;
 
   const module_context& context_;
 };

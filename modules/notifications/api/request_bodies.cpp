@@ -16,8 +16,8 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t longest_token = 2'000;  // limits of the table
-constexpr std::int64_t longest_digest = 24 * 60;
+constexpr std::size_t max_token_bytes = 2'000;  // limits of the table
+constexpr std::int64_t max_digest_minutes = 24 * 60;
 constexpr std::size_t max_workflows = 100;
 
 const json::value* member(const json::object& o, std::string_view name) {
@@ -25,15 +25,15 @@ const json::value* member(const json::object& o, std::string_view name) {
   return v == nullptr || v->is_null() ? nullptr : v;
 }
 
-bool is_clock(std::string_view t) {
+bool is_time_of_day(std::string_view t) {
   const auto digit = [&](std::size_t i) { return t[i] >= '0' && t[i] <= '9'; };
   return t.size() == 5 && t[2] == ':' && digit(0) && digit(1) && digit(3) && digit(4) &&
          (t[0] < '2' || (t[0] == '2' && t[1] < '4')) && t[3] < '6';
 }
 
-std::string clock_in(const json::object& o, std::string_view name) {
+std::string time_of_day_in(const json::object& o, std::string_view name) {
   auto out = text_in(o, name, 5);
-  if (!is_clock(out)) throw invalid(name, "must be a time of day like 22:30");
+  if (!is_time_of_day(out)) throw invalid(name, "must be a time of day like 22:30");
   return out;
 }
 
@@ -44,13 +44,13 @@ json::object workflow_request(const std::string& id, const json::value& v) {
   for (const auto& m : v.get_object()) {
     const std::string name(m.key().data(), m.key().size());
     if (name == "digest_minutes") {
-      if (!m.value().is_int64() || m.value().get_int64() < 0 || m.value().get_int64() > longest_digest) {
+      if (!m.value().is_int64() || m.value().get_int64() < 0 || m.value().get_int64() > max_digest_minutes) {
         throw invalid(field + ".digest_minutes", "must be a whole number from 0 to 1440");
       }
     } else if (name == "min_minutes") {
       // null: the server's default.
       const bool is_number =
-          m.value().is_int64() && m.value().get_int64() >= 0 && m.value().get_int64() <= longest_digest;
+          m.value().is_int64() && m.value().get_int64() >= 0 && m.value().get_int64() <= max_digest_minutes;
       if (!is_number && !m.value().is_null()) {
         throw invalid(field + ".min_minutes", "must be a whole number from 0 to 1440, or null");
       }
@@ -93,13 +93,13 @@ std::optional<bool> boolean_in(const json::object& o, std::string_view name) {
   return v->get_bool();
 }
 
-std::optional<std::string> opt_text_in(const json::object& o, std::string_view name, std::size_t most) {
+std::optional<std::string> opt_text_in(const json::object& o, std::string_view name, std::size_t max_bytes) {
   const auto* v = member(o, name);
   if (v == nullptr) return std::nullopt;
   if (!v->is_string()) throw invalid(name, "must be a string");
   std::string s(v->get_string().data(), v->get_string().size());
-  if (s.empty() || s.size() > most) {
-    throw invalid(name, "must have 1 to " + std::to_string(most) + " bytes");
+  if (s.empty() || s.size() > max_bytes) {
+    throw invalid(name, "must have 1 to " + std::to_string(max_bytes) + " bytes");
   }
   if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
     throw invalid(name, "must not contain control characters");
@@ -108,8 +108,8 @@ std::optional<std::string> opt_text_in(const json::object& o, std::string_view n
   return s;
 }
 
-std::string text_in(const json::object& o, std::string_view name, std::size_t most) {
-  auto out = opt_text_in(o, name, most);
+std::string text_in(const json::object& o, std::string_view name, std::size_t max_bytes) {
+  auto out = opt_text_in(o, name, max_bytes);
   if (!out) throw invalid(name, "is required");
   return *std::move(out);
 }
@@ -132,8 +132,8 @@ preferences_request read_preferences_request(std::string_view body) {
     out.changes_quiet_hours = true;
     if (quiet->is_object()) {
       module_json::require_known_members(quiet->get_object(), {"from", "to"}, "quiet_hours.");
-      out.quiet_from = clock_in(quiet->get_object(), "from");
-      out.quiet_to = clock_in(quiet->get_object(), "to");
+      out.quiet_from = time_of_day_in(quiet->get_object(), "from");
+      out.quiet_to = time_of_day_in(quiet->get_object(), "to");
     } else if (!quiet->is_null()) {
       throw invalid("quiet_hours", "must be an object with from and to, or null");
     }
@@ -159,7 +159,7 @@ preferences_request read_preferences_request(std::string_view body) {
 device_request read_device_request(std::string_view body) {
   const auto o = read_object(body);
   device_request out;
-  out.token = text_in(o, "device_token", longest_token);
+  out.token = text_in(o, "device_token", max_token_bytes);
   out.type = text_in(o, "device_type", 32);
   out.provider = boost::algorithm::to_lower_copy(text_in(o, "provider", 64), std::locale::classic());
   return out;

@@ -1,5 +1,5 @@
-// Parses bodies of requests of accounts: settings, preferences, devices. Refusals name the field: 400 if the body is
-// not a JSON object, 422 for an invalid value.
+// Parses bodies of requests of accounts: settings, preferences, devices. Throws 400 if the body is not a JSON object,
+// and 422 with the name of the field for an invalid value.
 #pragma once
 
 #include <ry/cpp/types.hpp>
@@ -12,15 +12,15 @@
 namespace notifications {
 
 ry::error invalid(std::string_view field, const std::string& what);
-// Text that a database can store: UTF-8.
+// Whether the database can store the bytes as text: valid UTF-8.
 bool is_text(std::string_view bytes);
 // An empty text counts as {}.
 boost::json::object read_object(std::string_view body);
-// nullopt: absent or null.
+// nullopt if the member is absent or null.
 std::optional<bool> boolean_in(const boost::json::object& o, std::string_view name);
-// Required, without control characters.
-std::string text_in(const boost::json::object& o, std::string_view name, std::size_t most);
-std::optional<std::string> opt_text_in(const boost::json::object& o, std::string_view name, std::size_t most);
+// Requires the member. Rejects control characters.
+std::string text_in(const boost::json::object& o, std::string_view name, std::size_t max_bytes);
+std::optional<std::string> opt_text_in(const boost::json::object& o, std::string_view name, std::size_t max_bytes);
 
 struct settings_request {
   std::optional<bool> email, push, in_app;

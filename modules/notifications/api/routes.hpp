@@ -1,4 +1,4 @@
-// Routes of accounts: settings, preferences, devices, deliveries, and the thread that the user views.
+// Routes of accounts: settings, preferences, devices, deliveries, presence.
 #pragma once
 
 #include "module_context.hpp"
@@ -17,18 +17,18 @@ class routes {
   ry::task<ry::response> put_preferences(ry::request r);
   ry::task<ry::response> devices(ry::request r);
   ry::task<ry::response> add_device(ry::request r);
-  ry::task<ry::response> drop_device(ry::request r);
+  ry::task<ry::response> delete_device(ry::request r);
   ry::task<ry::response> web_push_key(ry::request r);
   ry::task<ry::response> deliveries(ry::request r);
   ry::task<ry::response> presence(ry::request r);
-  ry::task<std::string> shown_preferences(ry::uuid account) const;
+  ry::task<std::string> preferences_with_defaults(ry::uuid account) const;
 
   const module_context& context_;
 };
 
-// 403 in modes without notifications.
-void require_open(const module_context& o);
-// 422 naming payload_template if the filled title has no visible text.
-void require_title(const rendered_texts& words);
+// Throws 403 in deployment modes without notifications.
+void require_enabled(const module_context& o);
+// Throws 422 that names payload_template if the filled title has no visible text.
+void require_title(const rendered_texts& texts);
 
 }  // namespace notifications

@@ -12,16 +12,16 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t max_body_bytes = 1024 * 1024;
-constexpr std::size_t longest_name = 256;
-constexpr std::size_t longest_text = 2'000;
+constexpr std::size_t max_name_bytes = 256;
+constexpr std::size_t max_text_bytes = 2'000;
 
-// Ignore data that cannot be ours, or that cannot be stored.
-void sift(ry::notify::report& r) {
+// Clears fields that cannot come from this server or cannot be stored.
+void clear_invalid_fields(ry::notify::report& r) {
   for (auto* name : {&r.type, &r.key, &r.account_id, &r.provider, &r.provider_id}) {
-    if (name->size() > longest_name || name->find('\0') != name->npos) name->clear();
+    if (name->size() > max_name_bytes || name->find('\0') != name->npos) name->clear();
   }
   for (auto* text : {&r.token, &r.detail}) {
-    if (text->size() > longest_text || text->find('\0') != text->npos) text->clear();
+    if (text->size() > max_text_bytes || text->find('\0') != text->npos) text->clear();
   }
 }
 
@@ -59,7 +59,7 @@ std::vector<ry::notify::report> webhook_route::read(std::string_view body) const
   return out;
 }
 
-// `reports`: how many arrived since the last logged one, including this one.
+// `reports`: the number of reports since the last logged one, including this one.
 void webhook_route::log(const ry::notify::report& r, std::uint64_t reports) const {
   const auto level = r.outcome == RY_NOTIFY_REFUSED || r.outcome == RY_NOTIFY_GONE ? RY_LOG_WARN : RY_LOG_INFO;
   context_.ctx.log(
@@ -84,21 +84,21 @@ ry::task<ry::response> webhook_route::receive(ry::request r) {
   (void)json::parse(json::string_view(body.data(), body.size()), bad);
   if (bad) throw ry::bad_request("notifications.body", "The body must be JSON");
   auto reports = read(body);
-  for (auto& t : reports) sift(t);
+  for (auto& t : reports) clear_invalid_fields(t);
   if (!id) {
-    // The sender is unknown, and so is whether the report is true: it is only logged.
+    // Without a signature, the report cannot be trusted, so it is only logged.
     for (const auto& t : reports) {
-      if (const auto n = unsigned_.due(); n != 0) log(t, n);
+      if (const auto n = unsigned_log_limit_.due(); n != 0) log(t, n);
     }
     co_return ry::response::json("{\"status\":\"ok\"}");
   }
-  const bool fresh = co_await context_.repo.reported(*id, reports);
-  if (!fresh) co_return ry::response::json("{\"status\":\"ok\"}");
+  const bool is_new = co_await context_.repo.apply_reports(*id, reports);
+  if (!is_new) co_return ry::response::json("{\"status\":\"ok\"}");
   context_.ctx.jobs().wake("notifications");
   for (const auto& t : reports) {
-    const bool is_end =
+    const bool is_final =
         t.outcome == RY_NOTIFY_DELIVERED || t.outcome == RY_NOTIFY_REFUSED || t.outcome == RY_NOTIFY_GONE;
-    if (is_end) count_deliveries(context_.ctx, t.channels, state_name(t.outcome));
+    if (is_final) count_deliveries(context_.ctx, t.channels, state_name(t.outcome));
     log(t, 1);
   }
   co_return ry::response::json("{\"status\":\"ok\"}");

@@ -13,12 +13,13 @@ class webhook_route {
 
  private:
   ry::task<ry::response> receive(ry::request r);
-  // The content of the body, read by the driver or in the flat form {type, transactionId, subscriberId}.
+  // Parses the body with the driver, or in the flat form {type, transactionId, subscriberId}.
   std::vector<ry::notify::report> read(std::string_view body) const;
   void log(const ry::notify::report& r, std::uint64_t reports) const;
 
   const module_context& context_;
-  logging::warning_pace unsigned_{std::chrono::minutes(1), 30};  // anyone can send reports without a signature
+  logging::warning_pace unsigned_log_limit_{std::chrono::minutes(1),
+                                            30};  // anyone can send reports without a signature
 };
 
 }  // namespace notifications

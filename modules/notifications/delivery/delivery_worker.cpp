@@ -13,12 +13,12 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::uint64_t no_driver_ms = 30'000;
+constexpr std::uint64_t no_driver_retry_ms = 30'000;
 constexpr std::uint64_t update_retry_ms = 30'000;
-constexpr std::int64_t max_followed = 100;
-constexpr std::uint32_t carried = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
+constexpr std::int64_t max_tracked = 100;
+constexpr std::uint32_t supported_channels = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
 
-std::optional<json::object> arguments(const ry::job& job) {
+std::optional<json::object> job_arguments(const ry::job& job) {
   json::error_code bad;
   const auto text = job.args();
   auto doc = json::parse(json::string_view(text.data(), text.size()), bad);
@@ -31,27 +31,27 @@ std::optional<ry::uuid> uuid_of(const std::optional<json::object>& o, const char
 }
 
 ry::job_outcome malformed() {
-  return ry::job_outcome::dead(ry::bad_request("notifications.job", "the job names nothing"));
+  return ry::job_outcome::dead(ry::bad_request("notifications.job", "the job has no valid id"));
 }
 
-ry::notify::subscriber subscriber_of(const ry::uuid& account, const person& who) {
+ry::notify::subscriber subscriber_of(const ry::uuid& account, const person& recipient) {
   ry::notify::subscriber out;
   out.account_id = account.to_string();
-  out.email = who.email;
-  out.name = who.name;
-  out.first_name = who.first_name();
-  out.phone = who.phone;
-  out.avatar = who.avatar;
+  out.email = recipient.email;
+  out.name = recipient.name;
+  out.first_name = recipient.first_name();
+  out.phone = recipient.phone;
+  out.avatar = recipient.avatar;
   return out;
 }
 
 double jitter() {
-  thread_local std::minstd_rand dice{std::random_device{}()};
-  return std::uniform_real_distribution<double>(0, 1)(dice);
+  thread_local std::minstd_rand random{std::random_device{}()};
+  return std::uniform_real_distribution<double>(0, 1)(random);
 }
 
 template <class Result>
-std::vector<Result> own(const ry_notify_result* first, std::size_t n, std::size_t stride) {
+std::vector<Result> copy_results(const ry_notify_result* first, std::size_t n, std::size_t stride) {
   std::vector<Result> out;
   const auto* at = reinterpret_cast<const unsigned char*>(first);
   for (std::size_t i = 0; i < n; ++i, at += stride) {
@@ -67,12 +67,12 @@ std::vector<ry_notify_token> views_of(const std::vector<ry::notify::token>& all)
   return out;
 }
 
-// A permanent answer, which a retry would not change.
+// Whether the error is permanent, so that a retry would not help.
 bool is_final(const ry::error& e) {
   return e.status() == RY_INVALID_ARGUMENT;
 }
 
-// Awaits a driver's function that completes with a ry_done.
+// Awaits a function of the driver that completes with a ry_done.
 template <class Start>
 ry::task<ry::result<void>> done_of(Start start) {
   co_return co_await ry::call_done([&start](ry_exec* exec, ry_done done) { return start(exec, done); });
@@ -93,13 +93,13 @@ delivery_worker::delivery_worker(const module_context& o) : context_(o) {
   unreadable_ = o.ctx.metrics().counter("unreadable_devices_total",
                                         "Push messages that were not sent because their device could not be decrypted");
   for (const char* outcome : {"accepted", "delivered", "skipped", "refused", "gone", "retry", "no_answer"})
-    count_deliveries(o.ctx, RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH, outcome, 0);  // so that the series exist
+    count_deliveries(o.ctx, RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH, outcome, 0);  // the series exist from the start
 }
 
-void delivery_worker::count(std::uint32_t asked, const ry::result<ry::notify::results>& said) const {
-  if (!said) count_deliveries(context_.ctx, asked, "no_answer");
-  for (const auto& r : said ? *said : ry::notify::results())
-    count_deliveries(context_.ctx, asked & r.channels, state_name(r.outcome));
+void delivery_worker::count(std::uint32_t requested, const ry::result<ry::notify::results>& results) const {
+  if (!results) count_deliveries(context_.ctx, requested, "no_answer");
+  for (const auto& r : results ? *results : ry::notify::results())
+    count_deliveries(context_.ctx, requested & r.channels, state_name(r.outcome));
 }
 
 void delivery_worker::add_to(ry::registrar& reg) {
@@ -118,62 +118,64 @@ void delivery_worker::add_to(ry::registrar& reg) {
   o.cron = "* * * * *";
   reg.job("notifications.follow", this, &delivery_worker::follow, o);
   o.cron = "41 * * * *";
-  reg.job("notifications.tidy", this, &delivery_worker::tidy, o);
+  reg.job("notifications.tidy", this, &delivery_worker::clean_up, o);
 }
 
-std::uint64_t delivery_worker::paused_ms() const noexcept {
-  const auto left = paused_until_us_.load(std::memory_order_relaxed) - context_.ctx.mono_us();
-  return left > 0 ? static_cast<std::uint64_t>(left) / 1000 + 1 : 0;
+std::uint64_t delivery_worker::remaining_pause_ms() const noexcept {
+  const auto remaining_us = paused_until_us_.load(std::memory_order_relaxed) - context_.ctx.mono_us();
+  return remaining_us > 0 ? static_cast<std::uint64_t>(remaining_us) / 1000 + 1 : 0;
 }
 
 ry::task<ry::job_outcome> delivery_worker::deliver(ry::job job) {
-  const auto id = uuid_of(arguments(job), "id");
+  const auto id = uuid_of(job_arguments(job), "id");
   if (!id) co_return malformed();
-  if (const auto wait = paused_ms(); wait != 0) co_return ry::job_outcome::snooze(wait);
+  if (const auto wait = remaining_pause_ms(); wait != 0) co_return ry::job_outcome::snooze(wait);
   const auto driver = context_.driver();
   if (!driver) {
-    const ry::error why(RY_UNAVAILABLE, "notifications.no_driver",
-                        "notifications.orchestrator \"" + context_.config.orchestrator + "\" is not loaded");
-    context_.ctx.log_error("notifications wait: their orchestrator is not loaded", why);
-    co_return ry::job_outcome::snooze(no_driver_ms);
+    const ry::error reason(RY_UNAVAILABLE, "notifications.no_driver",
+                           "notifications.orchestrator \"" + context_.config.orchestrator + "\" is not loaded");
+    context_.ctx.log_error("notifications wait: their orchestrator is not loaded: their orchestrator is not loaded",
+                           reason);
+    co_return ry::job_outcome::snooze(no_driver_retry_ms);
   }
-  const lease mine{job.id(), job.fence()};
-  auto t = co_await context_.repo.begin_attempt(*id, mine, driver->table->capabilities & carried);
-  if (t.what == turn::kind::over) {
+  const lease held{job.id(), job.fence()};
+  auto t = co_await context_.repo.begin_attempt(*id, held, driver->table->capabilities & supported_channels);
+  if (t.next == delivery_start::action::done) {
     // Another entry of the digest may be ready to send in its place.
     context_.ctx.jobs().wake("notifications");
     co_return ry::job_outcome::done();
   }
-  if (t.what == turn::kind::wait) co_return ry::job_outcome::snooze(t.wait_ms);
+  if (t.next == delivery_start::action::wait) co_return ry::job_outcome::snooze(t.wait_ms);
 
   const auto account = t.account;
-  const auto asked = t.channels;
+  const auto requested = t.channels;
   const auto attempt = t.attempt;
   const auto devices = t.devices;
-  const bool is_part = (channels_of(t.workflow) & ~asked) != 0;
-  const auto other = is_part && module_context::sends_all(driver) ? context_.stand_in() : orchestrators::entry();
-  // Messages of the other driver are not tracked: the next round would ask the configured driver about them.
+  const bool is_part = (channels_of(t.workflow) & ~requested) != 0;
+  const auto other =
+      is_part && module_context::cannot_omit_channels(driver) ? context_.fallback_driver() : orchestrators::entry();
+  // Deliveries of the other driver are not tracked, because later polls query the configured driver.
   const bool follows = !other && (driver->table->capabilities & RY_NOTIFY_FOLLOWS) != 0;
-  ry::result<ry::notify::results> said = ry::notify::results();
+  ry::result<ry::notify::results> results = ry::notify::results();
   if (other) {
-    said = co_await trigger_part(other, std::move(t), job.cancel());
+    results = co_await trigger_supported_channels(other, std::move(t), job.cancel());
   } else {
-    said = co_await trigger(driver, std::move(t), job.cancel());
+    results = co_await trigger(driver, std::move(t), job.cancel());
   }
-  count(asked, said);
-  if (said) mark_devices(devices, (asked & RY_NOTIFY_PUSH) != 0, *said);
-  auto v = said ? judge(asked, *said, attempt, follows ? follow::yes : follow::no, jitter())
-                : judge_failure(asked, said.error(), attempt, jitter());
-  // The result is stored even if the host stops meanwhile.
-  auto settled = settle(*id, account, mine, std::move(v));
-  co_return co_await ry::shield(std::move(settled));
+  count(requested, results);
+  if (results) mask_devices(devices, (requested & RY_NOTIFY_PUSH) != 0, *results);
+  auto v = results ? evaluate_results(requested, *results, attempt, follows ? tracking::yes : tracking::no, jitter())
+                   : evaluate_failure(requested, results.error(), attempt, jitter());
+  // The result is stored even if the host stops in the meantime.
+  auto recorded = record_result(*id, account, held, std::move(v));
+  co_return co_await ry::shield(std::move(recorded));
 }
 
-// From here on, results name devices by fingerprints; those that could not be decrypted have failed.
-void delivery_worker::mark_devices(const device_list& devices, bool push, ry::notify::results& said) const {
+// Replaces device tokens in results with fingerprints, and adds failed results for devices that cannot be decrypted.
+void delivery_worker::mask_devices(const device_list& devices, bool push, ry::notify::results& results) const {
   std::vector<std::string> secrets = devices.names;
   for (const auto& t : devices.readable) secrets.push_back(t.value);
-  for (auto& r : said) {
+  for (auto& r : results) {
     r.token = context_.repo.fingerprint(r.token);
     r.detail = masked(std::move(r.detail), secrets);
   }
@@ -182,7 +184,7 @@ void delivery_worker::mark_devices(const device_list& devices, bool push, ry::no
     ry::notify::result r(RY_NOTIFY_PUSH, RY_NOTIFY_REFUSED, t.provider);
     r.token = t.value;
     r.detail = "The device cannot be decrypted; it must register again";
-    said.push_back(std::move(r));
+    results.push_back(std::move(r));
     unreadable_.add();
   }
   context_.ctx.log_error("push messages were not sent to devices that cannot be decrypted",
@@ -190,41 +192,42 @@ void delivery_worker::mark_devices(const device_list& devices, bool push, ry::no
                                    "the key that encrypted them is neither secrets.key nor in secrets.old_keys"));
 }
 
-// By a driver that need not support all requested channels.
-ry::task<ry::result<ry::notify::results>> delivery_worker::trigger_part(orchestrators::entry driver, turn t,
-                                                                        ry::cancel_token off) const {
+// Triggers the notification with a driver that may not support all requested channels.
+ry::task<ry::result<ry::notify::results>> delivery_worker::trigger_supported_channels(orchestrators::entry driver,
+                                                                                      delivery_start t,
+                                                                                      ry::cancel_token cancel) const {
   const std::uint32_t without = t.channels & ~driver->table->capabilities;
   t.channels &= driver->table->capabilities;
-  ry::result<ry::notify::results> said = ry::notify::results();
-  if (t.channels != 0) said = co_await trigger(driver, std::move(t), std::move(off));
-  if (said && without != 0) {
-    said->emplace_back(without, RY_NOTIFY_SKIPPED, driver->name);
-    said->back().detail =
+  ry::result<ry::notify::results> results = ry::notify::results();
+  if (t.channels != 0) results = co_await trigger(driver, std::move(t), std::move(cancel));
+  if (results && without != 0) {
+    results->emplace_back(without, RY_NOTIFY_SKIPPED, driver->name);
+    results->back().detail =
         "the orchestrator cannot omit channels, and the driver " + driver->name + " does not support this channel";
   }
-  co_return said;
+  co_return results;
 }
 
-ry::task<ry::result<ry::notify::results>> delivery_worker::trigger(orchestrators::entry driver, turn t,
-                                                                   ry::cancel_token off) const {
-  rendered_texts words;
-  if (t.gathered.empty()) {
-    words = context_.templates.write(t.workflow, t.payload, t.who, context_.at);
+ry::task<ry::result<ry::notify::results>> delivery_worker::trigger(orchestrators::entry driver, delivery_start t,
+                                                                   ry::cancel_token cancel) const {
+  rendered_texts rendered;
+  if (t.digest_payloads.empty()) {
+    rendered = context_.templates.write(t.workflow, t.payload, t.recipient, context_.deployment);
   } else {
-    words = context_.templates.write_digest(t.workflow, t.gathered, t.who, context_.at);
-    for (auto& item : t.gathered) item.erase(details_member);
-    json::array items(t.gathered.begin(), t.gathered.end());
-    t.payload = {{"first_name", t.who.first_name()}, {"count", items.size()}, {"items", std::move(items)}};
+    rendered = context_.templates.write_digest(t.workflow, t.digest_payloads, t.recipient, context_.deployment);
+    for (auto& item : t.digest_payloads) item.erase(details_member);
+    json::array items(t.digest_payloads.begin(), t.digest_payloads.end());
+    t.payload = {{"first_name", t.recipient.first_name()}, {"count", items.size()}, {"items", std::move(items)}};
   }
   t.payload.erase(details_member);
   const auto payload = json::serialize(t.payload);
-  const auto to = subscriber_of(t.account, t.who);
+  const auto to = subscriber_of(t.account, t.recipient);
   ry::notify::content texts;
-  texts.title = std::move(words.title);
-  texts.body = std::move(words.body);
-  texts.mail_text = std::move(words.mail);
-  texts.mail_html = std::move(words.html);
-  texts.action_url = std::move(words.url);
+  texts.title = std::move(rendered.title);
+  texts.body = std::move(rendered.body);
+  texts.mail_text = std::move(rendered.mail);
+  texts.mail_html = std::move(rendered.html);
+  texts.action_url = std::move(rendered.url);
   const auto to_view = to.view();
   const auto texts_view = texts.view();
   const auto tokens = views_of(t.devices.readable);
@@ -248,46 +251,48 @@ ry::task<ry::result<ry::notify::results>> delivery_worker::trigger(orchestrators
   what.broadcast = ry::str(t.broadcast);
 
   // The driver owns the handle until its completion; both happen on this executor.
-  struct flight {
+  struct call_state {
     void* call = nullptr;
-    bool over = false;
+    bool completed = false;
   };
-  const auto state = std::make_shared<flight>();
+  const auto state = std::make_shared<call_state>();
   auto* const exec = co_await ry::this_exec();
   const auto* const ctx = &context_.ctx;
-  const auto break_off = [ctx, exec, state, driver](std::int32_t) {
+  const auto cancel_call = [ctx, exec, state, driver](std::int32_t) {
     (void)ry::guard([&] {
       ctx->post(exec, [state, driver] {
-        if (!state->over && state->call != nullptr) driver->table->cancel(driver->self, state->call);
+        if (!state->completed && state->call != nullptr) driver->table->cancel(driver->self, state->call);
       });
     });
   };
-  const ry::cancel_callback watch(std::move(off), break_off);
-  // Shielded from cancellation: the driver's answer counts even if the call was interrupted.
-  auto asked = co_await ry::call<ry::notify::results, const ry_notify_result*, std::size_t, std::size_t>(
+  const ry::cancel_callback watch(std::move(cancel), cancel_call);
+  // Not cancelled with the job: the driver reports a result even if the call was cancelled.
+  auto reply = co_await ry::call<ry::notify::results, const ry_notify_result*, std::size_t, std::size_t>(
       [&](ry_exec* at, ry_notify_results_fn fn, void* p) {
         return driver->table->trigger(driver->self, &what, at, fn, p, &state->call);
       },
       [](const ry_notify_result* first, std::size_t n, std::size_t stride) {
-        return own<ry::notify::result>(first, n, stride);
+        return copy_results<ry::notify::result>(first, n, stride);
       });
-  state->over = true;
-  co_return asked;
+  state->completed = true;
+  co_return reply;
 }
 
-ry::task<ry::job_outcome> delivery_worker::settle(ry::uuid id, ry::uuid account, lease by, verdict v) {
-  const auto state = co_await context_.repo.end_attempt(id, by, v);
+ry::task<ry::job_outcome> delivery_worker::record_result(ry::uuid id, ry::uuid account, lease owner,
+                                                         attempt_verdict v) {
+  const auto state = co_await context_.repo.end_attempt(id, owner, v);
   if (v.unknown_subscriber) co_await context_.repo.queue_subscriber_update(account);
   if (state == "sent") sent_.add();
   if (state == "failed") failed_.add();
   if (state == "suppressed") suppressed_.add();
   if (state == "dead") dead_.add();
   if (state == "failed" || state == "dead") {
-    context_.ctx.warn("a notification was not delivered", {{"notification", id}, {"state", state}, {"reason", v.why}});
+    context_.ctx.warn("a notification was not delivered",
+                      {{"notification", id}, {"state", state}, {"reason", v.reason}});
   }
   if (v.pause_ms != 0) {
-    const ry::error why(RY_FAILED_PRECONDITION, "notifications.orchestrator", v.why);
-    context_.ctx.log_error("the orchestrator cannot be used; notifications wait", why);
+    const ry::error reason(RY_FAILED_PRECONDITION, "notifications.orchestrator", v.reason);
+    context_.ctx.log_error("the orchestrator is not usable; notifications wait", reason);
     paused_until_us_.store(context_.ctx.mono_us() + static_cast<std::int64_t>(v.pause_ms) * 1000,
                            std::memory_order_relaxed);
   }
@@ -302,29 +307,29 @@ ry::task<ry::job_outcome> delivery_worker::settle(ry::uuid id, ry::uuid account,
 }
 
 ry::task<ry::job_outcome> delivery_worker::update_subscriber(ry::job job) {
-  const auto account = uuid_of(arguments(job), "account_id");
+  const auto account = uuid_of(job_arguments(job), "account_id");
   if (!account) co_return malformed();
   const auto driver = context_.driver();
   const auto s = co_await context_.repo.subscription(*account);
   std::set<std::string> providers(s.providers.begin(), s.providers.end());
   for (const auto& t : s.devices.readable) providers.insert(t.provider);
-  std::optional<ry::error> failed;
-  // A list of a provider that is incomplete here is left unchanged there.
+  std::optional<ry::error> failure;
+  // If a device of a provider cannot be decrypted, its list is incomplete, so it is not replaced in the orchestrator.
   for (const auto& t : s.devices.unreadable) providers.erase(t.provider);
-  const bool keeps = driver && (driver->table->capabilities & RY_NOTIFY_STORES_SUBSCRIBERS) != 0;
-  if (s.gone && keeps) {
+  const bool keeps_subscribers = driver && (driver->table->capabilities & RY_NOTIFY_STORES_SUBSCRIBERS) != 0;
+  if (s.gone && keeps_subscribers) {
     const auto id = account->to_string();
-    auto forgotten = done_of(
+    auto deletion = done_of(
         [&](ry_exec* exec, ry_done done) { return driver->table->forget(driver->self, ry::str(id), exec, done); });
-    const auto done = co_await std::move(forgotten);
+    const auto done = co_await std::move(deletion);
     if (!done) co_return ry::job_outcome::retry(done.error(), update_retry_ms);
   }
   if (driver && !s.gone) {
     const auto& table = *driver->table;
     const auto id = account->to_string();
-    if (keeps) {
-      const auto who = subscriber_of(*account, s.who);
-      const auto view = who.view();
+    if (keeps_subscribers) {
+      const auto recipient = subscriber_of(*account, s.recipient);
+      const auto view = recipient.view();
       auto put =
           done_of([&](ry_exec* exec, ry_done done) { return table.put_subscriber(driver->self, &view, exec, done); });
       const auto done = co_await std::move(put);
@@ -349,17 +354,18 @@ ry::task<ry::job_outcome> delivery_worker::update_subscriber(ry::job job) {
               "the orchestrator permanently rejects the devices of this provider: check that it has an integration for it",
               {{"provider", provider}, {"reason", done.error().message()}});
         } else {
-          failed = done.error();
+          failure = done.error();
         }
       }
     }
   }
-  if (failed) co_return ry::job_outcome::retry(*failed, update_retry_ms);
-  std::set<std::string> now;
-  for (const auto& t : s.devices.readable) now.insert(t.provider);
-  for (const auto& t : s.devices.unreadable) now.insert(t.provider);
-  const lease mine{job.id(), job.fence()};
-  const bool last = co_await context_.repo.subscriber_updated(*account, s.version, {now.begin(), now.end()}, mine);
+  if (failure) co_return ry::job_outcome::retry(*failure, update_retry_ms);
+  std::set<std::string> current_providers;
+  for (const auto& t : s.devices.readable) current_providers.insert(t.provider);
+  for (const auto& t : s.devices.unreadable) current_providers.insert(t.provider);
+  const lease held{job.id(), job.fence()};
+  const bool last = co_await context_.repo.confirm_subscriber_update(
+      *account, s.version, {current_providers.begin(), current_providers.end()}, held);
   if (last) co_return ry::job_outcome::done_in_tx();
   co_return ry::job_outcome::release();
 }
@@ -368,35 +374,36 @@ ry::task<ry::job_outcome> delivery_worker::follow(ry::job) {
   const auto driver = context_.driver();
   if (!driver || (driver->table->capabilities & RY_NOTIFY_FOLLOWS) == 0) co_return ry::job_outcome::done();
   for (;;) {
-    const auto due = co_await context_.repo.due_to_follow(max_followed);
+    const auto due = co_await context_.repo.due_deliveries(max_tracked);
     if (due.empty()) co_return ry::job_outcome::done();
     std::vector<ry_notify_sent> views;
     views.reserve(due.size());
-    for (const auto& d : due) views.push_back(d.what.view());
-    auto asked = co_await ry::call<ry::notify::results, const ry_notify_result*, std::size_t, std::size_t>(
+    for (const auto& d : due) views.push_back(d.sent.view());
+    auto reply = co_await ry::call<ry::notify::results, const ry_notify_result*, std::size_t, std::size_t>(
         [&](ry_exec* exec, ry_notify_results_fn fn, void* p) {
           return driver->table->follow(driver->self, views.data(), views.size(), sizeof(ry_notify_sent), exec, fn, p);
         },
         [](const ry_notify_result* first, std::size_t n, std::size_t stride) {
-          return own<ry::notify::result>(first, n, stride);
+          return copy_results<ry::notify::result>(first, n, stride);
         });
-    const auto said = std::move(asked).value();
+    const auto results = std::move(reply).value();
     for (std::size_t i = 0; i < due.size(); ++i) {
-      const auto outcome = i < said.size() ? said[i].outcome : RY_NOTIFY_ACCEPTED;
-      const bool news = outcome == RY_NOTIFY_DELIVERED || outcome == RY_NOTIFY_REFUSED || outcome == RY_NOTIFY_GONE;
+      const auto outcome = i < results.size() ? results[i].outcome : RY_NOTIFY_ACCEPTED;
+      const bool is_final_outcome =
+          outcome == RY_NOTIFY_DELIVERED || outcome == RY_NOTIFY_REFUSED || outcome == RY_NOTIFY_GONE;
       std::string state, detail;
-      if (news) {
+      if (is_final_outcome) {
         state = state_name(outcome);
-        detail = masked(said[i].detail, {due[i].what.token});
-        count_deliveries(context_.ctx, due[i].what.channels, state.c_str());
+        detail = masked(results[i].detail, {due[i].sent.token});
+        count_deliveries(context_.ctx, due[i].sent.channels, state.c_str());
       }
-      co_await context_.repo.followed(due[i].id, std::move(state), std::move(detail));
+      co_await context_.repo.record_poll_result(due[i].id, std::move(state), std::move(detail));
     }
   }
 }
 
-ry::task<ry::job_outcome> delivery_worker::tidy(ry::job) {
-  co_await context_.repo.tidy(context_.config.keep_days);
+ry::task<ry::job_outcome> delivery_worker::clean_up(ry::job) {
+  co_await context_.repo.delete_expired(context_.config.keep_days);
   co_await context_.repo.seal_devices();
   co_return ry::job_outcome::done();
 }

@@ -16,19 +16,20 @@ class delivery_worker {
 
  private:
   ry::task<ry::job_outcome> deliver(ry::job job);
-  ry::task<ry::job_outcome> settle(ry::uuid id, ry::uuid account, lease by, verdict v);
+  ry::task<ry::job_outcome> record_result(ry::uuid id, ry::uuid account, lease owner, attempt_verdict v);
   ry::task<ry::job_outcome> update_subscriber(ry::job job);
   ry::task<ry::job_outcome> follow(ry::job job);
-  ry::task<ry::job_outcome> tidy(ry::job job);
+  ry::task<ry::job_outcome> clean_up(ry::job job);
 
-  // One call of the driver, cancelled together with the job.
-  ry::task<ry::result<ry::notify::results>> trigger(orchestrators::entry driver, turn t, ry::cancel_token off) const;
-  ry::task<ry::result<ry::notify::results>> trigger_part(orchestrators::entry driver, turn t,
-                                                         ry::cancel_token off) const;
-  void mark_devices(const device_list& devices, bool push, ry::notify::results& said) const;
-  std::uint64_t paused_ms() const noexcept;
-  // The driver's result for each requested channel.
-  void count(std::uint32_t asked, const ry::result<ry::notify::results>& said) const;
+  // Makes one call of the driver, which is cancelled with the job.
+  ry::task<ry::result<ry::notify::results>> trigger(orchestrators::entry driver, delivery_start t,
+                                                    ry::cancel_token cancel) const;
+  ry::task<ry::result<ry::notify::results>> trigger_supported_channels(orchestrators::entry driver, delivery_start t,
+                                                                       ry::cancel_token cancel) const;
+  void mask_devices(const device_list& devices, bool push, ry::notify::results& results) const;
+  std::uint64_t remaining_pause_ms() const noexcept;
+  // Counts the driver's results by requested channel.
+  void count(std::uint32_t requested, const ry::result<ry::notify::results>& results) const;
 
   const module_context& context_;
   std::atomic<std::int64_t> paused_until_us_{0};

@@ -15,11 +15,11 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view key_place = "notifications.fingerprint";
+constexpr std::string_view key_context = "notifications.fingerprint";
 // Other nodes may add a key at the same time.
-constexpr int max_tries = 5;
+constexpr int max_attempts = 5;
 
-std::string device_place(std::string_view provider, std::string_view name_fingerprint) {
+std::string device_context(std::string_view provider, std::string_view name_fingerprint) {
   std::string out = "notifications.device:";
   return out.append(provider).append(":").append(name_fingerprint);
 }
@@ -39,7 +39,7 @@ ry::task<bool> device_vault::load_newest() {
                                               " order by id desc limit 100"))
                         .value();
   for (const auto r : rows) {
-    const auto opened = ctx_.secrets().open(key_place, r.text("sealed"));
+    const auto opened = ctx_.secrets().open(key_context, r.text("sealed"));
     if (!opened && opened.status() != RY_DATA_LOSS) throw opened.error();
     if (!opened || opened->size() != key_.size()) continue;
     std::memcpy(key_.data(), opened->data(), key_.size());
@@ -53,10 +53,10 @@ ry::task<bool> device_vault::load_newest() {
                    ry::error(RY_DATA_LOSS, "notifications.fingerprint",
                              "the key that encrypted them is neither secrets.key nor in secrets.old_keys"));
   }
-  std::string fresh(key_.size(), '\0');
-  randombytes_buf(fresh.data(), fresh.size());
-  const auto sealed = ctx_.secrets().seal(key_place, fresh).value();
-  sodium_memzero(fresh.data(), fresh.size());
+  std::string new_key(key_.size(), '\0');
+  randombytes_buf(new_key.data(), new_key.size());
+  const auto sealed = ctx_.secrets().seal(key_context, new_key).value();
+  sodium_memzero(new_key.data(), new_key.size());
   (co_await ctx_.db().query("select notifications.add_fingerprint_key($1, $2::bigint)", ry::bytes_view(sealed), newest))
       .value();
   co_return false;
@@ -64,7 +64,7 @@ ry::task<bool> device_vault::load_newest() {
 
 ry::task<void> device_vault::load() {
   if (sodium_init() < 0) throw ry::internal("notifications.sodium", "libsodium cannot be initialised");
-  for (int i = 0; i < max_tries; ++i) {
+  for (int i = 0; i < max_attempts; ++i) {
     const bool loaded = co_await load_newest();
     if (loaded) co_return;
   }
@@ -82,14 +82,14 @@ std::string device_vault::fingerprint(std::string_view text) const {
 }
 
 std::string device_vault::seal(std::string_view provider, std::string_view name_fingerprint,
-                               const device_secret& what) const {
-  const json::object plain{{"name", jv(what.name)}, {"token", jv(what.token)}};
-  return ctx_.secrets().seal(device_place(provider, name_fingerprint), json::serialize(plain)).value();
+                               const device_secret& device) const {
+  const json::object plain{{"name", jv(device.name)}, {"token", jv(device.token)}};
+  return ctx_.secrets().seal(device_context(provider, name_fingerprint), json::serialize(plain)).value();
 }
 
 ry::result<device_secret> device_vault::open(std::string_view provider, std::string_view name_fingerprint,
                                              std::string_view sealed) const {
-  const auto plain = ctx_.secrets().open(device_place(provider, name_fingerprint), sealed);
+  const auto plain = ctx_.secrets().open(device_context(provider, name_fingerprint), sealed);
   if (!plain) return plain.error();
   json::error_code bad;
   const auto doc = json::parse(jv(*plain), bad);

@@ -1,4 +1,4 @@
-// Names and tokens of devices as the database keeps them: sealed with the deployment's key, and identified by fingerprints (keyed
+// The stored form of device names and tokens: sealed with the deployment's key, and identified by fingerprints (keyed
 // BLAKE2b), whose key is sealed as well.
 //
 // Thread: any, after load(). Lifetime: as long as the module. Errors: throws ry::error; open() returns it (RY_DATA_LOSS: sealed
@@ -14,7 +14,7 @@
 
 namespace notifications {
 
-// name: the identity of the device if its token has several spellings; otherwise the token.
+// name: the identity of the device if its token can be written in several ways; otherwise the token.
 struct device_secret {
   std::string name, token;
 };
@@ -26,16 +26,16 @@ class device_vault {
   device_vault(const device_vault&) = delete;
   device_vault& operator=(const device_vault&) = delete;
 
-  // Reads the key of the fingerprints; creates one if there is none, or none that the deployment's key decrypts. Call
-  // it once, before the other functions.
+  // Reads the key of the fingerprints; creates one if there is none that the deployment's key decrypts. Call it once,
+  // before the other functions.
   ry::task<void> load();
 
   std::int64_t fingerprint_key() const noexcept { return key_id_; }
-  // "fp:" and 64 hexadecimal digits; an empty text stays empty.
+  // Returns "fp:" and 64 hexadecimal digits; an empty text for an empty text.
   std::string fingerprint(std::string_view text) const;
   static bool is_fingerprint(std::string_view text) noexcept { return text.starts_with("fp:"); }
-  // name_fingerprint: the stored one, possibly made with another key.
-  std::string seal(std::string_view provider, std::string_view name_fingerprint, const device_secret& what) const;
+  // name_fingerprint: the stored one, which may have been computed with another key.
+  std::string seal(std::string_view provider, std::string_view name_fingerprint, const device_secret& device) const;
   ry::result<device_secret> open(std::string_view provider, std::string_view name_fingerprint,
                                  std::string_view sealed) const;
 

@@ -9,7 +9,7 @@ using namespace notifications;
 
 namespace {
 
-class device_vault_of : public testing::Test {
+class device_vault_test : public testing::Test {
  protected:
   // The keys in the database, newest first.
   void keys(std::vector<std::vector<ry::testing::cell>> rows) {
@@ -21,35 +21,35 @@ class device_vault_of : public testing::Test {
   ry::testing::fake_host host_;
 };
 
-TEST_F(device_vault_of, fingerprints_depend_on_the_key_and_on_every_byte) {
+TEST_F(device_vault_test, fingerprints_depend_on_the_key_and_every_byte) {
   keys({{"7", sealed('a')}});
   device_vault v(host_.ctx());
   load(v);
   EXPECT_EQ(v.fingerprint_key(), 7);
-  const auto mark = v.fingerprint("ExponentPushToken[x]");
-  EXPECT_EQ(mark.size(), 3u + 64u);
-  EXPECT_TRUE(device_vault::is_fingerprint(mark));
-  EXPECT_EQ(mark, v.fingerprint("ExponentPushToken[x]"));
-  EXPECT_NE(mark, v.fingerprint("ExponentPushToken[y]"));
-  EXPECT_NE(mark, v.fingerprint(mark));
+  const auto fingerprint = v.fingerprint("ExponentPushToken[x]");
+  EXPECT_EQ(fingerprint.size(), 3u + 64u);
+  EXPECT_TRUE(device_vault::is_fingerprint(fingerprint));
+  EXPECT_EQ(fingerprint, v.fingerprint("ExponentPushToken[x]"));
+  EXPECT_NE(fingerprint, v.fingerprint("ExponentPushToken[y]"));
+  EXPECT_NE(fingerprint, v.fingerprint(fingerprint));
   EXPECT_EQ(v.fingerprint(""), "");
-  EXPECT_EQ(mark.find("Exponent"), std::string::npos);
+  EXPECT_EQ(fingerprint.find("Exponent"), std::string::npos);
 
   ry::testing::fake_host other_host;
   other_host.db.on("select id, sealed from notifications.fingerprint_key", {{"id", "sealed"}, {{"8", sealed('b')}}});
   device_vault other(other_host.ctx());
   other_host.await(other.load());
-  EXPECT_NE(mark, other.fingerprint("ExponentPushToken[x]"));
+  EXPECT_NE(fingerprint, other.fingerprint("ExponentPushToken[x]"));
 }
 
-TEST_F(device_vault_of, the_newest_key_that_can_be_opened_is_used) {
+TEST_F(device_vault_test, the_newest_key_that_can_be_decrypted_is_used) {
   keys({{"3", "sealed with another key"}, {"2", sealed('b')}, {"1", sealed('a')}});
   device_vault v(host_.ctx());
   load(v);
   EXPECT_EQ(v.fingerprint_key(), 2);
 }
 
-TEST_F(device_vault_of, a_device_opens_in_its_own_row_only) {
+TEST_F(device_vault_test, a_device_can_be_decrypted_only_in_its_own_row) {
   keys({{"1", sealed('a')}});
   device_vault v(host_.ctx());
   load(v);
@@ -66,9 +66,9 @@ TEST_F(device_vault_of, a_device_opens_in_its_own_row_only) {
   EXPECT_EQ(v.open("web-push", name, "sealed:notifications.device:web-push:" + name + ":[]").status(), RY_DATA_LOSS);
 }
 
-TEST(masked_detail, names_no_device) {
+TEST(masked_detail, contains_no_device_token) {
   EXPECT_EQ(masked("\"T[1]\" is gone: T[1]", {"T[1]", ""}), "\"***\" is gone: ***");
-  EXPECT_EQ(masked("nothing to hide", {"T[1]"}), "nothing to hide");
+  EXPECT_EQ(masked("no secret", {"T[1]"}), "no secret");
   EXPECT_EQ(masked("a * b", {"*", "***"}), "a *** b") << "a token that the mask contains";
 }
 

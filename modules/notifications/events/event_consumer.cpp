@@ -19,26 +19,26 @@ ry::task<void> event_consumer::on_event(ry::event e) {
   const auto account = ry::uuid::parse(e.key());
   if (!account) co_return;
   if (e.kind() == "account.deleted") {
-    co_await context_.repo.forget(*account);
+    co_await context_.repo.delete_account(*account);
     context_.ctx.jobs().wake("notifications");
     co_return;
   }
-  if (!context_.open()) co_return;
-  const auto who = co_await context_.repo.find_person(*account);
-  if (!who) co_return;
-  auto what = notification_event_of(e.kind(), e.payload(), *who, context_.where);
-  if (!what) co_return;
+  if (!context_.enabled()) co_return;
+  const auto recipient = co_await context_.repo.find_person(*account);
+  if (!recipient) co_return;
+  auto event = notification_event_of(e.kind(), e.payload(), *recipient, context_.task_links);
+  if (!event) co_return;
   const auto driver = context_.driver();
   const bool keeps_subscribers = driver && (driver->table->capabilities & RY_NOTIFY_STORES_SUBSCRIBERS) != 0;
   if (e.kind() == "account.created" && keeps_subscribers) co_await context_.repo.queue_subscriber_update(*account);
-  const std::string workflow = what->workflow;
+  const std::string workflow = event->workflow;
   auto key = workflow + ":" + std::to_string(e.id()) + ":" + account->to_string();
-  const auto out = co_await context_.notify(std::move(key), *account, *std::move(what), *who);
+  const auto out = co_await context_.notify(std::move(key), *account, *std::move(event), *recipient);
   context_.ctx.debug("an event was received",
                      {{"kind", e.kind()}, {"workflow", workflow}, {"notification", out.id}, {"outcome", out.outcome}});
 }
 
-// The payload of the event of the module mail: {address, category, subscribed}.
+// The event's payload: {address, category, subscribed}.
 ry::task<void> event_consumer::subscription_changed(ry::event e) {
   const auto text = e.payload();
   json::error_code bad;
@@ -51,7 +51,7 @@ ry::task<void> event_consumer::subscription_changed(ry::event e) {
     co_return;
   const auto account = co_await context_.repo.find_by_email(std::string(address->get_string()));
   if (account)
-    co_await context_.repo.follow_subscription(*account, std::string(category->get_string()), subscribed->get_bool());
+    co_await context_.repo.apply_subscription(*account, std::string(category->get_string()), subscribed->get_bool());
 }
 
 }  // namespace notifications

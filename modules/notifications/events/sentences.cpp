@@ -16,7 +16,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t max_lines = 8;
-constexpr std::size_t longest_excerpt = 600;
+constexpr std::size_t max_excerpt_bytes = 600;
 
 struct currency_form {
   std::string_view code, sign;
@@ -112,8 +112,8 @@ std::string first_lines(std::string_view text) {
   for (std::size_t lines = 0; lines < max_lines && end < text.size(); ++lines) {
     end = std::min(text.find('\n', end + (lines == 0 ? 0 : 1)), text.size());
   }
-  std::string out(text.substr(0, std::min(end, longest_excerpt)));
-  if (end > longest_excerpt) {
+  std::string out(text.substr(0, std::min(end, max_excerpt_bytes)));
+  if (end > max_excerpt_bytes) {
     while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
     if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xc0) out.pop_back();
   }
@@ -122,22 +122,22 @@ std::string first_lines(std::string_view text) {
 
 void add_sentences(std::map<std::string, std::string, std::less<>>& values, const json::object& payload,
                    const json::object& details) {
-  const auto given = [&](std::string_view name) {
+  const auto value_of = [&](std::string_view name) {
     const auto found = values.find(name);
     return found == values.end() ? std::string() : found->second;
   };
-  const auto task = given("task_name");
+  const auto task = value_of("task_name");
   values["task_title"] = task.empty() || task == "Your task" ? "Your task" : "Your task \"" + task + "\"";
   const auto* result = details.if_contains("result");
   values["result"] =
       result != nullptr && result->is_string() ? first_lines(std::string_view(result->get_string())) : std::string();
   values["stats"] = stats_text(details);
-  values["price"] = price_text(given("amount"), given("currency"));
+  values["price"] = price_text(value_of("amount"), value_of("currency"));
   const auto credits = module_json::integer_at(payload, "remaining_credits", -1);
-  values["credits_left"] = credits >= 0 ? plural(credits, "credit") : given("remaining_credits") + " credits";
-  if (given("action_url").empty()) {
+  values["credits_left"] = credits >= 0 ? plural(credits, "credit") : value_of("remaining_credits") + " credits";
+  if (value_of("action_url").empty()) {
     values["action_label"].clear();
-  } else if (given("action_label").empty()) {
+  } else if (value_of("action_label").empty()) {
     values["action_label"] = "Learn more";
   }
 }

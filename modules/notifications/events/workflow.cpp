@@ -16,16 +16,16 @@ namespace {
 
 constexpr std::int64_t micro_per_credit = 1'000'000;
 
-// The value unchanged; null if it is missing, not a scalar, or not a finite number.
+// Returns the value unchanged; null if it is missing, not a scalar, or not a finite number.
 json::value scalar_in(const json::object& o, std::string_view name) {
   const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
   if (v == nullptr || v->is_structured() || (v->is_double() && !std::isfinite(v->get_double()))) return nullptr;
   return *v;
 }
 
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
-  for (auto at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
-    text.replace(at, what.size(), by);
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
   }
   return text;
 }
@@ -39,18 +39,19 @@ std::string task_url(const json::object& event, const links& to) {
   return out;
 }
 
-notification_event task_end(std::string_view kind, const json::object& event, const person& who, const links& to) {
+notification_event task_end(std::string_view kind, const json::object& event, const person& recipient,
+                            const links& to) {
   notification_event out;
-  const bool done = kind == "run.completed";
+  const bool completed = kind == "run.completed";
   auto title = module_json::text_of(event, "title");
-  out.workflow = done ? "task-completed" : "task-failed";
-  out.payload = {{"first_name", who.first_name()},
+  out.workflow = completed ? "task-completed" : "task-failed";
+  out.payload = {{"first_name", recipient.first_name()},
                  {"task_name", title.empty() ? std::string("Your task") : std::move(title)},
                  {"task_url", task_url(event, to)}};
-  if (!done) {
-    auto why = module_json::text_of(event, "error");
-    if (why.empty()) why = module_json::text_of(event, "reason");
-    out.payload["failure_reason"] = why;
+  if (!completed) {
+    auto reason = module_json::text_of(event, "error");
+    if (reason.empty()) reason = module_json::text_of(event, "reason");
+    out.payload["failure_reason"] = reason;
   }
   for (const char* name : {"duration_ms", "charged_micro"}) {
     if (const auto* v = event.if_contains(name); v != nullptr && v->is_int64() && v->get_int64() >= 0)
@@ -93,15 +94,15 @@ std::uint32_t channels_of(std::string_view workflow) noexcept {
 }
 
 std::optional<notification_event> notification_event_of(std::string_view kind, std::string_view payload_json,
-                                                        const person& who, const links& to) {
+                                                        const person& recipient, const links& to) {
   json::error_code bad;
   const auto doc = json::parse(json::string_view(payload_json.data(), payload_json.size()), bad);
   if (bad || !doc.is_object()) return std::nullopt;
   const auto& event = doc.get_object();
   notification_event out;
-  if (kind == "run.completed" || kind == "run.failed") return task_end(kind, event, who, to);
+  if (kind == "run.completed" || kind == "run.failed") return task_end(kind, event, recipient, to);
   if (kind == "account.created") {
-    out = notification_event_from_template("welcome-email", {}, who);
+    out = notification_event_from_template("welcome-email", {}, recipient);
   } else if (kind == "payment.succeeded") {
     out.workflow = "payment-succeeded";
     out.payload = {{"account_id", module_json::text_of(event, "account_id")},
@@ -132,27 +133,27 @@ std::optional<notification_event> notification_event_of(std::string_view kind, s
 }
 
 notification_event notification_event_from_template(std::string workflow, const json::object& pattern,
-                                                    const person& who) {
+                                                    const person& recipient) {
   notification_event out;
-  if (workflow == "welcome-email" && who.email.empty()) out.refused = "The account has no email";
+  if (workflow == "welcome-email" && recipient.email.empty()) out.refused = "The account has no email";
   out.workflow = std::move(workflow);
-  out.payload = fill_template(pattern, who);
+  out.payload = fill_template(pattern, recipient);
   return out;
 }
 
-bool can_be_kept(const json::value& v) noexcept {
+bool can_be_stored(const json::value& v) noexcept {
   const auto good = [](std::string_view text) { return text.find('\0') == text.npos; };
   if (v.is_string()) return good(v.get_string());
   if (v.is_double()) return std::isfinite(v.get_double());
-  if (v.is_array()) return std::all_of(v.get_array().begin(), v.get_array().end(), can_be_kept);
+  if (v.is_array()) return std::all_of(v.get_array().begin(), v.get_array().end(), can_be_stored);
   if (!v.is_object()) return true;
   return std::all_of(v.get_object().begin(), v.get_object().end(),
-                     [&](const auto& m) { return good(m.key()) && can_be_kept(m.value()); });
+                     [&](const auto& m) { return good(m.key()) && can_be_stored(m.value()); });
 }
 
-json::object fill_template(const json::object& pattern, const person& who) {
+json::object fill_template(const json::object& pattern, const person& recipient) {
   json::value out(pattern);
-  fill(out, fields_of(who));
+  fill(out, fields_of(recipient));
   return std::move(out.get_object());
 }
 

@@ -1,4 +1,4 @@
-// The form of workflow ids. Pure.
+// Checks the form of workflow ids. Pure function.
 #pragma once
 
 #include <string_view>

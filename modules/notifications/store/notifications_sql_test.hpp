@@ -1,4 +1,4 @@
-// The module's SQL beside the real job queue and accounts, for its database tests.
+// Fixture of the database tests: the module's SQL together with the real job queue and accounts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,36 +21,38 @@ class notifications_sql : public testing_sql::database_test {
     migrate("notifications", ry_migrations::all);
     ann_ = account("Ann@Example.test");
   }
-  // A quoted id.
+  // Creates an account and returns its quoted id.
   std::string account(const std::string& email) {
     const auto id = "'" + sql("select gen_random_uuid()") + "'";
     sql("select accounts.provision(" + id + ", " + id + ", '" + email + "', 'Ann Lee', true, '', 'free', 0)");
     return id;
   }
-  // outcome of one about task-completed; more: named arguments.
+  // Calls notifications.notify() and returns the outcome and the reason.
   std::string notify(const std::string& key, const std::string& thread = "null", const std::string& viewed = "false",
-                     const std::string& workflow = "task-completed", int asked = 7) {
+                     const std::string& workflow = "task-completed", int channels = 7) {
     return sql("select outcome || coalesce(' ' || nullif(reason, ''), '') from notifications.notify('" + key + "', " +
-               ann_ + ", '" + workflow + "', '{\"task_name\": \"" + key + "\"}', " + std::to_string(asked) + ", " +
+               ann_ + ", '" + workflow + "', '{\"task_name\": \"" + key + "\"}', " + std::to_string(channels) + ", " +
                thread + ", " + viewed + ", '', 'Title', 'Body', '', 3600)");
   }
   std::string id_of(const std::string& key) {
     return "'" + sql("select id from notifications.notification where key = '" + key + "'") + "'";
   }
-  // The worker takes the job of a notification.
-  void take(const std::string& key) {
+  // Simulates a worker that claims the job of a notification.
+  void claim_job(const std::string& key) {
     sql("update core.job set state = 1, fence = fence + 1 where args->>'id' = (select id::text from notifications.notification"
         " where key = '" +
         key + "')");
   }
-  std::string begin(const std::string& key, const std::string& columns = "b.what", int served = 3) {
+  // Begins an attempt as workers of the previous release do.
+  std::string begin_as_previous_release(const std::string& key, const std::string& columns = "b.what",
+                                        int supported = 3) {
     return sql("select concat_ws(' ', " + columns +
                ") from core.job j, lateral notifications.begin_attempt("
                "(j.args->>'id')::uuid, j.id, j.fence, " +
-               std::to_string(served) + ") b where j.args->>'id' = " + id_of(key) + "::text");
+               std::to_string(supported) + ") b where j.args->>'id' = " + id_of(key) + "::text");
   }
-  // As workers of this release do.
-  std::string begin_now(const std::string& key, const std::string& columns = "b.what") {
+  // Begins an attempt as workers of this release do.
+  std::string begin_attempt(const std::string& key, const std::string& columns = "b.what") {
     return sql("select concat_ws(' ', " + columns +
                ") from core.job j, lateral notifications.begin_attempt((j.args->>'id')::uuid, j.id, j.fence,"
                " 3, true, true) b where j.args->>'id' = " +

@@ -18,34 +18,34 @@ json::value parsed(std::string_view text) {
   return json::parse(json::string_view(text.data(), text.size()));
 }
 
-// The changes of one report.
-void add_report(ry::batch& b, const ry::notify::report& what, const device_vault& vault) {
-  const auto token = vault.fingerprint(what.token);
+// Adds the statements that apply one report.
+void add_report(ry::batch& b, const ry::notify::report& report, const device_vault& vault) {
+  const auto token = vault.fingerprint(report.token);
   std::string state;
-  if (what.outcome == RY_NOTIFY_DELIVERED) state = "delivered";
-  if (what.outcome == RY_NOTIFY_REFUSED) state = "refused";
-  if (what.outcome == RY_NOTIFY_GONE) state = "gone";
-  if (!state.empty() && !what.key.empty()) {
+  if (report.outcome == RY_NOTIFY_DELIVERED) state = "delivered";
+  if (report.outcome == RY_NOTIFY_REFUSED) state = "refused";
+  if (report.outcome == RY_NOTIFY_GONE) state = "gone";
+  if (!state.empty() && !report.key.empty()) {
     b.add(
         "update notifications.delivery d set state = $2, detail = $3, follow_at = null, at = clock_timestamp()"
         "  from notifications.notification n"
         " where n.tid = $1 and d.notification_id = n.id and d.channel <> 4 and d.state <> 'skipped'"
         "   and ($4::int = 0 or d.channel & $4::int <> 0) and ($5 = '' or d.token = $5 or d.token = '')",
-        what.key, state, masked(what.detail, {what.token}), what.channels, token);
-    b.add("select notifications.reconsider(n.id) from notifications.notification n where n.tid = $1", what.key);
+        report.key, state, masked(report.detail, {report.token}), report.channels, token);
+    b.add("select notifications.reconsider(n.id) from notifications.notification n where n.tid = $1", report.key);
   }
-  if (what.outcome == RY_NOTIFY_GONE && !what.token.empty()) {
-    // Only the named account's, if one is named: the orchestrator is not the only one that knows tokens.
+  if (report.outcome == RY_NOTIFY_GONE && !report.token.empty()) {
+    // If the report names an account, delete only its device: other parties may know the token as well.
     b.add(
         "with gone as (delete from notifications.device_token t"
         "  where t.token = $1 and ($2::uuid is null or t.account_id = $2::uuid) returning t.account_id)"
         "select notifications.tell(g.account_id) from gone g",
-        token, ry::uuid::parse(what.account_id) ? std::optional<std::string>(what.account_id) : std::nullopt);
+        token, ry::uuid::parse(report.account_id) ? std::optional<std::string>(report.account_id) : std::nullopt);
   }
 }
 
-void add_act(ry::batch& b, const act& by) {
-  b.add("select notifications.act($1, $2, $3::jsonb)", by.actor, by.action, by.detail_json);
+void add_audit_action(ry::batch& b, const audit_action& audit) {
+  b.add("select notifications.act($1, $2, $3::jsonb)", audit.actor, audit.action, audit.detail_json);
 }
 
 }  // namespace
@@ -66,34 +66,35 @@ ry::task<std::optional<person>> repository::find_person(ry::uuid account) const 
                                                    account))
                         .value();
   if (rows.empty()) co_return std::nullopt;
-  person who;
-  who.email = rows.front().text("email");
-  who.name = rows.front().text("display_name");
-  who.phone = rows.front().text("phone");
-  who.avatar = rows.front().text("avatar");
-  co_return who;
+  person recipient;
+  recipient.email = rows.front().text("email");
+  recipient.name = rows.front().text("display_name");
+  recipient.phone = rows.front().text("phone");
+  recipient.avatar = rows.front().text("avatar");
+  co_return recipient;
 }
 
 // ---- the outbox -------------------------------------------------------------------------------
 
-ry::task<noted> repository::notify(std::string key, ry::uuid account, notification_event what, rendered_texts texts,
-                                   std::int64_t ttl_s, std::int64_t inbox_most, std::optional<act> by) const {
+ry::task<notify_result> repository::notify(std::string key, ry::uuid account, notification_event event,
+                                           rendered_texts texts, std::int64_t ttl_s, std::int64_t inbox_limit,
+                                           std::optional<audit_action> audit) const {
   std::optional<std::string> thread;
-  if (ry::uuid::parse(what.thread_id)) thread = what.thread_id;
-  const auto payload = json::serialize(what.payload);
-  const auto channels = static_cast<std::int64_t>(channels_of(what.workflow));
+  if (ry::uuid::parse(event.thread_id)) thread = event.thread_id;
+  const auto payload = json::serialize(event.payload);
+  const auto channels = static_cast<std::int64_t>(channels_of(event.workflow));
   std::optional<std::string> details;
-  if (!what.details.empty()) details = json::serialize(what.details);
+  if (!event.details.empty()) details = json::serialize(event.details);
   ry::batch b;
-  if (by) add_act(b, *by);
+  if (audit) add_audit_action(b, *audit);
   b.add(
       "select * from notifications.notify($1, $2, $3, $4::jsonb, $5::int, $6::uuid, $7, $8, $9, "
       "$10, $11, $12, $13, $14::jsonb, $15::uuid)",
-      key, account, what.workflow, payload, channels, thread, what.viewed, what.refused, texts.title, texts.body,
-      texts.url, ttl_s, inbox_most, details, what.broadcast);
+      key, account, event.workflow, payload, channels, thread, event.viewed, event.refused, texts.title, texts.body,
+      texts.url, ttl_s, inbox_limit, details, event.broadcast);
   const auto done = (co_await ctx_.db().run(b)).value();
   const auto r = done.back().front();
-  noted out;
+  notify_result out;
   out.id = r.uuid("id");
   out.outcome = r.text("outcome");
   out.reason = r.text("reason");
@@ -102,50 +103,50 @@ ry::task<noted> repository::notify(std::string key, ry::uuid account, notificati
   co_return out;
 }
 
-ry::task<turn> repository::begin_attempt(ry::uuid id, lease by, std::uint32_t served) const {
+ry::task<delivery_start> repository::begin_attempt(ry::uuid id, lease owner, std::uint32_t supported) const {
   const auto rows =
       (co_await ctx_.db().query("select * from notifications.begin_attempt($1, $2, $3, $4::int, true, true)", id,
-                                by.job, by.fence, served))
+                                owner.job, owner.fence, supported))
           .value();
   const auto r = rows.front();
-  turn out;
-  const auto what = r.text("what");
-  if (what == "wait") {
-    out.what = turn::kind::wait;
+  delivery_start out;
+  const auto action = r.text("what");
+  if (action == "wait") {
+    out.next = delivery_start::action::wait;
     out.wait_ms = static_cast<std::uint64_t>(r.int64("wait_ms"));
   }
-  if (what != "send") co_return out;
-  out.what = turn::kind::send;
+  if (action != "send") co_return out;
+  out.next = delivery_start::action::send;
   out.tid = r.text("tid");
   out.account = r.uuid("account_id");
   out.workflow = r.text("workflow");
   out.payload = parsed(r.text("payload")).as_object();
   if (const auto items = r.opt_text("items")) {
     const auto list = parsed(*items);
-    for (const auto& v : list.as_array()) out.gathered.push_back(v.as_object());
+    for (const auto& v : list.as_array()) out.digest_payloads.push_back(v.as_object());
   }
   out.channels = static_cast<std::uint32_t>(r.int64("channels"));
   out.broadcast = r.opt_text("broadcast").value_or("");
   out.epoch = static_cast<std::uint32_t>(r.int64("epoch"));
   out.attempt = static_cast<std::uint32_t>(r.int64("attempt"));
   out.expires_unix_us = r.int64("expires_unix_us");
-  out.who.email = r.opt_text("email").value_or("");
-  out.who.name = r.opt_text("name").value_or("");
-  out.who.phone = r.opt_text("phone").value_or("");
-  out.who.avatar = r.opt_text("avatar").value_or("");
-  out.devices = co_await opened(std::string(r.opt_text("tokens").value_or("")));
+  out.recipient.email = r.opt_text("email").value_or("");
+  out.recipient.name = r.opt_text("name").value_or("");
+  out.recipient.phone = r.opt_text("phone").value_or("");
+  out.recipient.avatar = r.opt_text("avatar").value_or("");
+  out.devices = co_await decrypt_devices(std::string(r.opt_text("tokens").value_or("")));
   co_return out;
 }
 
-ry::task<std::string> repository::end_attempt(ry::uuid id, lease by, verdict how) const {
-  const auto rows = (co_await ctx_.db().query(
-                         "select notifications.end_attempt($1, $2, $3, $4::jsonb, $5::int, $6, $7, $8)", id, by.job,
-                         by.fence, how.results_json, how.pending, how.new_epoch, how.counts, how.throttled))
-                        .value();
+ry::task<std::string> repository::end_attempt(ry::uuid id, lease owner, attempt_verdict v) const {
+  const auto rows =
+      (co_await ctx_.db().query("select notifications.end_attempt($1, $2, $3, $4::jsonb, $5::int, $6, $7, $8)", id,
+                                owner.job, owner.fence, v.results_json, v.pending, v.new_epoch, v.counts, v.throttled))
+          .value();
   co_return std::string(rows.front().text(0));
 }
 
-ry::task<std::vector<to_follow>> repository::due_to_follow(std::int64_t most) const {
+ry::task<std::vector<tracked_delivery>> repository::due_deliveries(std::int64_t limit) const {
   const auto rows = (co_await ctx_.db().query_with(
                          {read_only},
                          "select d.id, d.channel, n.tid, d.provider, d.provider_id,"
@@ -154,28 +155,28 @@ ry::task<std::vector<to_follow>> repository::due_to_follow(std::int64_t most) co
                          "  from notifications.delivery d join notifications.notification n"
                          "    on n.id = d.notification_id"
                          " where d.follow_at <= clock_timestamp() order by d.follow_at limit $1",
-                         most))
+                         limit))
                         .value();
-  std::vector<to_follow> out;
+  std::vector<tracked_delivery> out;
   for (const auto r : rows) {
-    to_follow f;
+    tracked_delivery f;
     f.id = r.int64("id");
-    f.what.channels = static_cast<std::uint32_t>(r.int64("channel"));
-    f.what.key = r.text("tid");
-    f.what.provider = r.text("provider");
-    f.what.provider_id = r.text("provider_id");
+    f.sent.channels = static_cast<std::uint32_t>(r.int64("channel"));
+    f.sent.key = r.text("tid");
+    f.sent.provider = r.text("provider");
+    f.sent.provider_id = r.text("provider_id");
     f.tokens_json = r.opt_text("tokens").value_or("");
     out.push_back(std::move(f));
   }
   for (auto& f : out) {
-    auto found = co_await opened(std::exchange(f.tokens_json, {}));
-    if (!found.readable.empty()) f.what.token = std::move(found.readable.front().value);
+    auto found = co_await decrypt_devices(std::exchange(f.tokens_json, {}));
+    if (!found.readable.empty()) f.sent.token = std::move(found.readable.front().value);
   }
   co_return out;
 }
 
-ry::task<void> repository::followed(std::int64_t delivery, std::string state, std::string detail) const {
-  // Asked again after 30 s, 1 min, 2 min ... for about a day and a half.
+ry::task<void> repository::record_poll_result(std::int64_t delivery, std::string state, std::string detail) const {
+  // Polled again after 30 s, 1 min, 2 min and so on, for about a day and a half.
   (co_await ctx_.db().query(
        "with d as ("
        "  update notifications.delivery d set follows = d.follows + 1,"
@@ -196,28 +197,28 @@ ry::task<void> repository::followed(std::int64_t delivery, std::string state, st
       .value();
 }
 
-ry::task<bool> repository::reported(std::string webhook_id, std::vector<ry::notify::report> reports) const {
-  auto begun = co_await ctx_.db().begin();
-  ry::tx in = std::move(begun).value();
-  const auto rows = (co_await in.query("insert into notifications.webhook_seen (id) values ($1)"
+ry::task<bool> repository::apply_reports(std::string webhook_id, std::vector<ry::notify::report> reports) const {
+  auto started = co_await ctx_.db().begin();
+  ry::tx tx = std::move(started).value();
+  const auto rows = (co_await tx.query("insert into notifications.webhook_seen (id) values ($1)"
                                        " on conflict do nothing returning 1",
                                        webhook_id))
                         .value();
   if (rows.empty()) co_return false;
   ry::batch b;
-  for (const auto& what : reports) add_report(b, what, vault_);
-  if (b.size() != 0) (co_await in.run(b)).value();
-  (co_await in.commit()).value();
+  for (const auto& report : reports) add_report(b, report, vault_);
+  if (b.size() != 0) (co_await tx.run(b)).value();
+  (co_await tx.commit()).value();
   co_return true;
 }
 
-ry::task<void> repository::tidy(std::int64_t keep_days) const {
+ry::task<void> repository::delete_expired(std::int64_t keep_days) const {
   ry::batch b;
   b.add(
       "select notifications.expire(n.id) from notifications.notification n"
       " where n.state = 'queued' and n.expires_at < clock_timestamp() - interval '10 minutes' and not n.under_way");
   b.add("select notifications.adopt_entries()");
-  // Entries of a digest that has not been sent (its broadcast is paused) are kept, however old they are.
+  // Entries of a digest that has not been sent (its broadcast is paused) are kept regardless of their age.
   b.add(
       "delete from notifications.delivery d using notifications.notification n"
       " where n.id = d.notification_id and n.state <> 'gathered' and n.ended_at < now() - make_interval(days => $1::int)",
@@ -225,7 +226,7 @@ ry::task<void> repository::tidy(std::int64_t keep_days) const {
   b.add(
       "delete from notifications.notification where state <> 'gathered' and ended_at < now() - make_interval(days => $1::int)",
       keep_days);
-  // Locks heads before entries, as everywhere.
+  // Locks heads before entries, as all other statements do.
   b.add(
       "select 1 from notifications.inbox_head h"
       " where exists (select 1 from notifications.inbox i where i.account_id = h.account_id"
@@ -243,7 +244,7 @@ ry::task<void> repository::tidy(std::int64_t keep_days) const {
   (co_await ctx_.db().run(b)).value();
 }
 
-// ---- accounts' own ----------------------------------------------------------------------------
+// ---- routes of accounts ------------------------------------------------------------------------
 
 ry::task<std::string> repository::settings_json(ry::uuid account) const {
   const auto rows =
@@ -258,13 +259,13 @@ ry::task<std::string> repository::settings_json(ry::uuid account) const {
   co_return std::string(rows.front().text("doc"));
 }
 
-ry::task<void> repository::put_settings(ry::uuid account, settings_request w) const {
+ry::task<void> repository::put_settings(ry::uuid account, settings_request request) const {
   (co_await ctx_.db().query(
        "insert into notifications.preference as p (account_id, email_enabled, push_enabled, in_app_enabled)"
        " values ($1, coalesce($2::boolean, true), coalesce($3::boolean, true), coalesce($4::boolean, true))"
        " on conflict (account_id) do update set email_enabled = coalesce($2::boolean, p.email_enabled),"
        "   push_enabled = coalesce($3::boolean, p.push_enabled), in_app_enabled = coalesce($4::boolean, p.in_app_enabled)",
-       account, w.email, w.push, w.in_app))
+       account, request.email, request.push, request.in_app))
       .value();
 }
 
@@ -281,15 +282,16 @@ ry::task<std::string> repository::preferences_json(ry::uuid account) const {
   co_return std::string(rows.front().text("doc"));
 }
 
-ry::task<std::string> repository::put_preferences(ry::uuid account, preferences_request w) const {
-  const auto rows = (co_await ctx_.db().query(
-                         "select notifications.put_preferences($1, $2, $3, $4::time, $5::time, $6::jsonb)", account,
-                         w.time_zone, w.changes_quiet_hours, w.quiet_from, w.quiet_to, w.workflows_json))
-                        .value();
+ry::task<std::string> repository::put_preferences(ry::uuid account, preferences_request request) const {
+  const auto rows =
+      (co_await ctx_.db().query("select notifications.put_preferences($1, $2, $3, $4::time, $5::time, $6::jsonb)",
+                                account, request.time_zone, request.changes_quiet_hours, request.quiet_from,
+                                request.quiet_to, request.workflows_json))
+          .value();
   co_return std::string(rows.front().text(0));
 }
 
-ry::task<void> repository::follow_subscription(ry::uuid account, std::string category, bool subscribed) const {
+ry::task<void> repository::apply_subscription(ry::uuid account, std::string category, bool subscribed) const {
   (co_await ctx_.db().query("select notifications.follow_subscription($1, $2, $3)", account, category, subscribed))
       .value();
 }
@@ -298,7 +300,7 @@ ry::task<void> repository::put_presence(ry::uuid account, std::string session, s
   (co_await ctx_.db().query("select notifications.put_presence($1, $2, $3::uuid)", account, session, thread)).value();
 }
 
-// Texts of orchestrators, push services and the network are for operators only; users get our own sentence.
+// Error texts of orchestrators, push services and the network are for operators only; users get a general message.
 ry::task<ry::page_of_rows> repository::deliveries(ry::uuid account, std::optional<std::int64_t> before,
                                                   std::int64_t limit) const {
   const auto rows = (co_await ctx_.db().query_with(
@@ -322,7 +324,7 @@ ry::task<void> repository::queue_subscriber_update(ry::uuid account) const {
   (co_await ctx_.db().query("select notifications.tell($1)", account)).value();
 }
 
-ry::task<void> repository::forget(ry::uuid account) const {
+ry::task<void> repository::delete_account(ry::uuid account) const {
   (co_await ctx_.db().query("select notifications.forget_account($1)", account)).value();
 }
 
@@ -342,20 +344,20 @@ ry::task<subscription_state> repository::subscription(ry::uuid account) const {
   const auto r = rows.front();
   out.version = r.int64("version");
   out.gone = r.boolean("gone");
-  out.who.email = r.opt_text("email").value_or("");
-  out.who.name = r.opt_text("display_name").value_or("");
-  out.who.phone = r.opt_text("phone").value_or("");
-  out.who.avatar = r.opt_text("avatar").value_or("");
-  out.devices = co_await opened(std::string(r.opt_text("tokens").value_or("")));
+  out.recipient.email = r.opt_text("email").value_or("");
+  out.recipient.name = r.opt_text("display_name").value_or("");
+  out.recipient.phone = r.opt_text("phone").value_or("");
+  out.recipient.avatar = r.opt_text("avatar").value_or("");
+  out.devices = co_await decrypt_devices(std::string(r.opt_text("tokens").value_or("")));
   const auto names = parsed(r.text("providers"));
   for (const auto& p : names.as_array()) out.providers.emplace_back(p.as_string());
   co_return out;
 }
 
-ry::task<bool> repository::subscriber_updated(ry::uuid account, std::int64_t version,
-                                              std::vector<std::string> providers, lease by) const {
+ry::task<bool> repository::confirm_subscriber_update(ry::uuid account, std::int64_t version,
+                                                     std::vector<std::string> providers, lease owner) const {
   const auto rows = (co_await ctx_.db().query("select notifications.told($1, $2, to_jsonb($3::text[]), $4, $5)",
-                                              account, version, providers, by.job, by.fence))
+                                              account, version, providers, owner.job, owner.fence))
                         .value();
   co_return rows.front().boolean(0);
 }
@@ -388,12 +390,12 @@ ry::task<inbox_state> repository::inbox_head(ry::uuid account) const {
   co_return out;
 }
 
-ry::task<std::vector<inbox_row>> repository::inbox_after(ry::uuid account, std::int64_t seq, std::int64_t most) const {
+ry::task<std::vector<inbox_row>> repository::inbox_after(ry::uuid account, std::int64_t seq, std::int64_t limit) const {
   const auto rows = (co_await ctx_.db().query_with(
                          {read_only},
                          "select i.seq, notifications.inbox_entry(i)::text as doc from notifications.inbox i"
                          " where i.account_id = $1 and i.seq > $2 order by i.seq limit $3",
-                         account, seq, most))
+                         account, seq, limit))
                         .value();
   std::vector<inbox_row> out;
   for (const auto r : rows) out.push_back({r.int64("seq"), std::string(r.text("doc"))});
@@ -457,7 +459,7 @@ ry::task<std::optional<std::string>> repository::withdrawable(ry::uuid id) const
   co_return tid ? std::optional<std::string>(*tid) : std::nullopt;
 }
 
-ry::task<void> repository::withdrawn(std::string actor, ry::uuid id) const {
+ry::task<void> repository::record_withdrawal(std::string actor, ry::uuid id) const {
   (co_await ctx_.db().query("select notifications.withdrawn($1, $2)", actor, id)).value();
 }
 
@@ -467,9 +469,9 @@ ry::task<std::optional<ry::uuid>> repository::find_by_email(std::string email) c
   co_return rows.front().opt_uuid("id");
 }
 
-ry::task<std::vector<ry::uuid>> repository::accounts_after(std::optional<ry::uuid> after, std::int64_t most) const {
+ry::task<std::vector<ry::uuid>> repository::accounts_after(std::optional<ry::uuid> after, std::int64_t limit) const {
   const auto rows =
-      (co_await ctx_.db().query_with({read_only}, "select id from accounts.ids_after($1, $2) as id", after, most))
+      (co_await ctx_.db().query_with({read_only}, "select id from accounts.ids_after($1, $2) as id", after, limit))
           .value();
   std::vector<ry::uuid> out;
   for (const auto r : rows) out.push_back(r.uuid("id"));

@@ -2,17 +2,17 @@
 
 namespace notifications {
 
-ry::task<void> repository::create_broadcast(act by, ry::uuid id, std::string workflow, std::string payload_json,
-                                            std::optional<std::string> at) const {
+ry::task<void> repository::create_broadcast(audit_action audit, ry::uuid id, std::string workflow,
+                                            std::string payload_json, std::optional<std::string> at) const {
   (co_await ctx_.db().query("select notifications.create_broadcast($1, $2::jsonb, $3, $4, $5::jsonb, $6::timestamptz)",
-                            by.actor, by.detail_json, id, workflow, payload_json, at))
+                            audit.actor, audit.detail_json, id, workflow, payload_json, at))
       .value();
 }
 
 ry::task<std::string> repository::audience(std::string workflow) const {
-  const auto asked = static_cast<std::int64_t>(channels_of(workflow));
-  const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
-                                                   "select notifications.audience($1, $2::int)::text", workflow, asked))
+  const auto channels = static_cast<std::int64_t>(channels_of(workflow));
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY}, "select notifications.audience($1, $2::int)::text", workflow, channels))
                         .value();
   co_return std::string(rows.front().text(0));
 }
@@ -42,8 +42,8 @@ ry::task<std::optional<std::string>> repository::broadcast_details(ry::uuid id) 
   co_return std::string(rows.front().text("doc"));
 }
 
-ry::task<std::optional<std::string>> repository::steer_broadcast(std::string actor, ry::uuid id,
-                                                                 std::string action) const {
+ry::task<std::optional<std::string>> repository::change_broadcast_state(std::string actor, ry::uuid id,
+                                                                        std::string action) const {
   const auto rows =
       (co_await ctx_.db().query("select notifications.steer_broadcast($1, $2, $3) as state", actor, id, action))
           .value();
@@ -57,8 +57,8 @@ ry::task<std::optional<ry::uuid>> repository::broadcast_progress(ry::uuid id) co
   co_return rows.front().opt_uuid("after");
 }
 
-ry::task<std::string> repository::broadcast_step(ry::uuid id, std::optional<ry::uuid> after, std::int64_t written,
-                                                 bool finished) const {
+ry::task<std::string> repository::advance_broadcast(ry::uuid id, std::optional<ry::uuid> after, std::int64_t written,
+                                                    bool finished) const {
   const auto rows = (co_await ctx_.db().query("select notifications.broadcast_step($1, $2::uuid, $3, $4)", id, after,
                                               written, finished))
                         .value();

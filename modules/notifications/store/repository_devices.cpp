@@ -1,4 +1,4 @@
-// SQL of the devices for push messages.
+// SQL statements for devices that receive push messages.
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -28,7 +28,7 @@ std::string masked(std::string text, const std::vector<std::string>& secrets) {
   return text;
 }
 
-ry::task<device_list> repository::opened(std::string tokens_json) const {
+ry::task<device_list> repository::decrypt_devices(std::string tokens_json) const {
   device_list out;
   if (tokens_json.empty()) co_return out;
   const auto list = json::parse(tokens_json);
@@ -56,14 +56,14 @@ ry::task<device_list> repository::opened(std::string tokens_json) const {
   co_return out;
 }
 
-ry::task<std::int64_t> repository::put_token(ry::uuid account, device_request w, std::string name) const {
-  const auto name_mark = vault_.fingerprint(name), token_mark = vault_.fingerprint(w.token);
-  const device_secret plain{std::move(name), std::move(w.token)};
-  const auto sealed = vault_.seal(w.provider, name_mark, plain);
-  const auto rows =
-      (co_await ctx_.db().query("select notifications.put_token($1, $2, $3, $4, $5, $6, $7)", account, w.provider,
-                                name_mark, token_mark, w.type, ry::bytes_view(sealed), vault_.fingerprint_key()))
-          .value();
+ry::task<std::int64_t> repository::put_device(ry::uuid account, device_request request, std::string name) const {
+  const auto name_fingerprint = vault_.fingerprint(name), token_fingerprint = vault_.fingerprint(request.token);
+  const device_secret plain{std::move(name), std::move(request.token)};
+  const auto sealed = vault_.seal(request.provider, name_fingerprint, plain);
+  const auto rows = (co_await ctx_.db().query("select notifications.put_token($1, $2, $3, $4, $5, $6, $7)", account,
+                                              request.provider, name_fingerprint, token_fingerprint, request.type,
+                                              ry::bytes_view(sealed), vault_.fingerprint_key()))
+                        .value();
   co_return rows.front().int64(0);
 }
 
@@ -79,23 +79,23 @@ ry::task<std::string> repository::devices_json(ry::uuid account) const {
   co_return std::string(rows.front().text(0));
 }
 
-ry::task<void> repository::drop_token(ry::uuid account, std::string token, std::string provider) const {
-  const auto mark = vault_.fingerprint(token);
+ry::task<void> repository::delete_device(ry::uuid account, std::string token, std::string provider) const {
+  const auto token_fingerprint = vault_.fingerprint(token);
   (co_await ctx_.db().query(
        "with gone as (delete from notifications.device_token t"
        "  where t.account_id = $1 and ($2 in (t.token, t.name) or $4 = t.name or (t.sealed is null and $4 = t.token))"
        "    and ($3 = '' or lower(t.provider) = $3) returning 1)"
        "select notifications.tell($1) where exists (select 1 from gone)",
-       account, mark, provider, token))
+       account, token_fingerprint, provider, token))
       .value();
 }
 
-ry::task<void> repository::seal_device(std::string provider, std::string was_name, std::string was_token,
+ry::task<void> repository::seal_device(std::string provider, std::string stored_name, std::string stored_token,
                                        device_secret plain) const {
   const auto name = vault_.fingerprint(plain.name), token = vault_.fingerprint(plain.token);
   const auto sealed = vault_.seal(provider, name, plain);
-  (co_await ctx_.db().query("select notifications.seal_device($1, $2, $3, $4, $5, $6, $7)", provider, was_name,
-                            was_token, name, token, ry::bytes_view(sealed), vault_.fingerprint_key()))
+  (co_await ctx_.db().query("select notifications.seal_device($1, $2, $3, $4, $5, $6, $7)", provider, stored_name,
+                            stored_token, name, token, ry::bytes_view(sealed), vault_.fingerprint_key()))
       .value();
 }
 
