@@ -30,7 +30,7 @@ using ec_point_ptr = std::unique_ptr<EC_POINT, deleter<EC_POINT_free>>;
 using builder_ptr = std::unique_ptr<OSSL_PARAM_BLD, deleter<OSSL_PARAM_BLD_free>>;
 using params_ptr = std::unique_ptr<OSSL_PARAM, deleter<OSSL_PARAM_free>>;
 
-void need(bool ok, const char* what) {
+void check_openssl(bool ok, const char* what) {
   if (!ok) throw ry::internal("notify_push.openssl", std::string("OpenSSL failed: ") + what);
 }
 const unsigned char* in(std::string_view s) {
@@ -43,7 +43,7 @@ unsigned char* out(std::string& s) {
 key_ptr from_data(OSSL_PARAM* params, int selection) {
   const ctx_ptr ctx(EVP_PKEY_CTX_new_from_name(nullptr, "EC", nullptr));
   EVP_PKEY* raw = nullptr;
-  need(ctx && EVP_PKEY_fromdata_init(ctx.get()) == 1, "fromdata_init");
+  check_openssl(ctx && EVP_PKEY_fromdata_init(ctx.get()) == 1, "fromdata_init");
   if (EVP_PKEY_fromdata(ctx.get(), &raw, selection, params) != 1) {
     throw ry::bad_request("notify_push.key", "the key is not a point on the curve P-256");
   }
@@ -54,7 +54,7 @@ key_ptr from_data(OSSL_PARAM* params, int selection) {
 
 key_ptr make_key() {
   key_ptr key(EVP_EC_gen(curve));
-  need(key != nullptr, "EC_gen");
+  check_openssl(key != nullptr, "EC_gen");
   return key;
 }
 
@@ -64,21 +64,22 @@ key_ptr private_key_of(std::string_view scalar) {
   }
   const group_ptr group(EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1));
   const bn_ptr d(BN_bin2bn(in(scalar), static_cast<int>(scalar.size()), nullptr));
-  need(group && d, "EC_GROUP");
+  check_openssl(group && d, "EC_GROUP");
   if (BN_is_zero(d.get()) || BN_cmp(d.get(), EC_GROUP_get0_order(group.get())) >= 0) {
     throw ry::bad_request("notify_push.key", "the private key is out of range");
   }
   const ec_point_ptr p(EC_POINT_new(group.get()));
-  need(p && EC_POINT_mul(group.get(), p.get(), d.get(), nullptr, nullptr, nullptr) == 1, "EC_POINT_mul");
+  check_openssl(p && EC_POINT_mul(group.get(), p.get(), d.get(), nullptr, nullptr, nullptr) == 1, "EC_POINT_mul");
   std::string point(point_bytes, '\0');
-  need(EC_POINT_point2oct(group.get(), p.get(), POINT_CONVERSION_UNCOMPRESSED, out(point), point.size(), nullptr) ==
-           point_bytes,
-       "point2oct");
+  check_openssl(EC_POINT_point2oct(group.get(), p.get(), POINT_CONVERSION_UNCOMPRESSED, out(point), point.size(),
+                                   nullptr) == point_bytes,
+                "point2oct");
   const builder_ptr build(OSSL_PARAM_BLD_new());
-  need(build && OSSL_PARAM_BLD_push_utf8_string(build.get(), OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) == 1 &&
-           OSSL_PARAM_BLD_push_BN(build.get(), OSSL_PKEY_PARAM_PRIV_KEY, d.get()) == 1 &&
-           OSSL_PARAM_BLD_push_octet_string(build.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) == 1,
-       "params");
+  check_openssl(
+      build && OSSL_PARAM_BLD_push_utf8_string(build.get(), OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) == 1 &&
+          OSSL_PARAM_BLD_push_BN(build.get(), OSSL_PKEY_PARAM_PRIV_KEY, d.get()) == 1 &&
+          OSSL_PARAM_BLD_push_octet_string(build.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) == 1,
+      "params");
   const params_ptr params(OSSL_PARAM_BLD_to_param(build.get()));
   return from_data(params.get(), EVP_PKEY_KEYPAIR);
 }
@@ -88,38 +89,40 @@ key_ptr public_key_of(std::string_view point) {
     throw ry::bad_request("notify_push.key", "the key is not an uncompressed point on the curve P-256");
   }
   const builder_ptr build(OSSL_PARAM_BLD_new());
-  need(build && OSSL_PARAM_BLD_push_utf8_string(build.get(), OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) == 1 &&
-           OSSL_PARAM_BLD_push_octet_string(build.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) == 1,
-       "params");
+  check_openssl(
+      build && OSSL_PARAM_BLD_push_utf8_string(build.get(), OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) == 1 &&
+          OSSL_PARAM_BLD_push_octet_string(build.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) == 1,
+      "params");
   const params_ptr params(OSSL_PARAM_BLD_to_param(build.get()));
   return from_data(params.get(), EVP_PKEY_PUBLIC_KEY);
 }
 
 std::string scalar_of(EVP_PKEY* key) {
   BIGNUM* raw = nullptr;
-  need(EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_PRIV_KEY, &raw) == 1, "private key");
+  check_openssl(EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_PRIV_KEY, &raw) == 1, "private key");
   const bn_ptr d(raw);
   std::string bytes(scalar_bytes, '\0');
-  need(BN_bn2binpad(d.get(), out(bytes), static_cast<int>(bytes.size())) == static_cast<int>(scalar_bytes), "bn2bin");
+  check_openssl(BN_bn2binpad(d.get(), out(bytes), static_cast<int>(bytes.size())) == static_cast<int>(scalar_bytes),
+                "bn2bin");
   return bytes;
 }
 
 std::string point_of(EVP_PKEY* key) {
   std::string bytes(point_bytes, '\0');
   std::size_t len = 0;
-  need(EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_PUB_KEY, out(bytes), bytes.size(), &len) == 1 &&
-           len == point_bytes,
-       "public key");
+  check_openssl(EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_PUB_KEY, out(bytes), bytes.size(), &len) == 1 &&
+                    len == point_bytes,
+                "public key");
   return bytes;
 }
 
-std::string agree(EVP_PKEY* own, EVP_PKEY* theirs) {
+std::string derive_secret(EVP_PKEY* own, EVP_PKEY* peer) {
   const ctx_ptr ctx(EVP_PKEY_CTX_new(own, nullptr));
   std::string secret(scalar_bytes, '\0');
   std::size_t len = secret.size();
-  need(ctx && EVP_PKEY_derive_init(ctx.get()) == 1 && EVP_PKEY_derive_set_peer(ctx.get(), theirs) == 1 &&
-           EVP_PKEY_derive(ctx.get(), out(secret), &len) == 1 && len == scalar_bytes,
-       "derive");
+  check_openssl(ctx && EVP_PKEY_derive_init(ctx.get()) == 1 && EVP_PKEY_derive_set_peer(ctx.get(), peer) == 1 &&
+                    EVP_PKEY_derive(ctx.get(), out(secret), &len) == 1 && len == scalar_bytes,
+                "derive");
   return secret;
 }
 
@@ -127,22 +130,23 @@ std::string sign_es256(EVP_PKEY* key, std::string_view s) {
   const std::unique_ptr<EVP_MD_CTX, deleter<EVP_MD_CTX_free>> ctx(EVP_MD_CTX_new());
   std::string der(128, '\0');
   std::size_t len = der.size();
-  need(ctx && EVP_DigestSignInit(ctx.get(), nullptr, EVP_sha256(), nullptr, key) == 1 &&
-           EVP_DigestSign(ctx.get(), out(der), &len, in(s), s.size()) == 1,
-       "sign");
+  check_openssl(ctx && EVP_DigestSignInit(ctx.get(), nullptr, EVP_sha256(), nullptr, key) == 1 &&
+                    EVP_DigestSign(ctx.get(), out(der), &len, in(s), s.size()) == 1,
+                "sign");
   const unsigned char* at = in(der);
   const std::unique_ptr<ECDSA_SIG, deleter<ECDSA_SIG_free>> sig(d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(len)));
   std::string raw(2 * scalar_bytes, '\0');
-  need(sig && BN_bn2binpad(ECDSA_SIG_get0_r(sig.get()), out(raw), scalar_bytes) > 0 &&
-           BN_bn2binpad(ECDSA_SIG_get0_s(sig.get()), out(raw) + scalar_bytes, scalar_bytes) > 0,
-       "signature");
+  check_openssl(sig && BN_bn2binpad(ECDSA_SIG_get0_r(sig.get()), out(raw), scalar_bytes) > 0 &&
+                    BN_bn2binpad(ECDSA_SIG_get0_s(sig.get()), out(raw) + scalar_bytes, scalar_bytes) > 0,
+                "signature");
   return raw;
 }
 
 std::string hmac_sha256(std::string_view key, std::string_view s) {
   std::string mac(32, '\0');
-  need(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), in(s), s.size(), out(mac), nullptr) != nullptr,
-       "HMAC");
+  check_openssl(
+      HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), in(s), s.size(), out(mac), nullptr) != nullptr,
+      "HMAC");
   return mac;
 }
 
@@ -150,17 +154,17 @@ std::string encrypt_aes128gcm(std::string_view key, std::string_view nonce, std:
   const std::unique_ptr<EVP_CIPHER_CTX, deleter<EVP_CIPHER_CTX_free>> ctx(EVP_CIPHER_CTX_new());
   std::string text(plain.size() + tag_bytes, '\0');
   int len = 0, rest = 0;
-  need(ctx && EVP_EncryptInit_ex(ctx.get(), EVP_aes_128_gcm(), nullptr, in(key), in(nonce)) == 1 &&
-           EVP_EncryptUpdate(ctx.get(), out(text), &len, in(plain), static_cast<int>(plain.size())) == 1 &&
-           EVP_EncryptFinal_ex(ctx.get(), out(text) + len, &rest) == 1 &&
-           EVP_CIPHER_CTX_ctrl(ctx.get(), EVP_CTRL_GCM_GET_TAG, tag_bytes, text.data() + plain.size()) == 1,
-       "AES-128-GCM");
+  check_openssl(ctx && EVP_EncryptInit_ex(ctx.get(), EVP_aes_128_gcm(), nullptr, in(key), in(nonce)) == 1 &&
+                    EVP_EncryptUpdate(ctx.get(), out(text), &len, in(plain), static_cast<int>(plain.size())) == 1 &&
+                    EVP_EncryptFinal_ex(ctx.get(), out(text) + len, &rest) == 1 &&
+                    EVP_CIPHER_CTX_ctrl(ctx.get(), EVP_CTRL_GCM_GET_TAG, tag_bytes, text.data() + plain.size()) == 1,
+                "AES-128-GCM");
   return text;
 }
 
 std::string random_bytes(std::size_t n) {
   std::string bytes(n, '\0');
-  need(RAND_bytes(out(bytes), static_cast<int>(n)) == 1, "RAND_bytes");
+  check_openssl(RAND_bytes(out(bytes), static_cast<int>(n)) == 1, "RAND_bytes");
   return bytes;
 }
 

@@ -1,6 +1,6 @@
-// P-256 by OpenSSL: keys, agreement, signatures, and what is built on HMAC-SHA256. Bytes in and
-// out; every function is [any] and throws ry::error: RY_INVALID_ARGUMENT for bytes that are no key,
-// RY_INTERNAL when OpenSSL fails.
+// Keys, key agreement and signatures on the curve P-256, HMAC-SHA256 and AES-128-GCM, by OpenSSL. Every function takes
+// and returns bytes, is [any], and throws ry::error: RY_INVALID_ARGUMENT for bytes that are not a key, RY_INTERNAL if
+// OpenSSL fails.
 #pragma once
 
 #include <openssl/evp.h>
@@ -22,14 +22,14 @@ key_ptr public_key_of(std::string_view point);  // 65 bytes, uncompressed
 std::string scalar_of(EVP_PKEY* key);
 std::string point_of(EVP_PKEY* key);
 
-std::string agree(EVP_PKEY* own, EVP_PKEY* theirs);  // ECDH: 32 bytes
-std::string sign_es256(EVP_PKEY* key, std::string_view s);  // r and s: 64 bytes
+std::string derive_secret(EVP_PKEY* own, EVP_PKEY* peer);  // ECDH: 32 bytes
+std::string sign_es256(EVP_PKEY* key, std::string_view s);  // returns r and s: 64 bytes
 std::string hmac_sha256(std::string_view key, std::string_view s);
 std::string encrypt_aes128gcm(std::string_view key, std::string_view nonce,
-                              std::string_view plain);  // with its tag
+                              std::string_view plain);  // the result ends with the tag
 std::string random_bytes(std::size_t n);
 
 std::string to_base64url(std::string_view bytes);  // without padding
-std::string from_base64url(std::string_view text);  // of either alphabet, with or without padding; empty: it is none
+std::string from_base64url(std::string_view text);  // either alphabet, with or without padding; empty if invalid
 
 }  // namespace notify_push

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t max_detail = 300;
 constexpr std::uint32_t project_wait_s = 300;
-constexpr std::size_t max_text = 1000;  // of title or body; Expo refuses messages over 4096 bytes
+constexpr std::size_t max_text = 1000;  // bytes of the title or the body; Expo refuses messages over 4096 bytes
 
 const json::value* member(const json::value& v, const char* key) {
   return v.is_object() ? v.get_object().if_contains(key) : nullptr;
@@ -29,36 +29,35 @@ json::value parsed(std::string_view body) {
   auto v = json::parse(body, ec);
   return ec ? json::value() : v;
 }
-std::string shortened(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return std::string(text);
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) most--;
-  return std::string(text.substr(0, most));
+std::string truncate(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  while (max_bytes > 0 && (static_cast<unsigned char>(text[max_bytes]) & 0xC0) == 0x80) max_bytes--;
+  return std::string(text.substr(0, max_bytes));
 }
 
-result made(std::string_view token, std::int32_t outcome, std::string detail = {}) {
+result make_result(std::string_view token, std::int32_t outcome, std::string detail = {}) {
   result r(RY_NOTIFY_PUSH, outcome, "expo");
   r.token = token;
-  r.detail = shortened(detail, max_detail);
+  r.detail = truncate(detail, max_detail);
   return r;
 }
 
-// What a ticket or a receipt with status "error" means.
+// The result for a ticket or a receipt with status "error".
 result failure(const json::value& v, std::string_view token) {
   const auto* details = member(v, "details");
   const std::string kind = details != nullptr ? text_at(*details, "error") : std::string();
   const std::string text = "Expo: " + (kind.empty() ? text_at(v, "message") : kind);
-  if (kind == "DeviceNotRegistered") return made(token, RY_NOTIFY_GONE, text);
+  if (kind == "DeviceNotRegistered") return make_result(token, RY_NOTIFY_GONE, text);
   if (kind == "MessageRateExceeded" || kind == "ExpoError" || kind == "ProviderError") {
-    return made(token, RY_NOTIFY_RETRY_NEW, text);
+    return make_result(token, RY_NOTIFY_RETRY_NEW, text);
   }
   if (kind == "InvalidCredentials" || kind == "MismatchSenderId") {
-    // The credentials of the project at Apple or Google; the operator may correct them while the message
-    // is still useful.
-    result r = made(token, RY_NOTIFY_RETRY_NEW, text);
+    // The project's credentials at Apple or Google are wrong. The operator may correct them before the message expires.
+    result r = make_result(token, RY_NOTIFY_RETRY_NEW, text);
     r.retry_after_s = project_wait_s;
     return r;
   }
-  return made(token, RY_NOTIFY_REFUSED, text);
+  return make_result(token, RY_NOTIFY_REFUSED, text);
 }
 
 }  // namespace
@@ -77,13 +76,13 @@ bool is_expo_token(std::string_view token) {
 std::string expo_messages(const ry::notify::notification& n, const std::vector<std::string>& tokens,
                           std::int64_t ttl_s) {
   json::object data{{"workflow", n.workflow}, {"key", n.key}};
-  if (!n.texts.action_url.empty()) data["url"] = shortened(n.texts.action_url, 2 * max_text);
+  if (!n.texts.action_url.empty()) data["url"] = truncate(n.texts.action_url, 2 * max_text);
   json::array all;
   for (const auto& token : tokens) {
     json::object m;
     m["to"] = token;
-    m["title"] = shortened(n.texts.title, max_text);
-    m["body"] = shortened(n.texts.body, max_text);
+    m["title"] = truncate(n.texts.title, max_text);
+    m["body"] = truncate(n.texts.body, max_text);
     m["data"] = data;
     m["sound"] = "default";
     m["priority"] = "high";
@@ -103,7 +102,7 @@ results read_expo_tickets(std::uint32_t status, std::string_view body, const std
       const json::value& ticket = data->get_array()[i];
       const std::string id = text_at(ticket, "id");
       if (text_at(ticket, "status") == "ok" && !id.empty()) {
-        out.push_back(made(tokens[i], RY_NOTIFY_ACCEPTED));
+        out.push_back(make_result(tokens[i], RY_NOTIFY_ACCEPTED));
         out.back().provider_id = id;
       } else {
         out.push_back(failure(ticket, tokens[i]));
@@ -119,7 +118,7 @@ results read_expo_tickets(std::uint32_t status, std::string_view body, const std
   const bool later = status / 100 == 2 || status == 408 || status == 429 || status >= 500;
   const bool settings = status == 401 || status == 403;
   for (const auto& token : tokens) {
-    out.push_back(made(token, later || settings ? RY_NOTIFY_RETRY_NEW : RY_NOTIFY_REFUSED, text));
+    out.push_back(make_result(token, later || settings ? RY_NOTIFY_RETRY_NEW : RY_NOTIFY_REFUSED, text));
     out.back().retry_after_s = settings ? project_wait_s : retry_after_s;
   }
   return out;
@@ -141,19 +140,18 @@ results read_expo_receipts(std::uint32_t status, std::string_view body, const st
   const json::value v = parsed(body);
   const auto* data = member(v, "data");
   if (status / 100 != 2 || data == nullptr || !data->is_object()) {
-    throw ry::unavailable("notify_push.expo",
-                          "Expo responded with status " + std::to_string(status) + " to a request for receipts");
+    throw ry::unavailable("notify_push.expo", "Expo responded with status " + std::to_string(status) + " to a request for receipts");
   }
   results out;
   for (const auto& s : all) {
     const auto* receipt = data->get_object().if_contains(s.provider_id);
     if (receipt == nullptr) {
-      out.push_back(made(s.token, RY_NOTIFY_ACCEPTED));
+      out.push_back(make_result(s.token, RY_NOTIFY_ACCEPTED));
     } else if (text_at(*receipt, "status") == "ok") {
-      out.push_back(made(s.token, RY_NOTIFY_DELIVERED));
+      out.push_back(make_result(s.token, RY_NOTIFY_DELIVERED));
     } else {
       result r = failure(*receipt, s.token);
-      // It was sent; a worker that tracks it cannot send it again.
+      // Expo already accepted the message, and polling for receipts cannot send it again.
       if (r.outcome == RY_NOTIFY_RETRY_NEW) r.outcome = RY_NOTIFY_REFUSED;
       r.retry_after_s = 0;
       out.push_back(std::move(r));

@@ -16,16 +16,16 @@ namespace {
 constexpr const char* p256dh =
     "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4";
 
-subscription reader() {
+subscription sample_subscription() {
   return read_subscription(
       std::string(R"({"endpoint":"https://push.example/abc","expirationTime":null,"keys":{"p256dh":")") + p256dh +
       R"(","auth":"BTBZMqHH6r4Tts7J_aSIgg"}})");
 }
 
 // The example of RFC 8291, appendix A.
-TEST(web_push, encrypts_as_in_the_standard) {
+TEST(web_push, encrypts_the_example_of_rfc_8291) {
   const auto body =
-      encrypt(reader(), "When I grow up, I want to be a watermelon",
+      encrypt(sample_subscription(), "When I grow up, I want to be a watermelon",
               from_base64url("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw"), from_base64url("DGv6ra1nlYgDCS1FRnbzlw"));
   EXPECT_EQ(to_base64url(body),
             "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_"
@@ -33,13 +33,14 @@ TEST(web_push, encrypts_as_in_the_standard) {
             "u3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN");
 }
 
-TEST(web_push, a_message_fits_into_one_record) {
-  EXPECT_EQ(encrypt(reader(), std::string(max_message_bytes, 'x')).size(), 4096u);
-  EXPECT_THROW(encrypt(reader(), std::string(max_message_bytes + 1, 'x')), ry::error);
-  EXPECT_NE(encrypt(reader(), "x"), encrypt(reader(), "x")) << "a key and a salt of its own each time";
+TEST(web_push, the_longest_message_fits_into_one_record) {
+  EXPECT_EQ(encrypt(sample_subscription(), std::string(max_message_bytes, 'x')).size(), 4096u);
+  EXPECT_THROW(encrypt(sample_subscription(), std::string(max_message_bytes + 1, 'x')), ry::error);
+  EXPECT_NE(encrypt(sample_subscription(), "x"), encrypt(sample_subscription(), "x"))
+      << "each message has a new key and salt";
 }
 
-TEST(web_push, subscriptions_that_cannot_be_used_are_named) {
+TEST(web_push, an_invalid_subscription_names_the_member) {
   const auto fault = [](const std::string& text) -> std::string {
     try {
       read_subscription(text);
@@ -57,7 +58,8 @@ TEST(web_push, subscriptions_that_cannot_be_used_are_named) {
   EXPECT_EQ(fault(with(good, p256dh, auth)), "");
   EXPECT_EQ(fault(with(good, p256dh, "BTBZMqHH6r4Tts7J_aSIgg==")), "");
   EXPECT_EQ(fault(with(good, p256dh, "BTBZMqHH6r4Tts7J/aSIgg==")), "") << "the standard alphabet";
-  EXPECT_THAT(fault(with(good, p256dh, "BTBZMqHH6r4Tts7J/aSI_g==")), HasSubstr("keys.auth")) << "but not both at once";
+  EXPECT_THAT(fault(with(good, p256dh, "BTBZMqHH6r4Tts7J/aSI_g==")), HasSubstr("keys.auth"))
+      << "a mix of both alphabets";
   for (const char* text : {"", "[]", "x", "\"s\""}) EXPECT_THAT(fault(text), HasSubstr("subscription as JSON")) << text;
   EXPECT_THAT(fault("{}"), HasSubstr("endpoint is missing"));
   EXPECT_THAT(fault(R"({"endpoint":"https://x"})"), HasSubstr("keys is missing"));
@@ -67,23 +69,24 @@ TEST(web_push, subscriptions_that_cannot_be_used_are_named) {
   EXPECT_THAT(fault(with(good, p256dh, "AAAA")), HasSubstr("keys.auth"));
   EXPECT_THAT(fault(with(good, "AAAA", auth)), HasSubstr("keys.p256dh"));
   // A point that is not on the curve.
-  const std::string off = to_base64url(std::string("\x04") + std::string(64, '\x01'));
-  EXPECT_THAT(fault(with(good, off.c_str(), auth)), HasSubstr("keys.p256dh"));
+  const std::string off_curve = to_base64url(std::string("\x04") + std::string(64, '\x01'));
+  EXPECT_THAT(fault(with(good, off_curve.c_str(), auth)), HasSubstr("keys.p256dh"));
 }
 
-TEST(web_push, keys_are_written_as_they_are_read) {
+TEST(web_push, keys_survive_writing_and_reading) {
   const auto key = vapid_key::read("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw");
   EXPECT_EQ(key.public_text(),
             "BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8");
   EXPECT_EQ(key.private_text(), "yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw");
-  const auto made = vapid_key::generate();
-  EXPECT_EQ(vapid_key::read(made.private_text()).public_text(), made.public_text());
-  const std::string zero = to_base64url(std::string(32, '\0')), most = to_base64url(std::string(32, '\xff'));
-  for (const std::string& bad : {std::string(), std::string("AAAA"), std::string("!!!"), zero, most})
+  const auto generated = vapid_key::generate();
+  EXPECT_EQ(vapid_key::read(generated.private_text()).public_text(), generated.public_text());
+  const std::string zero_key = to_base64url(std::string(32, '\0')),
+                    too_large_key = to_base64url(std::string(32, '\xff'));
+  for (const std::string& bad : {std::string(), std::string("AAAA"), std::string("!!!"), zero_key, too_large_key})
     EXPECT_THROW(vapid_key::read(bad), ry::error) << bad;
 }
 
-TEST(web_push, the_token_is_for_the_origin) {
+TEST(web_push, the_vapid_token_is_for_the_origin) {
   EXPECT_EQ(origin_of("https://push.example:443/abc?x"), "https://push.example");
   EXPECT_EQ(origin_of("https://push.example:8443/abc"), "https://push.example:8443");
   EXPECT_EQ(origin_of("http://127.0.0.1:80"), "http://127.0.0.1");
@@ -96,7 +99,7 @@ TEST(web_push, the_token_is_for_the_origin) {
   EXPECT_TRUE(text.ends_with(", k=" + key.public_text()));
 }
 
-TEST(expo, tokens_are_distinguished_from_other_text) {
+TEST(expo, the_form_of_tokens_is_checked) {
   for (const char* good :
        {"ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]", "ExpoPushToken[a]", "f5abf9a8-5b3f-4b1c-9d51-3a3f9d4b0c11"})
     EXPECT_TRUE(is_expo_token(good)) << good;
@@ -129,7 +132,7 @@ TEST(expo, each_device_has_its_own_ticket) {
   EXPECT_EQ(read_expo_tickets(503, "{}", tokens, 0)[0].outcome, RY_NOTIFY_RETRY_NEW);
 }
 
-TEST(web_push, a_subscription_for_another_key_is_distinguished_from_an_invalid_token) {
+TEST(web_push, a_mismatch_of_the_vapid_key_is_recognized) {
   for (
       const auto& [status, body] : std::initializer_list<std::pair<std::uint32_t, const char*>>{
           {403,
@@ -139,7 +142,7 @@ TEST(web_push, a_subscription_for_another_key_is_distinguished_from_an_invalid_t
           {403, "<HTML>\n<HEAD>\n<TITLE>MismatchSenderId</TITLE>\n</HEAD>"},
           {401, R"({"code":401,"errno":109,"error":"Unauthorized","message":"VAPID public key mismatch"})"},
           {400, R"({"reason":"VapidPkHashMismatch"})"}})
-    EXPECT_TRUE(is_of_another_key(status, body)) << status << " " << body;
+    EXPECT_TRUE(is_vapid_key_mismatch(status, body)) << status << " " << body;
   for (const auto& [status, body] : std::initializer_list<std::pair<std::uint32_t, const char*>>{
            {403, R"({"reason":"BadJwtToken"})"},
            {403, R"({"reason":"ExpiredProviderToken"})"},
@@ -153,13 +156,13 @@ TEST(web_push, a_subscription_for_another_key_is_distinguished_from_an_invalid_t
            {400, ""},
            {413, "key mismatch"},
            {500, R"({"reason":"VapidPkHashMismatch"})"}})
-    EXPECT_FALSE(is_of_another_key(status, body)) << status << " " << body;
-  EXPECT_TRUE(is_of_another_key(401, "", "The public key of the token does not match that of the channel Url"));
-  EXPECT_FALSE(is_of_another_key(401, "", "JWT Authentication Failed, unable to validate token signature"));
-  EXPECT_FALSE(is_of_another_key(403, "", "The channel does not belong to this application"));
+    EXPECT_FALSE(is_vapid_key_mismatch(status, body)) << status << " " << body;
+  EXPECT_TRUE(is_vapid_key_mismatch(401, "", "The public key of the token does not match that of the channel Url"));
+  EXPECT_FALSE(is_vapid_key_mismatch(401, "", "JWT Authentication Failed, unable to validate token signature"));
+  EXPECT_FALSE(is_vapid_key_mismatch(403, "", "The channel does not belong to this application"));
 }
 
-TEST(expo, receipts_contain_the_delivery_status) {
+TEST(expo, receipts_map_to_results) {
   std::vector<ry::notify::sent> sent(4);
   const char* ids[] = {"r1", "r2", "r3", "r4"};
   for (std::size_t i = 0; i < 4; i++) sent[i].provider_id = ids[i], sent[i].token = std::string("T") + ids[i];
@@ -172,7 +175,7 @@ TEST(expo, receipts_contain_the_delivery_status) {
   EXPECT_EQ(rs[1].outcome, RY_NOTIFY_GONE);
   EXPECT_EQ(rs[1].token, "Tr2");
   EXPECT_EQ(rs[2].outcome, RY_NOTIFY_REFUSED);
-  EXPECT_EQ(rs[3].outcome, RY_NOTIFY_ACCEPTED) << "not known yet";
+  EXPECT_EQ(rs[3].outcome, RY_NOTIFY_ACCEPTED) << "no receipt yet";
   EXPECT_THROW(read_expo_receipts(500, "{}", sent), ry::error);
 }
 

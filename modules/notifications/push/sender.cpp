@@ -18,12 +18,12 @@ using ry::notify::results;
 
 namespace {
 
-constexpr std::size_t messages_per_request = 100;  // messages in one request to Expo
-constexpr std::int64_t longest_ttl_s = 28 * 24 * 3600;
-constexpr std::int64_t token_life_s = 12 * 3600;  // of a VAPID token; 24 h at most
-constexpr std::uint64_t max_answer_bytes = 1024 * 1024;
+constexpr std::size_t messages_per_request = 100;  // limit of Expo
+constexpr std::int64_t max_ttl_s = 28 * 24 * 3600;
+constexpr std::int64_t vapid_token_lifetime_s = 12 * 3600;  // at most 24 h (RFC 8292)
+constexpr std::uint64_t max_response_bytes = 1024 * 1024;
 
-// In lower case, without the port.
+// The host of a URL, in lower case and without the port.
 std::string host_of(std::string_view url) {
   std::string host = origin_of(url);
   host.erase(0, host.find("://") + 3);
@@ -32,7 +32,8 @@ std::string host_of(std::string_view url) {
   return host;
 }
 
-// Browsers replace the address by one below .invalid when their user withdraws the permission (Chromium: permanently-removed.invalid).
+// When the user withdraws the permission, browsers replace the endpoint with a host below .invalid, as Chromium with
+// permanently-removed.invalid.
 bool is_withdrawn(std::string_view endpoint) {
   return host_of(endpoint).ends_with(".invalid");
 }
@@ -69,10 +70,10 @@ std::string web_message(const notification& n) {
 }  // namespace
 
 std::int64_t sender::ttl_s(const notification& n) const {
-  return std::clamp<std::int64_t>((n.expires_unix_us - ctx_.now_unix_us()) / 1'000'000, 0, longest_ttl_s);
+  return std::clamp<std::int64_t>((n.expires_unix_us - ctx_.now_unix_us()) / 1'000'000, 0, max_ttl_s);
 }
 
-std::uint64_t sender::time_for(const notification& n) const {
+std::uint64_t sender::timeout_ms_of(const notification& n) const {
   return n.timeout_ms == 0 ? options_.timeout_ms : std::min(n.timeout_ms, options_.timeout_ms);
 }
 
@@ -108,10 +109,10 @@ std::string sender::accepts(const ry::notify::token& t) const {
 
 ry::task<results> sender::send(notification n) const {
   std::vector<ry::task<results>> parts;
-  std::vector<std::vector<std::string>> tokens;  // of the parts
+  std::vector<std::vector<std::string>> tokens;  // the tokens of each part
   results out;
-  const auto add = [&](std::vector<std::string> of, ry::task<results> t) {
-    tokens.push_back(std::move(of));
+  const auto add = [&](std::vector<std::string> part_tokens, ry::task<results> t) {
+    tokens.push_back(std::move(part_tokens));
     parts.push_back(std::move(t));
   };
   std::vector<std::string> expo;
@@ -119,7 +120,7 @@ ry::task<results> sender::send(notification n) const {
     if (t.provider == expo_provider && is_expo_token(t.value)) {
       expo.push_back(t.value);
     } else if (t.provider == expo_provider) {
-      // Otherwise Expo refuses the whole request.
+      // One invalid token would make Expo refuse the whole request.
       result r(RY_NOTIFY_PUSH, RY_NOTIFY_GONE, t.provider);
       r.token = t.value;
       r.detail = "it is not an Expo push token";
@@ -135,20 +136,20 @@ ry::task<results> sender::send(notification n) const {
   }
   for (std::size_t i = 0; i < expo.size(); i += messages_per_request) {
     const auto end = expo.begin() + static_cast<std::ptrdiff_t>(std::min(expo.size(), i + messages_per_request));
-    std::vector<std::string> some(expo.begin() + static_cast<std::ptrdiff_t>(i), end);
-    add(some, to_expo(n, some));
+    std::vector<std::string> batch(expo.begin() + static_cast<std::ptrdiff_t>(i), end);
+    add(batch, to_expo(n, batch));
   }
-  std::vector<ry::result<results>> done = co_await ry::when_all(std::move(parts));
-  for (std::size_t i = 0; i < done.size(); ++i) {
-    if (done[i]) {
-      for (auto& r : *done[i]) out.push_back(std::move(r));
+  std::vector<ry::result<results>> outcomes = co_await ry::when_all(std::move(parts));
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i]) {
+      for (auto& r : *outcomes[i]) out.push_back(std::move(r));
       continue;
     }
-    if (done[i].status() == RY_CANCELLED) throw done[i].error();
+    if (outcomes[i].status() == RY_CANCELLED) throw outcomes[i].error();
     for (const auto& token : tokens[i]) {
       result r(RY_NOTIFY_PUSH, RY_NOTIFY_RETRY);
       r.token = token;
-      r.detail = std::string(done[i].error().message());
+      r.detail = std::string(outcomes[i].error().message());
       out.push_back(std::move(r));
     }
   }
@@ -163,7 +164,7 @@ ry::task<ry::result<ry::client_response>> sender::post_to_expo(const char* path,
   request.header("Accept", "application/json")
       .body(std::move(body), "application/json")
       .total_timeout(timeout_ms)
-      .max_response(max_answer_bytes)
+      .max_response(max_response_bytes)
       .pool_key("notify_push.expo")
       .flags(RY_CLIENT_OPERATOR_URL);
   if (!options_.expo_access_token.empty()) {
@@ -175,17 +176,18 @@ ry::task<ry::result<ry::client_response>> sender::post_to_expo(const char* path,
 ry::task<results> sender::to_expo(const notification& n, std::vector<std::string> tokens) const {
   const std::int64_t ttl = ttl_s(n);
   std::string body = expo_messages(n, tokens, ttl);
-  ry::result<ry::client_response> got = co_await post_to_expo("/--/api/v2/push/send", std::move(body), time_for(n));
-  if (!got) throw got.error();
-  if (tokens.size() == 1 || !is_mixed_projects(got->status, got->body)) {
-    co_return read_expo_tickets(got->status, got->body, tokens, retry_after_of(*got));
+  ry::result<ry::client_response> response =
+      co_await post_to_expo("/--/api/v2/push/send", std::move(body), timeout_ms_of(n));
+  if (!response) throw response.error();
+  if (tokens.size() == 1 || !is_mixed_projects(response->status, response->body)) {
+    co_return read_expo_tickets(response->status, response->body, tokens, retry_after_of(*response));
   }
   results out;
   for (const auto& token : tokens) {
-    std::vector<std::string> one{token};
+    std::vector<std::string> single_token{token};
     results r;
     try {
-      r = co_await to_expo(n, one);
+      r = co_await to_expo(n, single_token);
     } catch (const ry::error& e) {
       if (e.status() == RY_CANCELLED) throw;
       result failed(RY_NOTIFY_PUSH, RY_NOTIFY_RETRY, std::string(expo_provider));
@@ -200,10 +202,10 @@ ry::task<results> sender::to_expo(const notification& n, std::vector<std::string
 
 ry::task<results> sender::follow(std::vector<ry::notify::sent> all) const {
   std::string body = expo_receipt_query(all);
-  ry::result<ry::client_response> got =
+  ry::result<ry::client_response> response =
       co_await post_to_expo("/--/api/v2/push/getReceipts", std::move(body), options_.timeout_ms);
-  if (!got) throw got.error();
-  co_return read_expo_receipts(got->status, got->body, all);
+  if (!response) throw response.error();
+  co_return read_expo_receipts(response->status, response->body, all);
 }
 
 // ---- Web Push ---------------------------------------------------------------------------------
@@ -229,32 +231,34 @@ ry::task<results> sender::to_browser(const notification& n, std::string token) c
       .header("Urgency", "normal")
       .header("Topic", n.key)
       .header("Content-Encoding", "aes128gcm")
-      .header("Authorization", options_.vapid->authorization(to.endpoint, options_.vapid_subject, now + token_life_s))
+      .header("Authorization",
+              options_.vapid->authorization(to.endpoint, options_.vapid_subject, now + vapid_token_lifetime_s))
       .body(std::move(body), "application/octet-stream")
-      .total_timeout(time_for(n))
+      .total_timeout(timeout_ms_of(n))
       .max_response(64 * 1024)
       .pool_key("notify_push.web")
       .account(n.to.account_id)
-      .flags(RY_CLIENT_REPEATABLE);  // the topic makes the second message replace the first
-  ry::result<ry::client_response> got = co_await ctx_.http_client().fetch(std::move(request));
+      .flags(RY_CLIENT_REPEATABLE);  // a repeated message has the same topic and replaces the first
+  ry::result<ry::client_response> response = co_await ctx_.http_client().fetch(std::move(request));
   results out;
-  if (!got) {
-    if (got.status() == RY_CANCELLED) throw got.error();
-    const bool never = got.status() == RY_PERMISSION_DENIED;
-    out.push_back(web_result(token, never ? RY_NOTIFY_REFUSED : RY_NOTIFY_RETRY, std::string(got.error().message())));
+  if (!response) {
+    if (response.status() == RY_CANCELLED) throw response.error();
+    const bool is_permanent = response.status() == RY_PERMISSION_DENIED;
+    out.push_back(
+        web_result(token, is_permanent ? RY_NOTIFY_REFUSED : RY_NOTIFY_RETRY, std::string(response.error().message())));
     co_return std::move(out);
   }
-  const std::uint32_t status = got->status;
+  const std::uint32_t status = response->status;
   const std::string text = "the push service answered " + std::to_string(status);
   if (status / 100 == 2) {
     out.push_back(web_result(token, RY_NOTIFY_ACCEPTED));
   } else if (status == 404 || status == 410) {
     out.push_back(web_result(token, RY_NOTIFY_GONE, text));
-  } else if (is_of_another_key(status, got->body, got->header("X-WNS-Error-Description"))) {
+  } else if (is_vapid_key_mismatch(status, response->body, response->header("X-WNS-Error-Description"))) {
     out.push_back(web_result(token, RY_NOTIFY_GONE, text + ": the subscription belongs to another VAPID key"));
   } else if (status == 408 || status == 429 || status >= 500) {
     out.push_back(web_result(token, RY_NOTIFY_RETRY, text));
-    out.back().retry_after_s = retry_after_of(*got);
+    out.back().retry_after_s = retry_after_of(*response);
   } else {
     out.push_back(web_result(token, RY_NOTIFY_REFUSED, text));
   }

@@ -1,5 +1,5 @@
 // Web Push without I/O: subscriptions of browsers, messages encrypted for them (RFC 8291, one record of aes128gcm), and
-// the sender's authentication (VAPID, RFC 8292). Every function is [any]. Some throw ry::error, as documented.
+// the sender's authentication (VAPID, RFC 8292). Every function is [any]; some throw ry::error, as documented.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct subscription {
 // Throws bad_request that names the missing or invalid member. Checks that the point is on the curve.
 subscription read_subscription(std::string_view json_text);
 
-// The longest text that fits into one message.
+// The longest text, in bytes, that fits into one message.
 inline constexpr std::size_t max_message_bytes = 3993;
 
 // The body of the request: content coding aes128gcm. Throws RY_OUT_OF_RANGE if `text` is too long.
 std::string encrypt(const subscription& to, std::string_view text);
 
-// The same with a given key pair and salt.
+// For tests: encrypts with the given private key and salt.
 std::string encrypt(const subscription& to, std::string_view text, std::string_view private_key, std::string_view salt);
 
 // The key pair that identifies this server to push services; immutable.
@@ -48,9 +48,9 @@ class vapid_key {
 };
 
 // Whether a push service refused the message because the subscription belongs to another VAPID key, as after the key
-// was replaced: it never works again. Only the known texts of FCM, Mozilla, Apple and WNS count (wns_error: the header
-// X-WNS-Error-Description), because any other 403 may come from a proxy and be temporary.
-bool is_of_another_key(std::uint32_t status, std::string_view body, std::string_view wns_error = {});
+// was replaced. Such a subscription never works again. Only the known texts of FCM, Mozilla, Apple and WNS count
+// (wns_error: the header X-WNS-Error-Description), because any other 403 may come from a proxy and be temporary.
+bool is_vapid_key_mismatch(std::uint32_t status, std::string_view body, std::string_view wns_error = {});
 
 // Scheme, host and port of a URL, as in the token's aud; empty if it is not a URL.
 std::string origin_of(std::string_view url);

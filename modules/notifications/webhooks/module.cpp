@@ -18,18 +18,18 @@ namespace {
 
 namespace json = boost::json;
 
-// A receiver that was not configured for a while does not get the events of that time.
-constexpr std::int64_t longest_ago_us = 24LL * 3600 * 1'000'000;
+// Older events, from a time when the module was not configured, are not sent.
+constexpr std::int64_t max_event_age_us = 24LL * 3600 * 1'000'000;
 
 std::string iso(std::int64_t unix_us) {
   const std::time_t s = unix_us / 1'000'000;
-  tm at{};
-  ::gmtime_r(&s, &at);
+  tm utc{};
+  ::gmtime_r(&s, &utc);
   char text[40];
-  const auto n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &at);
-  char more[8];
-  std::snprintf(more, sizeof more, ".%03dZ", static_cast<int>(unix_us % 1'000'000 / 1000));
-  return std::string(text, n) + more;
+  const auto n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+  char milliseconds[8];
+  std::snprintf(milliseconds, sizeof milliseconds, ".%03dZ", static_cast<int>(unix_us % 1'000'000 / 1000));
+  return std::string(text, n) + milliseconds;
 }
 
 class module {
@@ -52,8 +52,8 @@ class module {
     reg.route("POST", "/admin/webhooks/{name}/test", RY_ROUTE_ADMIN, this, &module::test);
     reg.route("POST", "/admin/webhooks/{name}/enable", RY_ROUTE_ADMIN, this, &module::enable);
     delivered_ = count("delivered");
-    again_ = count("retry");
-    gone_ = count("disabled");
+    retried_ = count("retry");
+    disabled_ = count("disabled");
   }
 
   ry::task<void> start() {
@@ -71,7 +71,7 @@ class module {
   }
 
   ry::task<void> on_event(ry::event e) {
-    if (ctx_.now_unix_us() - e.published_unix_us() > longest_ago_us) co_return;
+    if (ctx_.now_unix_us() - e.published_unix_us() > max_event_age_us) co_return;
     json::object body{{"type", e.kind()}, {"timestamp", iso(e.published_unix_us())}};
     body["data"] = json::parse(e.payload());
     const std::string text = json::serialize(body);
@@ -113,15 +113,15 @@ class module {
       co_return out;
     }
     if (out.kind() == RY_JOB_SNOOZE || out.kind() == RY_JOB_RELEASE) co_return out;
-    again_.add();
+    retried_.add();
     const std::int64_t disable_after_s = out.kind() == RY_JOB_DEAD ? 0 : settings_.disable_after_hours * 3600;
-    const std::string why(out.why().message());
-    const auto rows = (co_await ctx_.db().query("select webhooks.failed($1, $2, make_interval(secs => $3))", name, why,
-                                                static_cast<double>(disable_after_s)))
+    const std::string error_text(out.why().message());
+    const auto rows = (co_await ctx_.db().query("select webhooks.failed($1, $2, make_interval(secs => $3))", name,
+                                                error_text, static_cast<double>(disable_after_s)))
                           .value();
     if (rows.front().boolean(0)) {
-      gone_.add();
-      ctx_.log(RY_LOG_ERROR, "a receiver of webhooks is disabled", {{"webhook", r->to.name}, {"reason", why}});
+      disabled_.add();
+      ctx_.log(RY_LOG_ERROR, "a receiver of webhooks is disabled", {{"webhook", r->to.name}, {"reason", error_text}});
       co_return ry::job_outcome::dead(out.why());
     }
     co_return out;
@@ -143,7 +143,7 @@ class module {
       const receiver* r = settings_.find(row.text("name"));
       if (r == nullptr) continue;
       json::object o = json::parse(row.text("doc")).as_object();
-      // The part after the path may be a secret.
+      // Hide the query and the fragment, because they may contain a secret.
       o["url"] = r->to.url.substr(0, r->to.url.find_first_of("?#"));
       json::array events;
       for (const auto& e : r->events) events.push_back(json::value(e));
@@ -155,14 +155,14 @@ class module {
     co_return ry::response::json(json::serialize(out));
   }
 
-  const receiver& known(const ry::request& r) const {
+  const receiver& find_receiver(const ry::request& r) const {
     const receiver* found = settings_.find(r.param("name"));
     if (found == nullptr) throw ry::not_found("webhooks.not_found", "Webhook receiver not found");
     return *found;
   }
 
   ry::task<ry::response> test(ry::request r) {
-    const receiver& to = known(r);
+    const receiver& to = find_receiver(r);
     json::object body{{"type", "webhook.test"}, {"timestamp", iso(ctx_.now_unix_us())}};
     body["data"] = json::object{{"endpoint", to.name}};
     const std::string id = "test_" + ctx_.new_uuid().to_string();
@@ -175,7 +175,7 @@ class module {
   }
 
   ry::task<ry::response> enable(ry::request r) {
-    const receiver& to = known(r);
+    const receiver& to = find_receiver(r);
     (co_await ctx_.db().query("select webhooks.enable($1)", to.name)).value();
     co_return ry::response::json(R"({"status":"ok"})");
   }
@@ -184,7 +184,7 @@ class module {
   ry::settings_faults faults_;
   const settings settings_;
   standard_webhooks::receivers receivers_;
-  ry::metric delivered_, again_, gone_;
+  ry::metric delivered_, retried_, disabled_;
 };
 
 }  // namespace

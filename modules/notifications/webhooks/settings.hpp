@@ -1,4 +1,4 @@
-// Settings of the module; immutable after its creation.
+// Settings of the module; they do not change after the module was created.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class settings_faults;
 
 namespace webhooks {
 
-// A receiver and the events that it gets.
+// A receiver of webhooks and the events that are sent to it.
 struct receiver {
   std::string name;
   standard_webhooks::endpoint to;
@@ -23,12 +23,12 @@ struct receiver {
 };
 
 struct settings {
-  std::vector<receiver> receivers;  // by name
+  std::vector<receiver> receivers;
   std::int64_t disable_after_hours = 120;
   std::int32_t max_attempts = 30;
 
   const receiver* find(std::string_view name) const;
-  // All events that any receiver gets: for subscribing.
+  // The kinds of events to subscribe to: those of all receivers, separated by commas.
   std::string kinds() const;
 };
 
@@ -50,7 +50,7 @@ inline constexpr std::string_view settings_schema = R"json({
   }
 })json";
 
-// Adds unusable values to the faults.
+// Adds errors of unusable values to `faults`.
 settings read_settings(std::string_view text, ry::settings_faults& faults);
 
 }  // namespace webhooks

@@ -1,4 +1,4 @@
-// The module's SQL beside the real job queue.
+// Tests the module's SQL together with the job queue.
 #include <gtest/gtest.h>
 
 #include "../../../tests/support/schema.hpp"
@@ -29,16 +29,16 @@ class webhooks_sql : public testing_sql::database_test {
   }
 };
 
-TEST_F(webhooks_sql, a_message_waits_once_for_each_receiver) {
+TEST_F(webhooks_sql, a_message_is_enqueued_once_per_receiver) {
   EXPECT_EQ(enqueue("a", "evt_1"), "t");
   EXPECT_EQ(enqueue("a", "evt_1"), "f");
   EXPECT_EQ(enqueue("b", "evt_1"), "t");
-  EXPECT_EQ(enqueue("nobody", "evt_1"), "f");
+  EXPECT_EQ(enqueue("unknown", "evt_1"), "f");
   EXPECT_EQ(sql("select count(*) || ' ' || min(queue) || ' ' || min(max_attempts) from core.job"), "2 webhooks 30");
   EXPECT_EQ(sql("select args from core.job order by id limit 1"), R"({"id": "evt_1", "body": "{}", "endpoint": "a"})");
 }
 
-TEST_F(webhooks_sql, failing_for_long_disables_a_success_forgives) {
+TEST_F(webhooks_sql, long_failure_disables_and_success_resets) {
   EXPECT_EQ(fail(), "f");
   sql("update webhooks.endpoint set failing_since = now() - interval '4 days'");
   EXPECT_EQ(fail(), "f");
@@ -51,16 +51,16 @@ TEST_F(webhooks_sql, failing_for_long_disables_a_success_forgives) {
   sql("update webhooks.endpoint set failing_since = now() - interval '5 days 1 second' where name "
       "= 'a'");
   EXPECT_EQ(fail(), "t");
-  EXPECT_EQ(fail(), "f") << "reported once";
+  EXPECT_EQ(fail(), "f") << "already disabled";
   EXPECT_EQ(enqueue("a", "evt_2"), "f");
-  EXPECT_EQ(enqueue("b", "evt_2"), "t") << "the other one goes on";
+  EXPECT_EQ(enqueue("b", "evt_2"), "t") << "other receivers are not affected";
   EXPECT_EQ(sql("select webhooks.enable('a')"), "t");
-  EXPECT_EQ(sql("select webhooks.enable('nobody')"), "f");
+  EXPECT_EQ(sql("select webhooks.enable('unknown')"), "f");
   EXPECT_EQ(enqueue("a", "evt_3"), "t");
-  EXPECT_EQ(fail("0"), "t") << "who wants no more gets no more";
+  EXPECT_EQ(fail("0"), "t") << "with a patience of 0 the first failure disables";
 }
 
-TEST_F(webhooks_sql, another_address_begins_anew_the_same_does_not) {
+TEST_F(webhooks_sql, a_changed_address_enables_a_disabled_receiver) {
   EXPECT_EQ(fail("0"), "t");
   configure("http://a", "http://b");
   EXPECT_EQ(disabled("a"), "t");

@@ -21,7 +21,7 @@ settings read(const std::string& endpoints) {
   return out;
 }
 
-TEST(webhook_settings, choose_the_endpoints_of_each_event) {
+TEST(webhook_settings, events_are_selected_per_receiver) {
   const settings s = read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret +
                           R"("],"events":["run.*","credits.low"]},"b":{"url":"https://y/","secrets":[")" + secret +
                           R"("],"events":["run.completed"]}})");
@@ -42,7 +42,7 @@ TEST(webhook_settings, without_endpoints_nothing_is_sent) {
   EXPECT_FALSE(read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret + "\"]}}").kinds().empty());
 }
 
-TEST(webhook_settings, a_wrong_secret_is_named_and_not_shown) {
+TEST(webhook_settings, an_invalid_secret_is_named_but_not_shown) {
   for (const char* bad : {"", "plain-secret-text", "whsec_", "whsec_!!!!", "whsec_c2hvcnQ="}) {
     ry::settings_faults faults;
     read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret + "\",\"" + bad +

@@ -7,9 +7,9 @@ namespace notify_builtin {
 
 namespace {
 
-constexpr std::uint32_t throttled_s = 600;
+constexpr std::uint32_t throttled_retry_s = 600;
 
-ry::notify::result said(std::int32_t outcome, std::string detail = {}) {
+ry::notify::result make_result(std::int32_t outcome, std::string detail = {}) {
   ry::notify::result r(RY_NOTIFY_EMAIL, outcome, "mail");
   r.detail = std::move(detail);
   return r;
@@ -33,34 +33,34 @@ void mailer::start() {
 }
 
 ry::task<ry::notify::result> mailer::send(ry::notify::notification n) const {
-  if (!mail_) co_return said(RY_NOTIFY_SKIPPED, "No mail module is available");
-  if (n.to.email.empty()) co_return said(RY_NOTIFY_SKIPPED, "The account has no email");
+  if (!mail_) co_return make_result(RY_NOTIFY_SKIPPED, "No mail module is available");
+  if (n.to.email.empty()) co_return make_result(RY_NOTIFY_SKIPPED, "The account has no email");
   const auto category = category_of(n.workflow);
-  // A retry by an administrator is a new message.
+  // A retry by an administrator has a new epoch and is a new message.
   auto key = n.broadcast.empty() ? "notification:" + n.key : "broadcast:" + n.broadcast + ":" + n.key;
   if (n.epoch != 0) key += "." + std::to_string(n.epoch);
   const auto bodies = ry::seal_mail_bodies(mail_, n.texts.mail_text, n.texts.mail_html);
-  const auto left_s = std::max<std::int64_t>((n.expires_unix_us - ctx_.now_unix_us()) / 1'000'000, 1);
-  const auto written = co_await ctx_.db().query(
+  const auto remaining_s = std::max<std::int64_t>((n.expires_unix_us - ctx_.now_unix_us()) / 1'000'000, 1);
+  const auto enqueued = co_await ctx_.db().query(
       "select id, outcome from mail.enqueue($1, $2, $3, $4, bulk => $5, key => $6,"
       "  ttl => make_interval(secs => $7))",
-      category, n.to.email, n.texts.title, bodies, n.bulk, key, left_s);
-  if (!written) {
-    if (written.error().is("db.RY422")) {
-      co_return said(RY_NOTIFY_REFUSED, "The account's e-mail address is not valid");
+      category, n.to.email, n.texts.title, bodies, n.bulk, key, remaining_s);
+  if (!enqueued) {
+    if (enqueued.error().is("db.RY422")) {
+      co_return make_result(RY_NOTIFY_REFUSED, "The account's email is not a valid address");
     }
-    throw written.error();
+    throw enqueued.error();
   }
-  const auto row = written->front();
+  const auto row = enqueued->front();
   const auto outcome = row.text("outcome");
-  if (outcome == "suppressed") co_return said(RY_NOTIFY_SKIPPED, "The address is suppressed");
+  if (outcome == "suppressed") co_return make_result(RY_NOTIFY_SKIPPED, "The address is suppressed");
   if (outcome == "throttled") {
-    auto r = said(RY_NOTIFY_THROTTLED, "The address received too many messages");
-    r.retry_after_s = throttled_s;
+    auto r = make_result(RY_NOTIFY_THROTTLED, "The address received too many messages");
+    r.retry_after_s = throttled_retry_s;
     co_return r;
   }
   mail_->wake(mail_.self());
-  auto r = said(RY_NOTIFY_ACCEPTED);
+  auto r = make_result(RY_NOTIFY_ACCEPTED);
   r.provider_id = row.text("id");
   co_return r;
 }
@@ -71,10 +71,10 @@ ry::task<ry::notify::results> mailer::follow(std::vector<ry::notify::sent> sent)
   ids.reserve(sent.size());
   for (const auto& s : sent) ids.push_back(ry::uuid::parse(s.provider_id).value_or(ry::uuid()));
   if (!mail_ || ids.empty()) {
-    for (std::size_t i = 0; i < sent.size(); ++i) out.push_back(said(RY_NOTIFY_ACCEPTED));
+    for (std::size_t i = 0; i < sent.size(); ++i) out.push_back(make_result(RY_NOTIFY_ACCEPTED));
     co_return out;
   }
-  auto asked = co_await ry::call<std::vector<std::int32_t>, const ry_mail_outcome*, std::size_t, std::size_t>(
+  auto reply = co_await ry::call<std::vector<std::int32_t>, const ry_mail_outcome*, std::size_t, std::size_t>(
       [&](ry_exec* exec, ry_mail_outcome_fn fn, void* p) {
         return mail_->outcomes(mail_.self(), ids.data(), ids.size(), 0, exec, fn, p);
       },
@@ -86,23 +86,23 @@ ry::task<ry::notify::results> mailer::follow(std::vector<ry::notify::sent> sent)
         }
         return states;
       });
-  const auto states = std::move(asked).value();
+  const auto states = std::move(reply).value();
   for (const auto state : states) {
     switch (state) {
       case RY_MAIL_SENT:
-        out.push_back(said(RY_NOTIFY_DELIVERED));
+        out.push_back(make_result(RY_NOTIFY_DELIVERED));
         break;
       case RY_MAIL_REFUSED:
-        out.push_back(said(RY_NOTIFY_REFUSED, "The mail server rejected it"));
+        out.push_back(make_result(RY_NOTIFY_REFUSED, "The mail server rejected it"));
         break;
       case RY_MAIL_DEAD:
-        out.push_back(said(RY_NOTIFY_REFUSED, "The mail server did not accept it in time"));
+        out.push_back(make_result(RY_NOTIFY_REFUSED, "The mail server did not accept it in time"));
         break;
       case RY_MAIL_SUPPRESSED:
-        out.push_back(said(RY_NOTIFY_REFUSED, "The recipient unsubscribed"));
+        out.push_back(make_result(RY_NOTIFY_REFUSED, "The recipient unsubscribed"));
         break;
       default:
-        out.push_back(said(RY_NOTIFY_ACCEPTED));
+        out.push_back(make_result(RY_NOTIFY_ACCEPTED));
     }
   }
   co_return out;

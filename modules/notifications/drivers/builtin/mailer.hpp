@@ -1,4 +1,4 @@
-// E-mail through the module mail.
+// Sends e-mails through the module mail.
 #pragma once
 
 #include <ry/svc/mail.h>
@@ -10,11 +10,11 @@ namespace notify_builtin {
 class mailer {
  public:
   explicit mailer(const ry::context& ctx) : ctx_(ctx) {}
-  // Call it once before the first use. Without the module mail there is no e-mail.
+  // Call it once before the first use. Without the module mail, e-mails are skipped.
   void start();
 
   ry::task<ry::notify::result> send(ry::notify::notification n) const;
-  // The results of messages, in their order.
+  // Returns the results of sent messages, in their order.
   ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> sent) const;
 
  private:

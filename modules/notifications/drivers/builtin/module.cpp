@@ -20,14 +20,15 @@ class driver {
     mail_.start();
     if (push_.vapid()) co_return;
     try {
-      auto key = co_await kept_vapid_key(ctx_);
+      auto key = co_await load_or_create_vapid_key(ctx_);
       push_.use(std::move(key));
     } catch (const ry::error& e) {
       if (e.status() != RY_DATA_LOSS) throw;
-      ctx_.log(RY_LOG_ERROR,
-               "Web Push is disabled: its key cannot be decrypted. Restore secrets.key, or set "
+      ctx_.log(
+          RY_LOG_ERROR,
+          "Web Push is disabled: its key cannot be decrypted. Restore secrets.key, or set notify_builtin.set "
                "notify_builtin.vapid_private_key",
-               {{"reason", e.message()}});
+          {{"reason", e.message()}});
     }
   }
 
@@ -53,30 +54,30 @@ class driver {
   }
 
   ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> sent) {
-    std::vector<ry::notify::sent> mails, phones;
+    std::vector<ry::notify::sent> mail_deliveries, expo_deliveries;
     for (const auto& s : sent) {
-      if (s.provider == "mail") mails.push_back(s);
-      if (s.provider == notify_push::expo_provider) phones.push_back(s);
+      if (s.provider == "mail") mail_deliveries.push_back(s);
+      if (s.provider == notify_push::expo_provider) expo_deliveries.push_back(s);
     }
-    auto of_mails = co_await mail_.follow(mails);
-    ry::notify::results of_phones;
-    if (!phones.empty()) {
+    auto mail_results = co_await mail_.follow(mail_deliveries);
+    ry::notify::results expo_results;
+    if (!expo_deliveries.empty()) {
       try {
-        of_phones = co_await push_.follow(phones);
+        expo_results = co_await push_.follow(expo_deliveries);
       } catch (const ry::error& e) {
-        // Asked again later; this does not lose the results of the e-mails.
+        // Polled again later; the results of the e-mails must not be lost.
         if (e.status() == RY_CANCELLED) throw;
         ctx_.log_error("push receipts could not be fetched from Expo", e);
-        for (const auto& s : phones) of_phones.emplace_back(s.channels, RY_NOTIFY_ACCEPTED, s.provider);
+        for (const auto& s : expo_deliveries) expo_results.emplace_back(s.channels, RY_NOTIFY_ACCEPTED, s.provider);
       }
     }
     ry::notify::results out;
-    std::size_t mail = 0, phone = 0;
+    std::size_t mail_index = 0, expo_index = 0;
     for (const auto& s : sent) {
       if (s.provider == "mail") {
-        out.push_back(std::move(of_mails.at(mail++)));
+        out.push_back(std::move(mail_results.at(mail_index++)));
       } else if (s.provider == notify_push::expo_provider) {
-        out.push_back(std::move(of_phones.at(phone++)));
+        out.push_back(std::move(expo_results.at(expo_index++)));
       } else {
         out.emplace_back(s.channels, RY_NOTIFY_ACCEPTED, s.provider);
       }
@@ -87,7 +88,7 @@ class driver {
  private:
   const ry::context& ctx_;
   mailer mail_;
-  notify_push::sender push_;  // has a key from start() on
+  notify_push::sender push_;  // has a VAPID key after start()
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ inline constexpr std::string_view settings_schema = R"json({
   }
 })json";
 
-// The push settings for the deployment's mode. Throws ry::error naming the key.
+// The push settings for the deployment's mode. Throws ry::error that names the invalid setting.
 notify_push::options push_options(const ry::context& ctx);
 
 }  // namespace notify_builtin

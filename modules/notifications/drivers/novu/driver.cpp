@@ -11,8 +11,8 @@ using ry::notify::results;
 
 namespace {
 
-constexpr std::uint64_t max_answer_bytes = 4 * 1024 * 1024;
-constexpr std::uint32_t unanswered_pause_s = 60;
+constexpr std::uint64_t max_response_bytes = 4 * 1024 * 1024;
+constexpr std::uint32_t misconfigured_pause_s = 60;
 
 std::optional<std::int64_t> number_of(std::string_view text) {
   std::int64_t out = 0;
@@ -21,15 +21,15 @@ std::optional<std::int64_t> number_of(std::string_view text) {
   return out;
 }
 
-// A trigger without an answer: it is unknown whether Novu executed it.
-result unanswered(const ry::error& e, std::uint32_t channels) {
+// The result of a trigger without a response: it is unknown whether Novu executed it.
+result failed_call_result(const ry::error& e, std::uint32_t channels) {
   result r(channels, RY_NOTIFY_RETRY, "novu");
   r.detail = std::string(e.message());
   r.retry_after_s = e.retry_after_s();
-  // The address is wrong.
+  // The configured URL is wrong.
   if (e.status() == RY_INVALID_ARGUMENT || e.status() == RY_FAILED_PRECONDITION) {
     r.outcome = RY_NOTIFY_PAUSED;
-    r.retry_after_s = unanswered_pause_s;
+    r.retry_after_s = misconfigured_pause_s;
   }
   return r;
 }
@@ -51,7 +51,7 @@ std::int64_t driver::deadline(std::uint64_t timeout_ms) const {
   return ctx_.mono_us() + static_cast<std::int64_t>(ms) * 1000;
 }
 
-std::string driver::cleaned(std::string text) const {
+std::string driver::without_api_key(std::string text) const {
   if (settings_.api_key.empty()) return text;
   for (std::size_t i; (i = text.find(settings_.api_key)) != text.npos;) {
     text.replace(i, settings_.api_key.size(), "***");
@@ -59,144 +59,144 @@ std::string driver::cleaned(std::string text) const {
   return text;
 }
 
-ry::task<ry::result<answer>> driver::send(call c, std::int64_t deadline_us) {
+ry::task<ry::result<response>> driver::send(call c, std::int64_t deadline_us) {
   if (settings_.api_key.empty()) {
     co_return ry::precondition("notify_novu.api_key", "notify_novu.api_key is not set");
   }
   for (;;) {
     const std::int64_t now = ctx_.mono_us();
-    const std::int64_t wait = pacer_.take(c.counted_as, c.cost, now);
+    const std::int64_t wait = rate_limiter_.acquire(c.counted_as, c.cost, now);
     if (wait == 0) break;
     if (now + wait >= deadline_us) {
       const auto seconds = static_cast<std::uint32_t>((wait + 999'999) / 1'000'000);
-      const auto full = ry::exhausted("notify_novu.rate", "Novu's rate limit is reached");
-      co_return full.with_retry_after(seconds);
+      const auto limit_reached = ry::exhausted("notify_novu.rate", "Novu's rate limit is reached");
+      co_return limit_reached.with_retry_after(seconds);
     }
     ry::result<void> slept = co_await ctx_.sleep(static_cast<std::uint64_t>((wait + 999) / 1000));
     if (!slept) co_return slept.error();
   }
-  const std::int64_t left_ms = std::max<std::int64_t>((deadline_us - ctx_.mono_us()) / 1000, 1);
+  const std::int64_t remaining_ms = std::max<std::int64_t>((deadline_us - ctx_.mono_us()) / 1000, 1);
   ry::client_request request(c.method, settings_.base_url + c.path);
   request.header("Authorization", "ApiKey " + settings_.api_key)
       .header("Accept", "application/json")
-      .total_timeout(static_cast<std::uint64_t>(left_ms))
-      .max_response(max_answer_bytes)
+      .total_timeout(static_cast<std::uint64_t>(remaining_ms))
+      .max_response(max_response_bytes)
       .pool_key("notify_novu")
       .flags(RY_CLIENT_OPERATOR_URL);
   if (!c.idempotency_key.empty()) request.header("Idempotency-Key", c.idempotency_key);
   if (!c.body.empty()) request.body(std::move(c.body), "application/json");
-  ry::result<ry::client_response> got = co_await ctx_.http_client().fetch(std::move(request));
-  if (!got) {
-    pacer_.unanswered(c.counted_as, c.cost);
-    co_return got.error();
+  ry::result<ry::client_response> reply = co_await ctx_.http_client().fetch(std::move(request));
+  if (!reply) {
+    rate_limiter_.on_no_response(c.counted_as, c.cost);
+    co_return reply.error();
   }
-  answer a;
-  a.status = got->status;
-  a.body = std::move(got->body);
-  const auto after = number_of(got->header("Retry-After"));
+  response a;
+  a.status = reply->status;
+  a.body = std::move(reply->body);
+  const auto after = number_of(reply->header("Retry-After"));
   if (after && *after >= 0) a.retry_after_s = static_cast<std::uint32_t>(std::min<std::int64_t>(*after, 86'400));
   rate_report rate;
-  rate.remaining = number_of(got->header("RateLimit-Remaining"));
-  rate.reset_s = number_of(got->header("RateLimit-Reset"));
-  if (a.status == 429) rate.refused_for_s = after.value_or(1);
-  pacer_.answered(c.counted_as, c.cost, rate, ctx_.mono_us());
+  rate.remaining = number_of(reply->header("RateLimit-Remaining"));
+  rate.reset_s = number_of(reply->header("RateLimit-Reset"));
+  if (a.status == 429) rate.retry_after_s = after.value_or(1);
+  rate_limiter_.on_response(c.counted_as, c.cost, rate, ctx_.mono_us());
   co_return std::move(a);
 }
 
-ry::task<answer> driver::ask(call c) {
-  ry::result<answer> got = co_await send(std::move(c), deadline(0));
-  if (!got) throw got.error();
-  got->body = cleaned(std::move(got->body));
-  co_return *std::move(got);
+ry::task<response> driver::call_api(call c) {
+  ry::result<response> reply = co_await send(std::move(c), deadline(0));
+  if (!reply) throw reply.error();
+  reply->body = without_api_key(std::move(reply->body));
+  co_return *std::move(reply);
 }
 
 // ---- triggers ---------------------------------------------------------------------------------
 
 ry::task<results> driver::trigger(notification n) {
-  const std::uint32_t asked = n.channels;
-  const std::uint32_t carried = carried_channels(n);
-  const std::uint32_t without = asked & ~carried;
-  if (carried != 0 && is_part(n) && !settings_.step_conditions) {
-    if (!warned_.exchange(true)) {
+  const std::uint32_t requested = n.channels;
+  const std::uint32_t deliverable = deliverable_channels(n);
+  const std::uint32_t undeliverable = requested & ~deliverable;
+  if (deliverable != 0 && has_disabled_channel(n) && !settings_.step_conditions) {
+    if (!warned_about_conditions_.exchange(true)) {
       ctx_.warn(
           "notifications with a disabled channel are not sent through Novu. Add conditions on payload.channels to the "
           "steps of its workflows, then set notify_novu.step_conditions = true");
     }
-    result r(asked, RY_NOTIFY_SKIPPED, "novu");
+    result r(requested, RY_NOTIFY_SKIPPED, "novu");
     r.detail = "a channel is disabled, and Novu would send on all channels: notify_novu.step_conditions is not set";
     results out;
     out.push_back(std::move(r));
     co_return std::move(out);
   }
-  asked_.note(n.key, asked);
-  // Retries are sent alone, because the idempotency key distinguishes the attempts.
-  const bool together = settings_.bulk_size > 1 && n.attempt <= 1 && n.epoch == 0;
+  requested_channels_.record(n.key, requested);
+  // Retries are sent individually, because the idempotency key distinguishes the attempts.
+  const bool in_batch = settings_.bulk_size > 1 && n.attempt <= 1 && n.epoch == 0;
   results out;
-  if (carried != 0) {
+  if (deliverable != 0) {
     result r;
-    if (together) {
-      r = co_await trigger_together(std::move(n), carried);
+    if (in_batch) {
+      r = co_await trigger_in_batch(std::move(n), deliverable);
     } else {
-      r = co_await trigger_alone(std::move(n), carried);
+      r = co_await trigger_single(std::move(n), deliverable);
     }
-    r.detail = cleaned(std::move(r.detail));
-    // Retried unchanged: with fewer channels Novu would treat it as a different request.
-    const bool settled = r.outcome == RY_NOTIFY_ACCEPTED || r.outcome == RY_NOTIFY_REFUSED;
-    if (!settled) r.channels = asked;
+    r.detail = without_api_key(std::move(r.detail));
+    // A retry must be unchanged, because Novu would treat a request with fewer channels as a different one.
+    const bool is_final = r.outcome == RY_NOTIFY_ACCEPTED || r.outcome == RY_NOTIFY_REFUSED;
+    if (!is_final) r.channels = requested;
     out.push_back(std::move(r));
-    if (!settled) co_return std::move(out);
+    if (!is_final) co_return std::move(out);
   }
-  if (without != 0) {
-    result r(without, RY_NOTIFY_SKIPPED, "novu");
+  if (undeliverable != 0) {
+    result r(undeliverable, RY_NOTIFY_SKIPPED, "novu");
     r.detail = "there is no address or device";
     out.push_back(std::move(r));
   }
   co_return std::move(out);
 }
 
-ry::task<result> driver::trigger_alone(notification n, std::uint32_t channels) {
+ry::task<result> driver::trigger_single(notification n, std::uint32_t channels) {
   call c = trigger_call(n);
-  ry::result<answer> got = co_await send(std::move(c), deadline(n.timeout_ms));
-  if (!got) {
-    if (got.status() == RY_CANCELLED) throw got.error();
-    co_return unanswered(got.error(), channels);
+  ry::result<response> reply = co_await send(std::move(c), deadline(n.timeout_ms));
+  if (!reply) {
+    if (reply.status() == RY_CANCELLED) throw reply.error();
+    co_return failed_call_result(reply.error(), channels);
   }
-  co_return read_trigger(*got, channels);
+  co_return read_trigger(*reply, channels);
 }
 
-ry::task<result> driver::trigger_together(notification n, std::uint32_t channels) {
+ry::task<result> driver::trigger_in_batch(notification n, std::uint32_t channels) {
   ry_exec* exec = co_await ry::this_exec();
   std::shared_ptr<batch> b;
-  bool first = false, full = false;
-  std::size_t mine = 0;
+  bool first = false, complete = false;
+  std::size_t index = 0;
   {
     std::lock_guard lock(mutex_);
     auto& slot = open_[exec];
     first = slot == nullptr;
     if (first) slot = std::make_shared<batch>(exec);
     b = slot;
-    mine = b->items.size();
+    index = b->items.size();
     b->items.push_back(std::move(n));
     b->channels.push_back(channels);
-    full = b->items.size() == settings_.bulk_size;
-    if (full) open_.erase(exec);
+    complete = b->items.size() == settings_.bulk_size;
+    if (complete) open_.erase(exec);
   }
   bool started = true;
-  if (full) {
+  if (complete) {
     started = ctx_.spawn(send_batch(b), exec);
   } else if (first) {
-    started = ctx_.spawn(close_later(b), exec);
+    started = ctx_.spawn(send_batch_later(b), exec);
   }
   if (!started) throw ry::error(RY_CANCELLED, "module.stopping", "The module is stopping");
   while (!b->done) {
     ry::result<void> woken = co_await b->changed.wait();
     if (!woken) throw woken.error();
   }
-  if (mine >= b->out.size()) throw ry::error(RY_CANCELLED, "module.stopping", "The module is stopping");
-  co_return b->out[mine];
+  if (index >= b->out.size()) throw ry::error(RY_CANCELLED, "module.stopping", "The module is stopping");
+  co_return b->out[index];
 }
 
-bool driver::take_out(const std::shared_ptr<batch>& b) {
+bool driver::close_batch(const std::shared_ptr<batch>& b) {
   std::lock_guard lock(mutex_);
   const auto it = open_.find(b->exec);
   if (it == open_.end() || it->second != b) return false;
@@ -204,9 +204,9 @@ bool driver::take_out(const std::shared_ptr<batch>& b) {
   return true;
 }
 
-ry::task<void> driver::close_later(std::shared_ptr<batch> b) {
+ry::task<void> driver::send_batch_later(std::shared_ptr<batch> b) {
   (void)co_await ctx_.sleep(settings_.bulk_wait_ms);
-  if (take_out(b)) co_await send_batch(b);
+  if (close_batch(b)) co_await send_batch(b);
 }
 
 ry::task<void> driver::send_batch(std::shared_ptr<batch> b) {
@@ -216,7 +216,7 @@ ry::task<void> driver::send_batch(std::shared_ptr<batch> b) {
     all.push_back(&n);
     if (n.timeout_ms != 0) timeout_ms = std::min(timeout_ms, n.timeout_ms);
   }
-  // The wait for the others has already counted.
+  // Subtract the time that the batch has already waited.
   timeout_ms -= std::min(timeout_ms / 2, settings_.bulk_wait_ms * 2);
   try {
     call c;
@@ -225,74 +225,74 @@ ry::task<void> driver::send_batch(std::shared_ptr<batch> b) {
     } else {
       c = bulk_call(all);
     }
-    ry::result<answer> got = co_await send(std::move(c), deadline(timeout_ms));
-    if (!got && got.status() != RY_CANCELLED) {
-      for (const auto channels : b->channels) b->out.push_back(unanswered(got.error(), channels));
-    } else if (got && all.size() == 1) {
-      b->out.push_back(read_trigger(*got, b->channels.front()));
-    } else if (got) {
-      b->out = read_bulk(*got, b->channels);
+    ry::result<response> reply = co_await send(std::move(c), deadline(timeout_ms));
+    if (!reply && reply.status() != RY_CANCELLED) {
+      for (const auto channels : b->channels) b->out.push_back(failed_call_result(reply.error(), channels));
+    } else if (reply && all.size() == 1) {
+      b->out.push_back(read_trigger(*reply, b->channels.front()));
+    } else if (reply) {
+      b->out = read_bulk(*reply, b->channels);
     }
   } catch (...) {
     const ry::error e = ry::current_error();
     b->out.clear();
     for (const auto channels : b->channels)
-      b->out.push_back(unanswered(ry::error(RY_UNAVAILABLE, "", std::string(e.message())), channels));
+      b->out.push_back(failed_call_result(ry::error(RY_UNAVAILABLE, "", std::string(e.message())), channels));
   }
   b->done = true;
   b->changed.set();
 }
 
-// ---- the rest ---------------------------------------------------------------------------------
+// ---- other calls ------------------------------------------------------------------------------
 
 ry::task<bool> driver::withdraw(std::string key) {
-  const answer a = co_await ask(withdraw_call(key));
+  const response a = co_await call_api(withdraw_call(key));
   co_return read_withdrawn(a);
 }
 
 ry::task<void> driver::put_subscriber(ry::notify::subscriber who) {
   const subscribers_api api = api_.load();
-  answer a = co_await ask(subscriber_call(who, api));
+  response a = co_await call_api(subscriber_call(who, api));
   if (api == subscribers_api::v2 && a.status == 404) {
-    a = co_await ask(subscriber_call(who, subscribers_api::v1));
+    a = co_await call_api(subscriber_call(who, subscribers_api::v1));
     if (a.status / 100 == 2 && api_.exchange(subscribers_api::v1) == subscribers_api::v2) {
       ctx_.info("this Novu server supports subscribers only under /v1");
     }
   }
-  check_answer(a);
+  check_response(a);
 }
 
 ry::task<void> driver::forget(std::string account_id) {
-  answer a = co_await ask(forget_call(account_id, api_.load()));
-  if (is_missing_route(a)) a = co_await ask(forget_call(account_id, subscribers_api::v1));
+  response a = co_await call_api(forget_call(account_id, api_.load()));
+  if (is_missing_route(a)) a = co_await call_api(forget_call(account_id, subscribers_api::v1));
   if (a.status == 404) co_return;
-  check_answer(a);
+  check_response(a);
 }
 
 ry::task<void> driver::put_tokens(std::string account_id, std::string provider, std::vector<ry::notify::token> all) {
-  const auto known = settings_.integrations.find(provider);
+  const auto integration_entry = settings_.integrations.find(provider);
   std::string integration;
-  if (known != settings_.integrations.end()) integration = known->second;
-  const bool none = all.empty();
-  const answer a = co_await ask(tokens_call(account_id, provider, all, integration));
-  if (none && a.status == 404) co_return;
-  check_answer(a);
+  if (integration_entry != settings_.integrations.end()) integration = integration_entry->second;
+  const bool deletes_all = all.empty();
+  const response a = co_await call_api(tokens_call(account_id, provider, all, integration));
+  if (deletes_all && a.status == 404) co_return;
+  check_response(a);
 }
 
 ry::task<results> driver::follow(std::vector<ry::notify::sent> all) {
   results out;
   for (const auto& s : all) {
-    const answer messages = co_await ask(messages_call(s.key));
+    const response messages = co_await call_api(messages_call(s.key));
     std::optional<result> r = read_messages(messages, s.channels);
-    const auto asked = asked_.find(s.key);
-    if (const auto extra = asked ? unasked_channels(messages, *asked) : 0; extra != 0) {
+    const auto requested = requested_channels_.find(s.key);
+    if (const auto unrequested = requested ? unrequested_channels(messages, *requested) : 0; unrequested != 0) {
       ctx_.warn(
           "Novu sent on channels that are disabled: its steps lack the condition on "
           "payload.channels",
-          {{"key", std::string_view(s.key)}, {"channels", static_cast<std::int64_t>(extra)}});
+          {{"key", std::string_view(s.key)}, {"channels", static_cast<std::int64_t>(unrequested)}});
     }
     if (!r) {
-      const answer activity = co_await ask(activity_call(s.key));
+      const response activity = co_await call_api(activity_call(s.key));
       r = read_activity(activity, s.channels);
     }
     out.push_back(*std::move(r));

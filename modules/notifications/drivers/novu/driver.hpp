@@ -1,5 +1,5 @@
 // Driver `novu` of notify.orchestrator/1: sends notifications through the REST interface of Novu, in the cloud or
-// self-hosted. Lives as long as the module; every function is [any].
+// self-hosted. It lives as long as the module; every function is [any].
 #pragma once
 
 #include <ry/cpp/notify.hpp>
@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "asked_channels.hpp"
-#include "pacer.hpp"
+#include "rate_limiter.hpp"
+#include "requested_channels.hpp"
 #include "settings.hpp"
 #include "wire.hpp"
 
@@ -45,25 +45,25 @@ class driver {
   // Triggers that are sent in one request; belongs to one executor.
   struct batch;
 
-  // Returns any answer. RY_RESOURCE_EXHAUSTED with retry_after: the rate limit leaves no room before the deadline, and
-  // nothing was sent. Other errors: no answer.
-  ry::task<ry::result<answer>> send(call c, std::int64_t deadline_us);
-  ry::task<answer> ask(call c);  // within the configured time; otherwise throws
+  // Returns every response, also failures. Error RY_RESOURCE_EXHAUSTED with retry_after: the rate limit does not allow
+  // the request before the deadline, and nothing was sent. Other errors: there was no response.
+  ry::task<ry::result<response>> send(call c, std::int64_t deadline_us);
+  ry::task<response> call_api(call c);  // throws if there is no response within the configured time
   std::int64_t deadline(std::uint64_t timeout_ms) const;
-  ry::task<ry::notify::result> trigger_alone(ry::notify::notification n, std::uint32_t channels);
-  ry::task<ry::notify::result> trigger_together(ry::notify::notification n, std::uint32_t channels);
-  ry::task<void> close_later(std::shared_ptr<batch> b);
+  ry::task<ry::notify::result> trigger_single(ry::notify::notification n, std::uint32_t channels);
+  ry::task<ry::notify::result> trigger_in_batch(ry::notify::notification n, std::uint32_t channels);
+  ry::task<void> send_batch_later(std::shared_ptr<batch> b);
   ry::task<void> send_batch(std::shared_ptr<batch> b);
-  bool take_out(const std::shared_ptr<batch>& b);
-  // Without the API key, in case Novu or a proxy repeats it.
-  std::string cleaned(std::string text) const;
+  bool close_batch(const std::shared_ptr<batch>& b);
+  // Removes the API key from a text, in case Novu or a proxy repeats it.
+  std::string without_api_key(std::string text) const;
 
   const ry::context& ctx_;
   const settings settings_;
-  pacer pacer_;
+  rate_limiter rate_limiter_;
   std::atomic<subscribers_api> api_{subscribers_api::v2};
-  std::atomic<bool> warned_{false};  // that notifications are held back because the workflow lacks conditions
-  asked_channels asked_;
+  std::atomic<bool> warned_about_conditions_{false};  // the log has the warning about missing step conditions
+  requested_channels requested_channels_;
   std::mutex mutex_;
   std::map<ry_exec*, std::shared_ptr<batch>> open_;
 };

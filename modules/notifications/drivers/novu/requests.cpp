@@ -17,26 +17,26 @@ namespace {
 
 constexpr std::uint32_t all_channels = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
 constexpr std::size_t max_token_bytes = 4096;
-constexpr std::int64_t bulk_cost = 100;  // whatever it contains
+constexpr std::int64_t bulk_cost = 100;  // of every bulk request, regardless of its size
 constexpr std::array<std::string_view, 8> push_providers = {"expo",    "fcm",          "apns",         "one-signal",
                                                             "pushpad", "push-webhook", "pusher-beams", "appio"};
 
-void put(json::object& o, const char* key, std::string_view value) {
+void set_if_not_empty(json::object& o, const char* key, std::string_view value) {
   if (!value.empty()) o[key] = value;
 }
 
 json::object subscriber_json(const ry::notify::subscriber& who) {
   json::object o;
   o["subscriberId"] = who.account_id;
-  put(o, "email", who.email);
-  put(o, "firstName", who.first_name);
-  const std::string first = who.first_name + " ";
-  if (!who.first_name.empty() && who.name.starts_with(first)) {
-    const auto rest = who.name.find_first_not_of(' ', first.size());
-    if (rest != who.name.npos) put(o, "lastName", std::string_view(who.name).substr(rest));
+  set_if_not_empty(o, "email", who.email);
+  set_if_not_empty(o, "firstName", who.first_name);
+  const std::string first_prefix = who.first_name + " ";
+  if (!who.first_name.empty() && who.name.starts_with(first_prefix)) {
+    const auto last_name_at = who.name.find_first_not_of(' ', first_prefix.size());
+    if (last_name_at != who.name.npos) set_if_not_empty(o, "lastName", std::string_view(who.name).substr(last_name_at));
   }
-  put(o, "phone", who.phone);
-  put(o, "avatar", who.avatar);
+  set_if_not_empty(o, "phone", who.phone);
+  set_if_not_empty(o, "avatar", who.avatar);
   return o;
 }
 
@@ -47,7 +47,7 @@ std::uint32_t channels_of(std::string_view workflow) {
 
 }  // namespace
 
-bool is_part(const notification& n) {
+bool has_disabled_channel(const notification& n) {
   return (channels_of(n.workflow) & ~n.channels) != 0;
 }
 
@@ -59,7 +59,7 @@ json::object event_json(const notification& n) {
   if (ec || !payload.is_object()) {
     throw ry::bad_request("notify_novu.payload", "the payload is not a JSON object");
   }
-  if (is_part(n)) {
+  if (has_disabled_channel(n)) {
     payload.get_object()["channels"] = {
         {"email", n.wants(RY_NOTIFY_EMAIL)}, {"push", n.wants(RY_NOTIFY_PUSH)}, {"in_app", n.wants(RY_NOTIFY_IN_APP)}};
   }
@@ -73,7 +73,7 @@ json::object event_json(const notification& n) {
 
 }  // namespace
 
-std::uint32_t carried_channels(const notification& n) {
+std::uint32_t deliverable_channels(const notification& n) {
   std::uint32_t out = n.channels & all_channels;
   if (n.to.email.empty()) out &= ~RY_NOTIFY_EMAIL;
   if (n.tokens.empty()) out &= ~RY_NOTIFY_PUSH;
@@ -126,7 +126,7 @@ call tokens_call(std::string_view account_id, std::string_view provider, const s
   credentials["deviceTokens"] = std::move(tokens);
   body["providerId"] = provider;
   body["credentials"] = std::move(credentials);
-  put(body, "integrationIdentifier", integration);
+  set_if_not_empty(body, "integrationIdentifier", integration);
   return {"PUT", path, json::serialize(body), {}, category::other, 1};
 }
 

@@ -20,7 +20,7 @@ settings read_settings(std::string_view text) {
   }
   s.api_key = std::string(o.at("api_key").as_string());
   if (s.api_key.find_first_of(" \t\r\n") != s.api_key.npos) {
-    throw ry::bad_request("notify_novu.settings", "notify_novu.api_key must not contain white space");
+    throw ry::bad_request("notify_novu.settings", "notify_novu.api_key must not contain spaces");
   }
   s.timeout_ms = static_cast<std::uint64_t>(o.at("timeout_seconds").as_int64()) * 1000;
   for (const auto& [provider, id] : o.at("integrations").as_object()) {

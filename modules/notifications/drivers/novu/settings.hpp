@@ -1,4 +1,4 @@
-// Settings of the driver; immutable after its creation.
+// Settings of the driver; they do not change after the driver was created.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ inline constexpr std::string_view settings_schema = R"json({
   }
 })json";
 
-// `text` is valid by the schema and has its defaults. Throws ry::error naming the key.
+// `text` must match the schema and include its defaults. Throws ry::error whose message names the setting.
 settings read_settings(std::string_view text);
 
 }  // namespace notify_novu

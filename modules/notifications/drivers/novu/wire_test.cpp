@@ -44,11 +44,11 @@ ry::notify::notification sample(std::uint32_t channels = all) {
   return ry::notify::notification(t);
 }
 
-answer answered(std::uint32_t status, std::string body, std::optional<std::uint32_t> after = {}) {
+response make_response(std::uint32_t status, std::string body, std::optional<std::uint32_t> after = {}) {
   return {status, std::move(body), after};
 }
 
-TEST(novu_requests, a_trigger_names_one_request_by_key_and_epoch) {
+TEST(novu_requests, a_trigger_has_an_idempotency_key_of_key_and_epoch) {
   const auto c = trigger_call(sample());
   EXPECT_EQ(c.method + " " + c.path, "POST /v1/events/trigger");
   EXPECT_EQ(c.idempotency_key, "0123456789abcdef0123456789abcdef.2");
@@ -57,25 +57,25 @@ TEST(novu_requests, a_trigger_names_one_request_by_key_and_epoch) {
     "transactionId":"0123456789abcdef0123456789abcdef"})"));
 }
 
-TEST(novu_requests, a_subset_of_channels_is_in_the_payload) {
+TEST(novu_requests, the_payload_lists_the_channels_if_one_is_turned_off) {
   const auto c = trigger_call(sample(RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP));
   EXPECT_EQ(json::parse(c.body).at("payload").at("channels"),
             json::parse(R"({"email":false,"push":true,"in_app":true})"));
   auto welcome = sample(RY_NOTIFY_EMAIL);
   welcome.workflow = "welcome-email";
   EXPECT_EQ(json::parse(trigger_call(welcome).body).at("payload"), json::parse(R"({"first_name":"Ann"})"))
-      << "it has no other channel";
+      << "the workflow has no other channel";
 }
 
-TEST(novu_requests, channels_without_an_address_are_left_out) {
+TEST(novu_requests, channels_without_an_address_are_omitted) {
   auto n = sample();
   n.tokens.clear();
-  EXPECT_EQ(carried_channels(n), RY_NOTIFY_EMAIL | RY_NOTIFY_IN_APP);
+  EXPECT_EQ(deliverable_channels(n), RY_NOTIFY_EMAIL | RY_NOTIFY_IN_APP);
   n.to.email.clear();
-  EXPECT_EQ(carried_channels(n), RY_NOTIFY_IN_APP);
+  EXPECT_EQ(deliverable_channels(n), RY_NOTIFY_IN_APP);
 }
 
-TEST(novu_requests, tokens_replace_and_the_last_one_deletes) {
+TEST(novu_requests, tokens_replace_the_list_and_an_empty_list_deletes_it) {
   const std::vector<ry::notify::token> two{{"fcm", "a:b", "mobile"}, {"fcm", "c", "mobile"}};
   auto c = tokens_call("a/b", "fcm", two, "fcm-eu");
   EXPECT_EQ(c.method + " " + c.path, "PUT /v1/subscribers/a%2Fb/credentials");
@@ -86,7 +86,7 @@ TEST(novu_requests, tokens_replace_and_the_last_one_deletes) {
   EXPECT_TRUE(c.body.empty());
 }
 
-TEST(novu_requests, tokens_of_unknown_providers_are_refused_by_name) {
+TEST(novu_requests, a_refused_token_names_the_cause) {
   check_token({"expo", "ExponentPushToken[x]", "mobile"});
   const auto fault = [](const ry::notify::token& t) -> std::string {
     try {
@@ -102,32 +102,32 @@ TEST(novu_requests, tokens_of_unknown_providers_are_refused_by_name) {
   EXPECT_THAT(fault({"expo", std::string(4097, 'x'), ""}), HasSubstr("4096"));
 }
 
-TEST(novu_answers, only_processed_is_accepted) {
-  const auto r =
-      read_trigger(answered(201, R"({"data":{"acknowledged":true,"status":"processed","transactionId":"t1"}})"), all);
+TEST(novu_responses, only_processed_is_accepted) {
+  const auto r = read_trigger(
+      make_response(201, R"({"data":{"acknowledged":true,"status":"processed","transactionId":"t1"}})"), all);
   EXPECT_EQ(r.outcome, RY_NOTIFY_ACCEPTED);
   EXPECT_EQ(r.provider_id, "t1");
   EXPECT_EQ(r.channels, all);
-  EXPECT_EQ(read_trigger(answered(201, R"({"acknowledged":true,"status":"processed"})"), all).outcome,
+  EXPECT_EQ(read_trigger(make_response(201, R"({"acknowledged":true,"status":"processed"})"), all).outcome,
             RY_NOTIFY_ACCEPTED)
-      << "without the envelope, as the API description has it";
+      << "without the envelope, as in the API description";
   for (const char* status : {"trigger_not_active", "no_workflow_steps_defined", "no_workflow_active_steps_defined",
                              "no_tenant_found", "invalid_recipients", "error"}) {
     const auto bad = read_trigger(
-        answered(201, R"({"data":{"acknowledged":true,"error":["why"],"status":")" + std::string(status) + "\"}}"),
+        make_response(201, R"({"data":{"acknowledged":true,"error":["why"],"status":")" + std::string(status) + "\"}}"),
         all);
     EXPECT_EQ(bad.outcome, RY_NOTIFY_REFUSED) << status;
     EXPECT_THAT(bad.detail, HasSubstr(std::string(status) + ": why"));
   }
-  EXPECT_EQ(read_trigger(answered(201, R"({"data":{"acknowledged":false,"status":"processed"}})"), all).outcome,
+  EXPECT_EQ(read_trigger(make_response(201, R"({"data":{"acknowledged":false,"status":"processed"}})"), all).outcome,
             RY_NOTIFY_REFUSED);
   for (const char* body : {"", "{", "[]", "null", "{\"data\":null}", "<html>"})
-    EXPECT_EQ(read_trigger(answered(200, body), all).outcome, RY_NOTIFY_RETRY) << body;
+    EXPECT_EQ(read_trigger(make_response(200, body), all).outcome, RY_NOTIFY_RETRY) << body;
 }
 
-TEST(novu_answers, failures_fall_into_their_classes) {
+TEST(novu_responses, failures_map_to_outcomes) {
   const auto outcome = [](std::uint32_t status, const char* body = "{}") {
-    return read_trigger(answered(status, body, 7), all).outcome;
+    return read_trigger(make_response(status, body, 7), all).outcome;
   };
   for (const auto s : {408u, 409u, 429u}) EXPECT_EQ(outcome(s), RY_NOTIFY_RETRY) << s;
   for (const auto s : {500u, 502u, 503u, 504u}) EXPECT_EQ(outcome(s), RY_NOTIFY_RETRY_NEW) << s;
@@ -135,16 +135,16 @@ TEST(novu_answers, failures_fall_into_their_classes) {
   for (const auto s : {301u, 401u, 402u, 403u}) EXPECT_EQ(outcome(s), RY_NOTIFY_PAUSED) << s;
   EXPECT_EQ(outcome(422, R"({"message":"Request with key \"k\" is being reused for a different body"})"),
             RY_NOTIFY_RETRY_NEW);
-  const auto r = read_trigger(answered(429, R"({"message":"API rate limit exceeded"})", 2), all);
+  const auto r = read_trigger(make_response(429, R"({"message":"API rate limit exceeded"})", 2), all);
   EXPECT_EQ(r.retry_after_s, 2u);
   EXPECT_EQ(r.detail, "Novu answered 429: API rate limit exceeded");
-  EXPECT_EQ(read_trigger(answered(400, R"({"message":["name must be a string","a\nb"]})"), all).detail,
+  EXPECT_EQ(read_trigger(make_response(400, R"({"message":["name must be a string","a\nb"]})"), all).detail,
             "Novu answered 400: name must be a string; a b");
 }
 
-TEST(novu_answers, a_bulk_is_read_item_by_item) {
+TEST(novu_responses, a_bulk_response_has_a_result_per_item) {
   const std::vector<std::uint32_t> two{RY_NOTIFY_EMAIL, RY_NOTIFY_PUSH};
-  auto rs = read_bulk(answered(201, R"({"data":[{"acknowledged":true,"status":"processed","transactionId":"a"},
+  auto rs = read_bulk(make_response(201, R"({"data":[{"acknowledged":true,"status":"processed","transactionId":"a"},
     {"acknowledged":true,"status":"error","error":["workflow_not_found"]}]})"),
                       two);
   ASSERT_EQ(rs.size(), 2u);
@@ -152,39 +152,41 @@ TEST(novu_answers, a_bulk_is_read_item_by_item) {
   EXPECT_EQ(rs[1].outcome, RY_NOTIFY_REFUSED);
   EXPECT_EQ(rs[1].channels, RY_NOTIFY_PUSH);
   EXPECT_THAT(rs[1].detail, HasSubstr("workflow_not_found"));
-  for (const auto& a :
-       {answered(201, R"({"data":[]})"), answered(400, "{}"), answered(413, "{}"), answered(409, "{}")}) {
+  for (const auto& a : {make_response(201, R"({"data":[]})"), make_response(400, "{}"), make_response(413, "{}"),
+                        make_response(409, "{}")}) {
     rs = read_bulk(a, two);
     ASSERT_EQ(rs.size(), 2u);
     EXPECT_EQ(rs[0].outcome, RY_NOTIFY_RETRY) << a.status;
   }
-  EXPECT_EQ(read_bulk(answered(500, "{}"), two)[1].outcome, RY_NOTIFY_RETRY_NEW);
-  EXPECT_EQ(read_bulk(answered(401, "{}"), two)[1].outcome, RY_NOTIFY_PAUSED);
+  EXPECT_EQ(read_bulk(make_response(500, "{}"), two)[1].outcome, RY_NOTIFY_RETRY_NEW);
+  EXPECT_EQ(read_bulk(make_response(401, "{}"), two)[1].outcome, RY_NOTIFY_PAUSED);
 }
 
-TEST(novu_answers, other_calls_fail_with_a_status) {
-  const auto status = [](const answer& a) {
+TEST(novu_responses, other_calls_fail_with_a_status) {
+  const auto status = [](const response& a) {
     try {
-      check_answer(a);
+      check_response(a);
     } catch (const ry::error& e) {
       return e.status();
     }
     return RY_OK;
   };
-  EXPECT_EQ(status(answered(204, "")), RY_OK);
-  EXPECT_EQ(status(answered(400, R"({"message":"SubscriberId: x not found"})")), RY_NOT_FOUND);
-  EXPECT_EQ(status(answered(400, R"({"message":"Subscribers environment (e) do not have active expo integration."})")),
-            RY_INVALID_ARGUMENT);
-  EXPECT_EQ(status(answered(401, "")), RY_UNAUTHENTICATED);
-  EXPECT_EQ(status(answered(429, "")), RY_RESOURCE_EXHAUSTED);
-  EXPECT_EQ(status(answered(503, "")), RY_UNAVAILABLE);
-  EXPECT_TRUE(is_missing_route(answered(404, R"({"message":"Cannot POST /v2/subscribers"})")));
-  EXPECT_FALSE(is_missing_route(answered(404, R"({"message":"Subscriber not found"})")));
+  EXPECT_EQ(status(make_response(204, "")), RY_OK);
+  EXPECT_EQ(status(make_response(400, R"({"message":"SubscriberId: x not found"})")), RY_NOT_FOUND);
+  EXPECT_EQ(
+      status(make_response(400, R"({"message":"Subscribers environment (e) do not have active expo integration."})")),
+      RY_INVALID_ARGUMENT);
+  EXPECT_EQ(status(make_response(401, "")), RY_UNAUTHENTICATED);
+  EXPECT_EQ(status(make_response(429, "")), RY_RESOURCE_EXHAUSTED);
+  EXPECT_EQ(status(make_response(503, "")), RY_UNAVAILABLE);
+  EXPECT_TRUE(is_missing_route(make_response(404, R"({"message":"Cannot POST /v2/subscribers"})")));
+  EXPECT_FALSE(is_missing_route(make_response(404, R"({"message":"Subscriber not found"})")));
 }
 
-TEST(novu_answers, messages_contain_the_delivery_status) {
+TEST(novu_responses, messages_contain_the_delivery_status) {
   const auto read = [](const char* list, std::uint32_t channels = all) {
-    return read_messages(answered(200, std::string(R"({"page":0,"hasMore":false,"data":)") + list + "}"), channels);
+    return read_messages(make_response(200, std::string(R"({"page":0,"hasMore":false,"data":)") + list + "}"),
+                         channels);
   };
   EXPECT_FALSE(read("[]"));
   EXPECT_EQ(read(R"([{"channel":"email","status":"sent"}])")->outcome, RY_NOTIFY_ACCEPTED);
@@ -193,14 +195,15 @@ TEST(novu_answers, messages_contain_the_delivery_status) {
   const auto failed = read(R"([{"channel":"push","status":"error","errorText":"no token"}])");
   EXPECT_EQ(failed->outcome, RY_NOTIFY_REFUSED);
   EXPECT_THAT(failed->detail, HasSubstr("no token"));
-  EXPECT_EQ(unasked_channels(answered(200, R"({"data":[{"channel":"email"},{"channel":"push"}]})"), RY_NOTIFY_PUSH),
-            RY_NOTIFY_EMAIL);
-  EXPECT_THROW(read_messages(answered(200, "[]"), all), ry::error);
+  EXPECT_EQ(
+      unrequested_channels(make_response(200, R"({"data":[{"channel":"email"},{"channel":"push"}]})"), RY_NOTIFY_PUSH),
+      RY_NOTIFY_EMAIL);
+  EXPECT_THROW(read_messages(make_response(200, "[]"), all), ry::error);
 }
 
-TEST(novu_answers, the_activity_feed_contains_dropped_messages) {
+TEST(novu_responses, the_activity_feed_contains_dropped_messages) {
   const auto read = [](const char* list) {
-    return read_activity(answered(200, std::string(R"({"page":0,"data":)") + list + "}"), all);
+    return read_activity(make_response(200, std::string(R"({"page":0,"data":)") + list + "}"), all);
   };
   EXPECT_EQ(read("[]").outcome, RY_NOTIFY_ACCEPTED);
   EXPECT_EQ(read(R"([{"jobs":[{"type":"trigger","status":"completed"},{"type":"email","status":"pending"}]}])").outcome,
@@ -235,7 +238,7 @@ TEST(novu_webhooks, both_forms_are_read) {
     EXPECT_THROW(read_webhook(bad), ry::error) << bad;
 }
 
-TEST(novu_settings, invalid_combinations_are_named) {
+TEST(novu_settings, invalid_settings_throw) {
   const auto read = [](const char* base, const char* key) {
     return read_settings(
         std::string(R"({"base_url":")") + base + R"(","api_key":")" + key +
