@@ -37,8 +37,7 @@ typedef struct ry_llm_usage {
   int64_t input_tokens; /* all of them, cached ones included */
   int64_t output_tokens;
   int64_t cached_tokens; /* read from the provider's cache */
-  int64_t
-      cache_write_tokens; /* written to the provider's cache; part of input_tokens; 0 if struct_size is smaller */
+  int64_t cache_write_tokens; /* written to the provider's cache; part of input_tokens; 0 if struct_size is smaller */
 } ry_llm_usage;
 
 #define RY_LLM_FINISH_STOP 1 /* the model ended its answer itself */

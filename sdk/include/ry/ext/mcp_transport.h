@@ -49,8 +49,7 @@ typedef struct ry_mcp_target {
   ry_str account_id; /* may be empty */
   ry_str identity; /* connections are shared only within one identity */
   uint64_t connect_timeout_ms; /* until the session can carry messages; 0 = the driver's default */
-  uint64_t
-      max_message_bytes; /* of one decoded message from the server; a longer one ends the session */
+  uint64_t max_message_bytes; /* of one decoded message from the server; a longer one ends the session */
 } ry_mcp_target;
 
 /* Kinds of messages; they affect framing only. */

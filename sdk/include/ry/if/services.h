@@ -23,7 +23,7 @@ typedef struct ry_services_v1 {
    * `problem` are short texts. RY_NOT_FOUND: the module owns no such point, or no such driver is loaded. May be missing
    * if struct_size is smaller. [any] */
   ry_status (*report_driver_violation)(const ry_host* host, ry_str point, ry_str driver, ry_str rule,
-                                 ry_str problem) RY_NOEXCEPT;
+                                       ry_str problem) RY_NOEXCEPT;
 } ry_services_v1;
 
 #ifdef __cplusplus
