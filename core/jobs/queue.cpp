@@ -71,7 +71,7 @@ void queue::remove(std::string_view kind) {
 }
 
 bool queue::end_jobs_of(const std::vector<ry_host*>& owners, clock::time_point ask_at,
-                      const std::function<bool()>& time_is_up) {
+                        const std::function<bool()>& time_is_up) {
   const auto theirs = [&] {
     std::vector<std::shared_ptr<ry_job>> out;
     const auto look = [&](const std::shared_ptr<ry_job>& job) {

@@ -129,7 +129,7 @@ class queue {
   // must already be removed or belong to other owners. Returns true when none runs any more, false if time_is_up()
   // returns true first. Blocks; not from a loop.
   bool end_jobs_of(const std::vector<ry_host*>& owners, std::chrono::steady_clock::time_point ask_at,
-                 const std::function<bool()>& time_is_up);
+                   const std::function<bool()>& time_is_up);
 
   // Registers the node and starts to claim jobs. The database must be migrated.
   void start();
