@@ -51,7 +51,7 @@ TEST_F(console_page, serves_the_page_with_a_strict_policy) {
   EXPECT_EQ(get("/").status, 303u);
 }
 
-TEST_F(console_page, its_files_are_named_by_content_and_cached_permanently) {
+TEST_F(console_page, files_are_named_by_content_and_cached_permanently) {
   const auto files = files_of(get("/console").body);
   ASSERT_EQ(files.size(), 3u);
   for (const auto& path : files) {
@@ -64,40 +64,40 @@ TEST_F(console_page, its_files_are_named_by_content_and_cached_permanently) {
   EXPECT_EQ(get("/console/assets/index.html").status, 404u);
 }
 
-TEST_F(console_page, compressed_and_revalidated) {
+TEST_F(console_page, the_page_is_compressed_and_revalidated) {
   const auto plain = get("/console");
-  const auto small = get("/console", {{"Accept-Encoding", "br, gzip;q=0.8"}});
+  const auto compressed = get("/console", {{"Accept-Encoding", "br, gzip;q=0.8"}});
   EXPECT_EQ(plain.header("Content-Encoding"), "");
-  EXPECT_EQ(small.header("Content-Encoding"), "gzip");
-  EXPECT_LT(small.body.size(), plain.body.size());
-  EXPECT_EQ(small.header("Vary"), "Accept-Encoding");
-  EXPECT_NE(small.header("ETag"), plain.header("ETag"));
-  for (const auto& tag : {plain.header("ETag"), small.header("ETag")}) {
-    const auto again = get("/console", {{"If-None-Match", "\"x\", W/" + std::string(tag)}});
-    EXPECT_EQ(again.status, 304u);
-    EXPECT_EQ(again.body, "");
-    EXPECT_FALSE(again.header("Content-Security-Policy").empty());
+  EXPECT_EQ(compressed.header("Content-Encoding"), "gzip");
+  EXPECT_LT(compressed.body.size(), plain.body.size());
+  EXPECT_EQ(compressed.header("Vary"), "Accept-Encoding");
+  EXPECT_NE(compressed.header("ETag"), plain.header("ETag"));
+  for (const auto& tag : {plain.header("ETag"), compressed.header("ETag")}) {
+    const auto revalidated = get("/console", {{"If-None-Match", "\"x\", W/" + std::string(tag)}});
+    EXPECT_EQ(revalidated.status, 304u);
+    EXPECT_EQ(revalidated.body, "");
+    EXPECT_FALSE(revalidated.header("Content-Security-Policy").empty());
   }
   EXPECT_EQ(get("/console", {{"If-None-Match", "\"other\""}}).status, 200u);
 }
 
-TEST(console_site, encodings_that_a_client_takes) {
-  using console::takes_gzip;
-  EXPECT_TRUE(takes_gzip("gzip"));
-  EXPECT_TRUE(takes_gzip("br , GZIP"));
-  EXPECT_TRUE(takes_gzip("*"));
-  EXPECT_FALSE(takes_gzip(""));
-  EXPECT_FALSE(takes_gzip("br, gzip;q=0"));
-  EXPECT_FALSE(takes_gzip("gzip; q=0.000"));
-  EXPECT_FALSE(takes_gzip("x-gzip"));
+TEST(console_site, accepts_gzip_reads_the_accept_encoding_header) {
+  using console::accepts_gzip;
+  EXPECT_TRUE(accepts_gzip("gzip"));
+  EXPECT_TRUE(accepts_gzip("br , GZIP"));
+  EXPECT_TRUE(accepts_gzip("*"));
+  EXPECT_FALSE(accepts_gzip(""));
+  EXPECT_FALSE(accepts_gzip("br, gzip;q=0"));
+  EXPECT_FALSE(accepts_gzip("gzip; q=0.000"));
+  EXPECT_FALSE(accepts_gzip("x-gzip"));
 }
 
-TEST(console_site, a_page_that_names_a_missing_file_is_refused) {
+TEST(console_site, a_page_that_refers_to_a_missing_file_throws) {
   const std::vector<console::source> no_page{{"app.js", "x"}};
   EXPECT_THROW(console::site{no_page}, ry::error);
   EXPECT_THROW(console::site({{"index.html", "{{app.css}}"}, {"app.js", "x"}}), ry::error);
   EXPECT_THROW(console::site({{"index.html", "{{app.js"}, {"app.js", "x"}}), ry::error);
-  const console::site one({{"index.html", "{{app.js}}"}, {"app.js", "x"}});
-  const console::site two({{"index.html", "{{app.js}}"}, {"app.js", "y"}});
-  EXPECT_NE(one.page("index.html").plain, two.page("index.html").plain);
+  const console::site first({{"index.html", "{{app.js}}"}, {"app.js", "x"}});
+  const console::site second({{"index.html", "{{app.js}}"}, {"app.js", "y"}});
+  EXPECT_NE(first.page("index.html").plain, second.page("index.html").plain);
 }

@@ -27,34 +27,34 @@ std::vector<source> embedded() {
 class service {
  public:
   service(ry::context&, ry::registrar& reg) : site_(embedded()) {
-    const auto page = [this](ry::request r) { return answer(r, site_.page("index.html"), "no-cache"); };
-    const auto reference = [this](ry::request r) { return answer(r, site_.page("reference.html"), "no-cache"); };
-    const auto worker = [this](ry::request r) { return answer(r, site_.page("worker.js"), "no-cache"); };
+    const auto page = [this](ry::request r) { return serve(r, site_.page("index.html"), "no-cache"); };
+    const auto reference = [this](ry::request r) { return serve(r, site_.page("reference.html"), "no-cache"); };
+    const auto worker = [this](ry::request r) { return serve(r, site_.page("worker.js"), "no-cache"); };
     const auto asset = [this](ry::request r) {
       const auto* f = site_.find(r.param("name"));
       if (f == nullptr) throw ry::not_found("console.no_file", "Not Found");
-      return answer(r, *f, "public, max-age=31536000, immutable");
+      return serve(r, *f, "public, max-age=31536000, immutable");
     };
-    const auto first = [](ry::request) { return ry::response::empty(303).header("Location", "console"); };
+    const auto redirect = [](ry::request) { return ry::response::empty(303).header("Location", "console"); };
     reg.route("GET", "/auth", RY_ROUTE_PUBLIC, page);
     reg.route("GET", "/console", RY_ROUTE_PUBLIC, page);
     reg.route("GET", "/reference", RY_ROUTE_PUBLIC, reference);
     reg.route("GET", "/console/worker.js", RY_ROUTE_PUBLIC, worker);
     reg.route("GET", "/console/assets/{name}", RY_ROUTE_PUBLIC, asset);
-    reg.route("GET", "/", RY_ROUTE_PUBLIC, first);
+    reg.route("GET", "/", RY_ROUTE_PUBLIC, redirect);
     reg.describe(ry_openapi::api);
   }
 
  private:
-  static ry::response answer(const ry::request& r, const file& f, const char* caching) {
-    const bool gzip = !f.gzip.empty() && takes_gzip(r.header("Accept-Encoding"));
+  static ry::response serve(const ry::request& r, const file& f, const char* cache_control) {
+    const bool gzip = !f.gzip.empty() && accepts_gzip(r.header("Accept-Encoding"));
     auto etag = f.etag;
     if (gzip) etag.insert(etag.size() - 1, "-gz");
-    const bool known = names_etag(r.header("If-None-Match"), f.etag);
-    auto out = known ? ry::response(304) : ry::response(200, f.content_type, gzip ? f.gzip : f.plain);
-    if (gzip && !known) out.header("Content-Encoding", "gzip");
+    const bool is_unchanged = contains_etag(r.header("If-None-Match"), f.etag);
+    auto out = is_unchanged ? ry::response(304) : ry::response(200, f.content_type, gzip ? f.gzip : f.plain);
+    if (gzip && !is_unchanged) out.header("Content-Encoding", "gzip");
     out.header("ETag", etag)
-        .header("Cache-Control", caching)
+        .header("Cache-Control", cache_control)
         .header("Vary", "Accept-Encoding")
         .header("X-Content-Type-Options", "nosniff")
         .header("Content-Security-Policy", policy)

@@ -8,44 +8,44 @@
 namespace console {
 namespace {
 
-constexpr std::size_t name_digits = 12;
+constexpr std::size_t digest_bytes_in_name = 12;
 
 std::string digest_of(std::string_view bytes) {
   unsigned char raw[crypto_hash_sha256_BYTES];
   crypto_hash_sha256(raw, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   char hex[2 * sizeof raw + 1];
   sodium_bin2hex(hex, sizeof hex, raw, sizeof raw);
-  return std::string(hex, 2 * name_digits);
+  return std::string(hex, 2 * digest_bytes_in_name);
 }
 
-std::string compressed(std::string_view bytes) {
+std::string gzip_compress(std::string_view bytes) {
   z_stream z{};
-  // 15 + 16: the largest window, in gzip's format.
+  // 15: the largest window; + 16: gzip format.
   if (deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK) return {};
   std::string out(deflateBound(&z, bytes.size()), '\0');
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   z.avail_in = static_cast<uInt>(bytes.size());
   z.next_out = reinterpret_cast<Bytef*>(out.data());
   z.avail_out = static_cast<uInt>(out.size());
-  const bool whole = deflate(&z, Z_FINISH) == Z_STREAM_END;
+  const bool is_complete = deflate(&z, Z_FINISH) == Z_STREAM_END;
   out.resize(z.total_out);
   deflateEnd(&z);
-  return whole && out.size() < bytes.size() ? out : std::string();
+  return is_complete && out.size() < bytes.size() ? out : std::string();
 }
 
 std::string content_type_of(std::string_view name) {
-  const auto ending = name.substr(name.rfind('.') + 1);
-  if (ending == "js") return "text/javascript; charset=utf-8";
-  if (ending == "css") return "text/css; charset=utf-8";
-  if (ending == "svg") return "image/svg+xml";
-  if (ending == "html") return "text/html; charset=utf-8";
+  const auto extension = name.substr(name.rfind('.') + 1);
+  if (extension == "js") return "text/javascript; charset=utf-8";
+  if (extension == "css") return "text/css; charset=utf-8";
+  if (extension == "svg") return "image/svg+xml";
+  if (extension == "html") return "text/html; charset=utf-8";
   return "text/plain; charset=utf-8";
 }
 
-file made(std::string_view name, std::string bytes) {
+file make_file(std::string_view name, std::string bytes) {
   file out;
   out.content_type = content_type_of(name);
-  out.gzip = compressed(bytes);
+  out.gzip = gzip_compress(bytes);
   out.etag = "\"" + digest_of(bytes) + "\"";
   out.plain = std::move(bytes);
   return out;
@@ -54,23 +54,23 @@ file made(std::string_view name, std::string bytes) {
 // "app.js" -> "app.0123456789ab.js"
 std::string served_name(std::string_view name, std::string_view bytes) {
   const auto dot = name.rfind('.');
-  return std::string(name.substr(0, dot)) + "." + digest_of(bytes).substr(0, name_digits) +
+  return std::string(name.substr(0, dot)) + "." + digest_of(bytes).substr(0, digest_bytes_in_name) +
          std::string(name.substr(dot));
 }
 
 }  // namespace
 
 site::site(const std::vector<source>& sources) {
-  std::map<std::string, std::string, std::less<>> served;
+  std::map<std::string, std::string, std::less<>> served_names;
   for (const auto& s : sources) {
     if (s.name.ends_with(".html")) continue;
     if (s.name == "worker.js") {
-      pages_.emplace(s.name, made(s.name, s.bytes));
+      pages_.emplace(s.name, make_file(s.name, s.bytes));
       continue;
     }
     auto name = served_name(s.name, s.bytes);
-    files_.emplace(name, made(s.name, s.bytes));
-    served.emplace(s.name, std::move(name));
+    files_.emplace(name, make_file(s.name, s.bytes));
+    served_names.emplace(s.name, std::move(name));
   }
   for (const auto& s : sources) {
     if (!s.name.ends_with(".html")) continue;
@@ -78,11 +78,11 @@ site::site(const std::vector<source>& sources) {
     for (std::size_t at = page.find("{{"); at != page.npos; at = page.find("{{", at)) {
       const auto end = page.find("}}", at);
       const auto name = page.substr(at + 2, end == page.npos ? 0 : end - at - 2);
-      const auto it = served.find(name);
-      if (it == served.end()) throw ry::internal("console.page", s.name + " names no file " + name);
+      const auto it = served_names.find(name);
+      if (it == served_names.end()) throw ry::internal("console.page", s.name + " refers to a missing file: " + name);
       page.replace(at, end + 2 - at, it->second);
     }
-    pages_.emplace(s.name, made(s.name, std::move(page)));
+    pages_.emplace(s.name, make_file(s.name, std::move(page)));
   }
   (void)page("index.html");
 }
@@ -98,37 +98,37 @@ const file* site::find(std::string_view name) const {
   return it == files_.end() ? nullptr : &it->second;
 }
 
-bool takes_gzip(std::string_view accept) {
+bool accepts_gzip(std::string_view accept) {
   while (!accept.empty()) {
     const auto end = std::min(accept.find(','), accept.size());
-    auto one = accept.substr(0, end);
+    auto entry = accept.substr(0, end);
     accept.remove_prefix(std::min(end + 1, accept.size()));
-    const auto from = one.find_first_not_of(" \t");
-    if (from == one.npos) continue;
-    one.remove_prefix(from);
-    const auto word = one.substr(0, one.find_first_of("; \t"));
-    if (!ry::iequals(word, "gzip") && word != "*") continue;
-    const auto q = one.find("q=");
-    // "q=0" and "q=0.0" mean not acceptable.
-    return q == one.npos || one.find_first_of("123456789", q) != one.npos;
+    const auto start = entry.find_first_not_of(" \t");
+    if (start == entry.npos) continue;
+    entry.remove_prefix(start);
+    const auto encoding = entry.substr(0, entry.find_first_of("; \t"));
+    if (!ry::iequals(encoding, "gzip") && encoding != "*") continue;
+    const auto q = entry.find("q=");
+    // "q=0" and "q=0.0" mean that the encoding is not acceptable.
+    return q == entry.npos || entry.find_first_of("123456789", q) != entry.npos;
   }
   return false;
 }
 
-bool names_etag(std::string_view list, std::string_view etag) {
-  const auto bare = etag.substr(1, etag.size() - 2);
+bool contains_etag(std::string_view list, std::string_view etag) {
+  const auto tag = etag.substr(1, etag.size() - 2);
   while (!list.empty()) {
     const auto end = std::min(list.find(','), list.size());
-    auto one = list.substr(0, end);
+    auto entry = list.substr(0, end);
     list.remove_prefix(std::min(end + 1, list.size()));
-    while (!one.empty() && (one.front() == ' ' || one.front() == '\t')) one.remove_prefix(1);
-    while (!one.empty() && (one.back() == ' ' || one.back() == '\t')) one.remove_suffix(1);
-    if (one == "*") return true;
-    if (one.substr(0, 2) == "W/") one.remove_prefix(2);
-    if (one.size() < 2 || one.front() != '"' || one.back() != '"') continue;
-    one = one.substr(1, one.size() - 2);
-    if (one.size() > 3 && one.substr(one.size() - 3) == "-gz") one.remove_suffix(3);
-    if (one == bare) return true;
+    while (!entry.empty() && (entry.front() == ' ' || entry.front() == '\t')) entry.remove_prefix(1);
+    while (!entry.empty() && (entry.back() == ' ' || entry.back() == '\t')) entry.remove_suffix(1);
+    if (entry == "*") return true;
+    if (entry.substr(0, 2) == "W/") entry.remove_prefix(2);
+    if (entry.size() < 2 || entry.front() != '"' || entry.back() != '"') continue;
+    entry = entry.substr(1, entry.size() - 2);
+    if (entry.size() > 3 && entry.substr(entry.size() - 3) == "-gz") entry.remove_suffix(3);
+    if (entry == tag) return true;
   }
   return false;
 }

@@ -1,4 +1,4 @@
-// The files of the page as they are served: with the content hash in their names, compressed once.
+// The files of the page as they are served: with a content hash in their names, and compressed once.
 #pragma once
 
 #include <map>
@@ -16,21 +16,21 @@ struct source {
 
 struct file {
   std::string content_type;
-  std::string plain, gzip;  // gzip is empty if it saves nothing
-  std::string etag;  // strong, of `plain`; the compressed form has "-gz" within the quotes
+  std::string plain, gzip;  // gzip is empty if compression saves nothing
+  std::string etag;  // strong tag of `plain`; the tag of `gzip` has "-gz" before the closing quote
 };
 
 // Immutable; every function is [any].
 class site {
  public:
-  // The service worker, worker.js, keeps its name like the pages, because browsers check this URL for updates.
-  // "{{app.js}}" in a page (*.html) is replaced by the name under which that file is served. Throws ry::error if
-  // index.html is missing or a page names a missing file.
+  // Pages (*.html) and the service worker (worker.js) keep their names; browsers check the URL of the worker for
+  // updates. "{{app.js}}" in a page is replaced by the name under which that file is served. Throws ry::error if
+  // index.html is missing or a page refers to a missing file.
   explicit site(const std::vector<source>& sources);
 
-  // "index.html" or "worker.js"; throws ry::error if the page does not exist.
+  // Returns a page or the worker, such as "index.html"; throws ry::error if it does not exist.
   const file& page(std::string_view name) const;
-  // By the served name, "app.0123456789ab.js"; nullptr if there is none.
+  // Returns a file by its served name, such as "app.0123456789ab.js"; nullptr if there is none.
   const file* find(std::string_view name) const;
 
  private:
@@ -39,8 +39,8 @@ class site {
 };
 
 // Whether an Accept-Encoding header allows gzip.
-bool takes_gzip(std::string_view accept_encoding);
-// Whether an If-None-Match header contains this tag, weak or strong.
-bool names_etag(std::string_view if_none_match, std::string_view etag);
+bool accepts_gzip(std::string_view accept_encoding);
+// Whether an If-None-Match header contains this tag, weak or strong, with or without "-gz".
+bool contains_etag(std::string_view if_none_match, std::string_view etag);
 
 }  // namespace console

@@ -1,5 +1,5 @@
-// Builds the page: `node build.mjs [OUT]`, OUT is dist/ beside this file unless given. The packages come from
-// tests/e2e/node_modules (npm ci there).
+// Builds the page: `node build.mjs [OUT]`. OUT defaults to dist/ next to this file. The packages come from
+// tests/e2e/node_modules; run `npm ci` there first.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -22,7 +22,7 @@ await esbuild.build({
 mkdirSync(out, { recursive: true });
 for (const file of ['index.html', 'reference.html', 'icon.svg']) copyFileSync(path.join(here, file), path.join(out, file));
 
-// The licences of what was bundled, in its place.
+// Write the licences of all bundled packages to licenses.txt.
 const names = new Set();
 for (const input of Object.keys(built.metafile.inputs)) {
   const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1];

@@ -1,17 +1,17 @@
-// Requests to this server, and who is logged in. The access token lives in memory only; the session is a cookie
-// that no script can read. With an identity provider elsewhere, its token is pasted and kept for this tab.
-// The page lies beside the routes, whatever path a proxy puts before both.
+// Requests to this server, and the login state. The access token is kept in memory only; the session is a cookie that
+// scripts cannot read. With an external identity provider, the user pastes its token, which is kept for this tab.
+// The page is served next to the routes, also if a proxy adds a path prefix.
 const base = new URL('.', document.baseURI).href.replace(/\/$/, '');
-const kept = 'ry_token';
-// Tells only that there may be a session: without it a first visit need not ask.
-const maybe = 'ry_session';
+const pastedTokenKey = 'ry_token';
+// Stored if there may be a session, so that a first visit does not request a token.
+const sessionHintKey = 'ry_session';
 
 let token = null;
 let pasted = false;
-let refreshing = null;
-let onLost = () => {};
+let renewal = null;
+let onLoginLost = () => {};
 
-export const whenLost = (fn) => { onLost = fn; };
+export const whenLost = (fn) => { onLoginLost = fn; };
 export const url = (path) => base + path;
 
 export class Failure extends Error {
@@ -25,7 +25,7 @@ export class Failure extends Error {
 
 async function failure(response) {
   let detail;
-  try { detail = (await response.json()).detail; } catch { /* no JSON: the status says enough */ }
+  try { detail = (await response.json()).detail; } catch { /* not JSON: the status is sufficient */ }
   return new Failure(response.status, detail, Number(response.headers.get('retry-after')) || undefined);
 }
 
@@ -52,20 +52,20 @@ export async function config() {
 }
 
 export const isLoggedIn = () => token !== null;
-// Logged in here, not by a token from elsewhere.
+// Whether the user logged in on this server, not with a pasted token.
 export const hasSession = () => token !== null && !pasted;
 
 export function accept(answer) {
   token = answer.access_token;
   pasted = false;
-  localStorage.setItem(maybe, '1');
+  localStorage.setItem(sessionHintKey, '1');
 }
 export async function usePasted(text) {
   token = text;
   pasted = true;
   try {
     const me = await get('/account');
-    sessionStorage.setItem(kept, text);
+    sessionStorage.setItem(pastedTokenKey, text);
     return me;
   } catch (e) {
     token = null;
@@ -73,49 +73,49 @@ export async function usePasted(text) {
   }
 }
 
-// True when there is a session.
+// Restores a login after the page was loaded; true if there is one.
 export async function resume() {
-  const text = sessionStorage.getItem(kept);
+  const text = sessionStorage.getItem(pastedTokenKey);
   if (text) { token = text; pasted = true; return true; }
-  return localStorage.getItem(maybe) !== null && renew();
+  return localStorage.getItem(sessionHintKey) !== null && renew();
 }
 
-// Several requests that find the token expired share one renewal.
+// Renews the access token. Concurrent requests share one renewal.
 function renew() {
-  refreshing ??= (async () => {
+  renewal ??= (async () => {
     try {
       const response = await send('/auth/refresh', asJson('POST', {}));
-      // Only a refusal ends the session; a limit or a busy server does not.
+      // Only a refusal ends the session; a rate limit or a busy server does not.
       if (response.status === 429 || response.status >= 500) throw await failure(response);
-      if (!response.ok) { token = null; localStorage.removeItem(maybe); return false; }
+      if (!response.ok) { token = null; localStorage.removeItem(sessionHintKey); return false; }
       accept(await response.json());
       return true;
     } finally {
-      refreshing = null;
+      renewal = null;
     }
   })();
-  return refreshing;
+  return renewal;
 }
 
 export async function logOut() {
   const wasPasted = pasted;
   token = null;
   pasted = false;
-  sessionStorage.removeItem(kept);
-  localStorage.removeItem(maybe);
+  sessionStorage.removeItem(pastedTokenKey);
+  localStorage.removeItem(sessionHintKey);
   if (!wasPasted) await post('/auth/log-out', {});
 }
 
-// A request as the one who is logged in; renews the token once when it has expired.
+// Sends a request with the access token, and renews the token once if it has expired.
 export async function request(path, options = {}) {
   for (let attempt = 0; ; ++attempt) {
-    const used = token;
-    const response = await send(path, { ...options, headers: { ...options.headers, authorization: `Bearer ${used}` } });
+    const usedToken = token;
+    const response = await send(path, { ...options, headers: { ...options.headers, authorization: `Bearer ${usedToken}` } });
     if (response.status !== 401) return response;
-    if (attempt === 0 && !pasted && (token !== used || await renew())) continue;
+    if (attempt === 0 && !pasted && (token !== usedToken || await renew())) continue;
     token = null;
-    sessionStorage.removeItem(kept);
-    onLost();
+    sessionStorage.removeItem(pastedTokenKey);
+    onLoginLost();
     throw await failure(response);
   }
 }

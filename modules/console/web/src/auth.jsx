@@ -1,9 +1,9 @@
-// Sign-up, log-in, and what the links of mails lead to.
+// Sign-up, log-in, and the pages that links in e-mails open.
 import { useEffect, useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Field, Problem, Title, onSubmit, useAction } from './ui.jsx';
 
-// So that the link of the mail, opened in this browser, asks for no password again.
+// The proof is stored so that the link of the e-mail, if opened in this browser, does not ask for the password.
 const proofKey = 'ry_sign_up';
 
 const codeInLink = () => (new URLSearchParams(location.search).get('ref') ?? '').trim().toUpperCase().slice(0, 64);
@@ -124,17 +124,17 @@ function Verify({ token, enter, go }) {
     if (localStorage.getItem(proofKey)) act();
     else setAsk(true);
   }, [token]);
-  const gone = error?.code === 'LINK_NOT_VALID';
+  const linkInvalid = error?.code === 'LINK_NOT_VALID';
   return (
     <form onSubmit={onSubmit(act)}>
       <Title>Confirm your address</Title>
       <Problem error={error} />
-      {gone && <p>A link works once and for a limited time. If you have already confirmed your address, log in; otherwise, sign up again.</p>}
-      {ask && !gone && <p>To finish, enter the password that you chose when you signed up.</p>}
-      {ask && !gone && <Password />}
-      {ask && !gone && <Submit busy={busy}>Confirm and log in</Submit>}
+      {linkInvalid && <p>A link works once and for a limited time. If you have already confirmed your address, log in; otherwise, sign up again.</p>}
+      {ask && !linkInvalid && <p>To finish, enter the password that you chose when you signed up.</p>}
+      {ask && !linkInvalid && <Password />}
+      {ask && !linkInvalid && <Submit busy={busy}>Confirm and log in</Submit>}
       {!ask && !error && <p role="status">One moment…</p>}
-      {gone && <p class="other"><button type="button" class="link" onClick={() => go('log-in')}>Log in</button><button type="button" class="link" onClick={() => go('sign-up')}>Sign up</button></p>}
+      {linkInvalid && <p class="other"><button type="button" class="link" onClick={() => go('log-in')}>Log in</button><button type="button" class="link" onClick={() => go('sign-up')}>Sign up</button></p>}
     </form>
   );
 }
@@ -184,28 +184,28 @@ export function Auth({ config, enter }) {
   const code = codeInLink();
   const [view, setView] = useState(() => viewOfLink() ?? { name: code ? 'sign-up' : 'log-in' });
   useEffect(() => {
-    // The token of a link does not stay in the address or the history.
-    const clean = () => { if (location.hash) history.replaceState(null, '', location.pathname + location.search); };
-    // A link that is opened where this page is open already changes nothing but the hash.
-    const moved = () => { const next = viewOfLink(); if (next) setView(next); clean(); };
-    addEventListener('hashchange', moved);
-    moved();
-    return () => removeEventListener('hashchange', moved);
+    // Remove the token of a link from the URL and the history.
+    const removeToken = () => { if (location.hash) history.replaceState(null, '', location.pathname + location.search); };
+    // If this page is already open, opening a link changes only the hash.
+    const onHashChange = () => { const next = viewOfLink(); if (next) setView(next); removeToken(); };
+    addEventListener('hashchange', onHashChange);
+    onHashChange();
+    return () => removeEventListener('hashchange', onHashChange);
   }, []);
   const go = (name, value) => setView({ name, with: value });
-  const all = { config, go, enter, code };
+  const props = { config, go, enter, code };
   return (
     <main class="auth">
       <p class="brand"><span class="mark" aria-hidden="true" />Runyard</p>
       <div class="card">
-        {!config.local_login ? <PasteToken {...all} />
-          : view.name === 'sign-up' ? <SignUp {...all} />
-          : view.name === 'forgot' ? <Forgot {...all} />
+        {!config.local_login ? <PasteToken {...props} />
+          : view.name === 'sign-up' ? <SignUp {...props} />
+          : view.name === 'forgot' ? <Forgot {...props} />
           : view.name === 'sent' ? <Sent to={view.with} go={go}>Open the link in it to finish signing up.</Sent>
           : view.name === 'reset-sent' ? <Sent to={view.with} go={go}>If this address has an account, the link lets you choose a new password.</Sent>
-          : view.name === 'verify' ? <Verify token={view.with} {...all} />
-          : view.name === 'reset' ? <Reset token={view.with} {...all} />
-          : <LogIn {...all} />}
+          : view.name === 'verify' ? <Verify token={view.with} {...props} />
+          : view.name === 'reset' ? <Reset token={view.with} {...props} />
+          : <LogIn {...props} />}
       </div>
     </main>
   );

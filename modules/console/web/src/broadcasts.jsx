@@ -1,11 +1,11 @@
-// Broadcasts: a message to all accounts, with a check before it is sent, and what has been sent. For admins.
+// Broadcasts for admins: a message to all accounts with a preview, and the list of broadcasts.
 import { useRef, useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Field, Problem, Status, Time, useAction, useFresh, wordOf } from './ui.jsx';
 
 const accounts = (n) => `${n} ${n === 1 ? 'account' : 'accounts'}`;
 
-// The present minute of this browser, as a datetime-local input wants it.
+// The current local time in the format of a datetime-local input.
 function localMinute() {
   const now = new Date();
   return new Date(now - now.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
@@ -36,7 +36,7 @@ function Preview({ of: { audience: a, sample } }) {
 
 export function Composer({ created }) {
   const form = useRef(null);
-  // What was checked is what is sent: a change of the form needs a new check.
+  // The previewed message is the one that is sent; any change of the form discards it.
   const [checked, setChecked] = useState(null);
   const [message, setMessage] = useState(null);
   const [busy, problem, act] = useAction(async (what) => { setMessage(null); await what(); });
@@ -97,19 +97,19 @@ function Progress({ of: b }) {
   );
 }
 
-const steps = { pause: 'Pause', resume: 'Resume' };
+const actionLabels = { pause: 'Pause', resume: 'Resume' };
 
 function Broadcast({ b, open, toggle, changed }) {
   const [full, error] = useFresh(() => (open ? api.get(`/admin/notifications/broadcasts/${b.id}`) : Promise.resolve(null)), [open, b.status]);
-  const [asks, setAsks] = useState(false);
-  const [busy, problem, steer] = useAction(async (action) => {
-    setAsks(false);
+  const [asksToCancel, setAsksToCancel] = useState(false);
+  const [busy, problem, changeState] = useAction(async (action) => {
+    setAsksToCancel(false);
     try { await api.call(`/admin/notifications/broadcasts/${b.id}/${action}`); } finally { changed(); }
   });
   const title = b.payload_template.title || b.workflow_id;
-  const waits = full && settled(full.notifications) < full.written;
-  const active = ['scheduled', 'running', 'paused'].includes(b.status) || (b.status === 'completed' && waits);
-  const button = (action) => <button type="button" class="link" disabled={busy} aria-label={`${steps[action]}: ${title}`} onClick={() => steer(action)}>{steps[action]}</button>;
+  const hasWaiting = full && settled(full.notifications) < full.written;
+  const active = ['scheduled', 'running', 'paused'].includes(b.status) || (b.status === 'completed' && hasWaiting);
+  const button = (action) => <button type="button" class="link" disabled={busy} aria-label={`${actionLabels[action]}: ${title}`} onClick={() => changeState(action)}>{actionLabels[action]}</button>;
   return (
     <li>
       <span class="agent"><strong>{title}</strong></span><Status of={b.status} />
@@ -118,13 +118,13 @@ function Broadcast({ b, open, toggle, changed }) {
         <button type="button" class="link" aria-expanded={open} aria-label={`Details: ${title}`} onClick={toggle}>Details</button>
         {active && b.status !== 'paused' && button('pause')}
         {b.status === 'paused' && button('resume')}
-        {active && !asks && <button type="button" class="link" disabled={busy} aria-label={`Cancel: ${title}`} onClick={() => setAsks(true)}>Cancel</button>}
+        {active && !asksToCancel && <button type="button" class="link" disabled={busy} aria-label={`Cancel: ${title}`} onClick={() => setAsksToCancel(true)}>Cancel</button>}
       </span>
-      {asks && (
+      {asksToCancel && (
         <span class="acts wide" role="group" aria-label={`Cancel: ${title}`}>
           Cancel this broadcast? Messages that have not been sent are withdrawn.
-          <button type="button" class="danger" onClick={() => steer('cancel')}>Cancel the broadcast</button>
-          <button type="button" onClick={() => setAsks(false)}>Keep it</button>
+          <button type="button" class="danger" onClick={() => changeState('cancel')}>Cancel the broadcast</button>
+          <button type="button" onClick={() => setAsksToCancel(false)}>Keep it</button>
         </span>
       )}
       {(problem ?? error) && <div class="wide"><Problem error={problem ?? error} /></div>}

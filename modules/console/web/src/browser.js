@@ -1,9 +1,9 @@
-// This browser as a device for push notifications (Web Push).
+// Registers this browser as a device for push notifications (Web Push).
 import * as api from './api.js';
 
 const provider = 'web-push';
 const script = () => api.url('/console/worker.js');
-// The only script that may become a worker.
+// Trusted Types: only this script may become a worker.
 const policy = globalThis.trustedTypes?.createPolicy('worker', { createScriptURL: () => script() });
 
 export const supported = () => isSecureContext && 'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window;
@@ -12,17 +12,17 @@ const registration = () => navigator.serviceWorker.getRegistration(api.url('/con
 async function subscription() {
   return supported() ? (await registration())?.pushManager.getSubscription() : null;
 }
-const tell = (s) => api.call('/notifications/device-token', { device_token: JSON.stringify(s), device_type: 'web', provider });
+const registerDevice = (s) => api.call('/notifications/device-token', { device_token: JSON.stringify(s), device_type: 'web', provider });
 
-// The page lies outside of the worker's scope, so that there is no `ready` for it.
+// The page is outside of the worker's scope, so `navigator.serviceWorker.ready` cannot be used.
 const active = (r) => r.active ? r : new Promise((resolve) => {
   const worker = r.installing ?? r.waiting;
   worker.addEventListener('statechange', () => { if (worker.state === 'activated') resolve(r); });
 });
 
-// 'on', 'off', 'denied', or 'none': this browser or this server has no Web Push; fails when the server does. A subscription
-// that exists is registered again: its address may have changed, and it belongs to the user who is logged in.
-export async function look() {
+// Returns 'on', 'off', 'denied', or 'none' (this browser or this server has no Web Push); throws if the server fails. An
+// existing subscription is registered again, because its endpoint may have changed and it must belong to the current user.
+export async function currentState() {
   if (!supported()) return 'none';
   try {
     await api.get('/notifications/web-push-key');
@@ -33,7 +33,7 @@ export async function look() {
   if (Notification.permission === 'denied') return 'denied';
   const s = await subscription();
   if (!s) return 'off';
-  await tell(s);
+  await registerDevice(s);
   return 'on';
 }
 
@@ -41,18 +41,18 @@ export async function turnOn() {
   if (await Notification.requestPermission() !== 'granted') throw new Error('The browser does not allow notifications from this page.');
   const { public_key: key } = await api.get('/notifications/web-push-key');
   const r = await active(await navigator.serviceWorker.register(policy ? policy.createScriptURL('') : script()));
-  const wish = { userVisibleOnly: true, applicationServerKey: key };
+  const options = { userVisibleOnly: true, applicationServerKey: key };
   let s;
   try {
-    s = await r.pushManager.subscribe(wish);
+    s = await r.pushManager.subscribe(options);
   } catch (e) {
-    // One of another key, from before.
+    // An earlier subscription uses another key.
     const old = e.name === 'InvalidStateError' && await r.pushManager.getSubscription();
     if (!old) throw e;
     await old.unsubscribe();
-    s = await r.pushManager.subscribe(wish);
+    s = await r.pushManager.subscribe(options);
   }
-  await tell(s);
+  await registerDevice(s);
 }
 
 export async function turnOff() {

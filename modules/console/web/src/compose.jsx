@@ -1,4 +1,4 @@
-// The form that starts a run, in a new thread or in one that is there.
+// The form that starts a run, in a new or an existing thread.
 import { useId, useRef, useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Problem, useAction } from './ui.jsx';
@@ -10,17 +10,17 @@ function sizeOf(n) {
   return `${unit ? n.toFixed(n < 10 ? 1 : 0) : n} ${sizes[unit]}`;
 }
 
-// crypto.randomUUID is there only where the page came over https or from this machine.
+// crypto.randomUUID exists only on https and localhost.
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
 
-// agent: the agent and model that continue the thread; without it, the default agent.
+// agent: the agent and model that continue the thread; null: the default agent.
 export function Compose({ thread, agent, busy: waits, started, label }) {
   const id = useId();
   const [files, setFiles] = useState([]);
   const [over, setOver] = useState(false);
   const picker = useRef(null);
   const text = useRef(null);
-  // The last start whose answer got lost: sent again, it has the same key and is the same run.
+  // The last start whose response was lost. If the user sends it again, it has the same key, so that only one run starts.
   const unanswered = useRef(null);
   const [busy, error, act] = useAction(async () => {
     const prompt = text.current.value.trim();

@@ -1,9 +1,9 @@
 // Converts a run's events and messages into the items that the page shows. Pure functions.
 const retries = ['LLM_RETRY', 'LLM_CONTEXT_TOO_LONG'];
-// Answers whose text continues in the next one.
+// Whether the text of a response continues in the next one.
 const isPart = (finish) => finish === 'length' || finish === 'pause';
 
-// Items with continued texts joined, for the page.
+// Joins continued texts of items for display.
 export function joined(items) {
   const all = [];
   for (const i of items) {
@@ -19,7 +19,7 @@ export const empty = { items: [], status: 'running', note: null };
 
 export function applied(run, e) {
   const items = run.items;
-  // Notices are sent once per run, so they stay when an attempt is void.
+  // Notices are sent once per run, so they stay when an attempt is discarded.
   const stays = (i) => i.kind === 'tool' || i.kind === 'notice';
   const put = (item) => ({ ...run, items: [...items, { ...item, step: run.step, attempt: run.attempt }] });
   const grow = (kind, content) => {
@@ -42,7 +42,7 @@ export function applied(run, e) {
       return put({ kind: 'tool', id: e.tool_call_id, name: e.name, arguments: e.arguments, source: e.source, output: '', done: false });
     case 'tool_progress': return tool(() => ({ progress: e.message }));
     case 'notice': return put({ kind: 'notice', content: e.message });
-    // Retries are not shown: they end in an answer or in the error of the run. Other recoverable errors reduce the run's
+    // Retries are not shown: they end in a response or in the error of the run. Other recoverable errors reduce the run's
     // abilities, so the page shows them.
     case 'error': return e.recoverable && !retries.includes(e.error_code) ? put({ kind: 'notice', content: e.message }) : run;
     case 'tool_output_chunk': return tool((i) => ({ output: i.output + e.content }));
@@ -53,7 +53,7 @@ export function applied(run, e) {
   }
 }
 
-// The persisted messages of a run, as the same items.
+// Converts the stored messages of a run into the same items.
 export function itemsOf(messages) {
   const items = [];
   let continues = false;

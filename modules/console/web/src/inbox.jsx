@@ -5,7 +5,7 @@ import * as browser from './browser.js';
 import { listenShared } from './shared.js';
 import { Field, Problem, Status, Time, Title, onSubmit, useAction, useFresh, useLoaded } from './ui.jsx';
 
-// {there, unread, latest}: `latest` changes with each notification. Not there: this server has no notifications.
+// Returns {there, unread, latest}. there: this server has notifications. latest: the id of the newest notification.
 export function useInbox(account) {
   const [state, setState] = useState({ there: false, unread: 0, latest: null });
   useEffect(() => {
@@ -76,7 +76,7 @@ const channels = [['email', 'E-mail'], ['push', 'Push'], ['in_app', 'Inbox']];
 export const workflowNames = { 'welcome-email': 'Welcome', 'task-completed': 'Task completed', 'task-failed': 'Task failed', 'payment-succeeded': 'Payment received', 'payment-failed': 'Payment failed', 'credits-low': 'Credits low', 'referral-successful': 'Friend joined', promotional: 'News' };
 
 const digests = [[0, 'Off'], [15, '15 minutes'], [60, '1 hour'], [1440, '1 day']];
-const about = ['task-completed', 'task-failed'];
+const taskWorkflows = ['task-completed', 'task-failed'];
 const lengths = [[0, 'Any length'], [1, '1 min or more'], [5, '5 min or more'], [15, '15 min or more'], [60, '1 hour or more']];
 // Clients of the API can choose any number of minutes.
 const options = (known, chosen) => (chosen === undefined || known.some(([m]) => m === chosen) ? known : [...known, [chosen, `${chosen} min`]])
@@ -91,13 +91,13 @@ function Settings() {
   }, []);
   const [busy, problem, save] = useAction(async (path, body) => { await api.change(path, body); reload(); });
   const [saved, setSaved] = useState(false);
-  const quiet = onSubmit(async (f) => {
+  const saveQuietHours = onSubmit(async (f) => {
     setSaved(false);
     await save('/notifications/preferences', { time_zone: f.zone, quiet_hours: f.from && f.to ? { from: f.from, to: f.to } : null });
     setSaved(true);
   });
   if (!all) return <Problem error={error} />;
-  const prefer = (id, wish) => save('/notifications/preferences', { workflows: { [id]: wish } });
+  const setPreference = (id, change) => save('/notifications/preferences', { workflows: { [id]: change } });
   const zone = all.time_zone === 'UTC' && !all.quiet_hours ? Intl.DateTimeFormat().resolvedOptions().timeZone : all.time_zone;
   return (
     <>
@@ -117,15 +117,15 @@ function Settings() {
               {channels.map(([c, label]) => (
                 <td key={c} data-label={label}><input type="checkbox" aria-label={`${workflowNames[id] ?? id}: ${label}`} checked={w[c] || w.mandatory} disabled={busy || w.mandatory}
                   aria-describedby={c === 'email' && w.unsubscribed ? `${id}-unsubscribed` : undefined}
-                  onChange={(e) => prefer(id, { [c]: e.currentTarget.checked })} />
+                  onChange={(e) => setPreference(id, { [c]: e.currentTarget.checked })} />
                   {c === 'email' && w.unsubscribed && <span class="hint" id={`${id}-unsubscribed`}>You unsubscribed with the link in an e-mail.</span>}</td>
               ))}
               <td data-label="Digest"><select aria-label={`${workflowNames[id] ?? id}: digest`} value={w.digest_minutes} disabled={busy || w.urgent}
-                onChange={(e) => prefer(id, { digest_minutes: Number(e.currentTarget.value) })}>
+                onChange={(e) => setPreference(id, { digest_minutes: Number(e.currentTarget.value) })}>
                 {options(digests, w.digest_minutes)}
               </select></td>
-              <td data-label="E-mail for runs of">{about.includes(id) && <select aria-label={`${workflowNames[id] ?? id}: e-mail for runs of`} value={w.min_minutes ?? ''} disabled={busy || !w.email}
-                onChange={(e) => prefer(id, { min_minutes: e.currentTarget.value === '' ? null : Number(e.currentTarget.value) })}>
+              <td data-label="E-mail for runs of">{taskWorkflows.includes(id) && <select aria-label={`${workflowNames[id] ?? id}: e-mail for runs of`} value={w.min_minutes ?? ''} disabled={busy || !w.email}
+                onChange={(e) => setPreference(id, { min_minutes: e.currentTarget.value === '' ? null : Number(e.currentTarget.value) })}>
                 <option value="">Default length</option>
                 {options(lengths, w.min_minutes)}
               </select>}</td></tr>
@@ -133,7 +133,7 @@ function Settings() {
         </table>
       </div>
       <h3>Quiet hours</h3>
-      <form onSubmit={quiet}>
+      <form onSubmit={saveQuietHours}>
         <p class="hint">E-mails and push messages wait until the quiet hours are over. The inbox is not affected.</p>
         <div class="pair">
           <Field label="From" name="from" type="time" defaultValue={all.quiet_hours?.from ?? ''} />
@@ -171,7 +171,7 @@ function Devices() {
 }
 
 function Browser() {
-  const [state, error, reload] = useLoaded(browser.look, []);
+  const [state, error, reload] = useLoaded(browser.currentState, []);
   const [busy, problem, act] = useAction(async (what) => { await what(); reload(); });
   if (!error && (state === null || state === 'none')) return null;
   return (

@@ -1,4 +1,4 @@
-// The page: who is there, and which part of it is shown. Places are hashes, so that one document serves them all.
+// The page: the login state and the navigation. Parts of the page have hashes as addresses, so that one document serves all.
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import * as api from './api.js';
@@ -22,15 +22,15 @@ function Console({ config, leave }) {
   const [me, setMe] = useState(null);
   const [fresh, setFresh] = useState(null);
   const inbox = useInbox(me?.id);
-  const look = () => api.get('/account').then(setMe, () => {});
+  const loadAccount = () => api.get('/account').then(setMe, () => {});
   useEffect(() => {
-    look();
-    const moved = () => setPlace(placeOf());
-    addEventListener('hashchange', moved);
-    moved();  // the location may have changed before the listener was added
-    return () => removeEventListener('hashchange', moved);
+    loadAccount();
+    const onHashChange = () => setPlace(placeOf());
+    addEventListener('hashchange', onHashChange);
+    onHashChange();  // the location may have changed before the listener was added
+    return () => removeEventListener('hashchange', onHashChange);
   }, []);
-  useEffect(() => { if (place[0] === 'account' || place[0] === 'referrals') look(); }, [place.join('/')]);
+  useEffect(() => { if (place[0] === 'account' || place[0] === 'referrals') loadAccount(); }, [place.join('/')]);
   const started = (run) => { setFresh(run); location.hash = `#/threads/${run.thread_id}`; };
   return (
     <>
@@ -48,7 +48,7 @@ function Console({ config, leave }) {
       </header>
       <main id="main">
         <Guard key={place[0] === 'threads' ? place.join('/') : place[0]} instead={<p class="problem" role="alert">This page could not be shown. Load it again, or choose another one above.</p>}>
-          {place[0] === 'threads' && place[1] ? <Thread key={place[1]} id={place[1]} fresh={fresh} changed={look} />
+          {place[0] === 'threads' && place[1] ? <Thread key={place[1]} id={place[1]} fresh={fresh} changed={loadAccount} />
             : place[0] === 'threads' ? <Threads />
             : place[0] === 'referrals' ? <Referrals />
             : place[0] === 'inbox' ? <Inbox inbox={inbox} />
@@ -73,12 +73,12 @@ function App() {
   useEffect(() => {
     api.whenLost(() => { show('auth'); setInside(false); });
     (async () => {
-      const known = await api.config();
+      const loadedConfig = await api.config();
       // A link in an e-mail is for its recipient, who may not be the user who is logged in.
       const link = isAuth() && /^#(verify|reset)=/.test(location.hash);
-      const there = !link && (known.local_login || sessionStorage.length > 0) && await api.resume();
+      const there = !link && (loadedConfig.local_login || sessionStorage.length > 0) && await api.resume();
       show(there ? 'console' : 'auth');
-      setConfig(known);
+      setConfig(loadedConfig);
       setInside(there);
     })().catch(setError);
   }, []);

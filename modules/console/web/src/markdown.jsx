@@ -1,8 +1,8 @@
-// What a model writes, as elements: never as HTML. Markup in it stays text, links go to the web or to mail only,
-// images become links (a page that loads foreign images tells foreign servers who reads it).
+// Renders a model's Markdown as elements, never as HTML. HTML in it stays text, links may only use http, https or mailto,
+// and images become links, because loading an image would tell its server about the reader.
 import { lexer } from 'marked';
 
-const safe = (href) => {
+const safeUrl = (href) => {
   try {
     const u = new URL(href);
     return ['http:', 'https:', 'mailto:'].includes(u.protocol) ? u.href : null;
@@ -11,29 +11,29 @@ const safe = (href) => {
   }
 };
 
-// The lexer escapes nothing, but leaves entities as they were written.
+// The lexer does not escape text and does not decode entities.
 const entities = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
-const plain = (s) => s.replace(/&(?:amp|lt|gt|quot|#39);/g, (e) => entities[e]);
+const decodeEntities = (s) => s.replace(/&(?:amp|lt|gt|quot|#39);/g, (e) => entities[e]);
 
-// Each level costs stack when it is drawn. Deeper parts are shown as they were written.
-const mostDepth = 24;
+// Each level needs stack when it is rendered. Deeper parts are shown unformatted.
+const maxDepth = 24;
 
-// The lexer takes seconds, or minutes, for long texts and paragraphs, for very many marks of emphasis, and for markers that are
-// nested very deeply. Such a text is shown as it was written.
-const mostFormatted = 256 * 1024, longestParagraph = 20_000, mostMarks = 10_000, mostMarksOfParagraph = 1000;
+// The lexer takes seconds or minutes for long texts and paragraphs, for very many emphasis markers, and for deeply nested
+// lists and quotes. Such a text is shown unformatted.
+const maxFormatted = 256 * 1024, maxParagraph = 20_000, maxMarkers = 10_000, maxMarkersOfParagraph = 1000;
 const deepLine = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))){32}|^[ \t]{64,}(?:[-*+]|\d{1,9}[.)])[ \t]/m;
 function isCostly(text) {
-  if (text.length > mostFormatted || deepLine.test(text)) return true;
+  if (text.length > maxFormatted || deepLine.test(text)) return true;
   let all = 0;
   return text.split(/\n[ \t]*\n/).some((paragraph) => {
     const marks = paragraph.match(/[*_~]+/g)?.length ?? 0;
     all += marks;
-    return paragraph.length > longestParagraph || marks > mostMarksOfParagraph || all > mostMarks;
+    return paragraph.length > maxParagraph || marks > maxMarkersOfParagraph || all > maxMarkers;
   });
 }
 
 const inline = (tokens, depth) => (tokens ?? []).map((t) => {
-  if (depth > mostDepth) return t.raw;
+  if (depth > maxDepth) return t.raw;
   const inner = depth + 1;
   switch (t.type) {
     case 'strong': return <strong>{inline(t.tokens, inner)}</strong>;
@@ -43,18 +43,18 @@ const inline = (tokens, depth) => (tokens ?? []).map((t) => {
     case 'br': return <br />;
     case 'link':
     case 'image': {
-      const href = safe(t.href);
+      const href = safeUrl(t.href);
       const label = t.type === 'link' ? inline(t.tokens, inner) : t.text || t.href;
       return href ? <a href={href} rel="noopener noreferrer nofollow" target="_blank">{label}</a> : <span>{label}</span>;
     }
     case 'text':
-    case 'escape': return t.tokens ? inline(t.tokens, inner) : plain(t.text);
+    case 'escape': return t.tokens ? inline(t.tokens, inner) : decodeEntities(t.text);
     default: return t.raw;
   }
 });
 
 const heading = (t, depth) => {
-  // The page has headings of its own above these: the first and the second level are its third.
+  // The page itself uses h1 and h2, so levels 1 and 2 become h3.
   const Tag = `h${Math.min(6, Math.max(3, t.depth + 1))}`;
   return <Tag>{inline(t.tokens, depth)}</Tag>;
 };
@@ -74,7 +74,7 @@ const table = (t, depth) => (
 );
 
 const blocks = (tokens, depth) => tokens.map((t) => {
-  if (depth > mostDepth) return t.raw;
+  if (depth > maxDepth) return t.raw;
   const inner = depth + 1;
   switch (t.type) {
     case 'space':
@@ -82,7 +82,7 @@ const blocks = (tokens, depth) => tokens.map((t) => {
     case 'checkbox': return null;
     case 'heading': return heading(t, inner);
     case 'paragraph': return <p>{inline(t.tokens, inner)}</p>;
-    case 'text': return t.tokens ? inline(t.tokens, inner) : plain(t.text);
+    case 'text': return t.tokens ? inline(t.tokens, inner) : decodeEntities(t.text);
     case 'code': return <pre tabIndex={0}><code>{t.text}</code></pre>;
     case 'blockquote': return <blockquote>{blocks(t.tokens, inner)}</blockquote>;
     case 'list': return list(t, inner);
@@ -97,7 +97,7 @@ export function Markdown({ text }) {
   try {
     if (!isCostly(text)) tokens = lexer(text);
   } catch {
-    // The lexer's stack ended.
+    // The lexer ran out of stack.
   }
   return <div class="prose">{tokens ? blocks(tokens, 0) : <p class="unformatted">{text}</p>}</div>;
 }

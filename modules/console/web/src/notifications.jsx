@@ -1,4 +1,4 @@
-// Notifications of all accounts: broadcasts, a message to one account, and what became of each. For admins.
+// Notifications of all accounts for admins: broadcasts, messages to one account, and the delivery state.
 import { useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Broadcasts, Composer } from './broadcasts.jsx';
@@ -7,7 +7,7 @@ import { Field, Problem, Rows, Status, Time, Title, onSubmit, short, useAction, 
 
 const channelNames = { email: 'E-mail', push: 'Push', in_app: 'Inbox' };
 
-function ToOne() {
+function MessageToOne() {
   const [message, setMessage] = useState(null);
   const [busy, problem, send] = useAction((body) => api.call('/admin/notifications/trigger', body));
   const submit = onSubmit(async (f) => {
@@ -28,7 +28,7 @@ function ToOne() {
   );
 }
 
-// What became of one notification, channel by channel.
+// The delivery state of one notification, per channel.
 function Deliveries({ id, changed }) {
   const [all, error] = useLoaded(() => api.get(`/admin/notifications/${id}`), [id, changed]);
   return (
@@ -48,7 +48,7 @@ function History() {
   const [busy, problem, act] = useAction(async (n, what) => {
     try { await api.call(`/admin/notifications/${n.id}/${what}`); } finally { reload(); }
   });
-  const waits = (n) => n.status === 'queued' || n.status === 'gathered';
+  const isWaiting = (n) => n.status === 'queued' || n.status === 'gathered';
   return (
     <>
       <Problem error={error ?? problem} />
@@ -60,7 +60,7 @@ function History() {
         ['Actions', (n) => (
           <span class="acts">
             <button type="button" class="link" aria-expanded={open === n.id} onClick={() => setOpen(open === n.id ? null : n.id)}>Details</button>
-            {waits(n) && <button type="button" class="link" disabled={busy} onClick={() => act(n, 'cancel')}>Cancel</button>}
+            {isWaiting(n) && <button type="button" class="link" disabled={busy} onClick={() => act(n, 'cancel')}>Cancel</button>}
             {(n.status === 'dead' || n.status === 'failed') && <button type="button" class="link" disabled={busy} onClick={() => act(n, 'requeue')}>Try again</button>}
           </span>
         )]]} />
@@ -83,7 +83,7 @@ export function Notifications() {
           <h2>Broadcasts</h2>
           <Broadcasts newest={newest} />
           <h2>Message to one account</h2>
-          <ToOne />
+          <MessageToOne />
         </div>
       </div>
       <h2>All notifications</h2>

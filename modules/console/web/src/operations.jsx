@@ -44,7 +44,7 @@ function LiveRuns() {
   );
 }
 
-function GivenUp() {
+function DeadJobs() {
   const [seen, error, reload] = useFresh(() => api.get('/admin/jobs?state=dead&limit=50'));
   const [busy, problem, act] = useAction(async (job, what) => {
     try { await api.call(`/admin/jobs/${job.id}/${what}`); } finally { reload(); }
@@ -72,22 +72,22 @@ const done = { reload: 'was reloaded', enable: 'was enabled', disable: 'was disa
 function Modules() {
   const [list, error, look] = useFresh(() => api.get('/admin/modules'));
   const [message, setMessage] = useState(null);
-  const [under, setUnder] = useState(null);
+  const [changing, setChanging] = useState(null);
   const [busy, problem, change] = useAction(async (name, what) => {
     setMessage(null);
-    setUnder(name);
+    setChanging(name);
     try {
       const r = await api.call(`/admin/modules/${encodeURIComponent(name)}/${what}`);
-      const left = r.left.filter((m) => !m.outcome.startsWith('unloaded')).map((m) => `${m.module}: ${m.outcome}`);
-      setMessage(`${name} ${done[what]} in ${r.swap_ms} ms.${left.length ? ` ${left.join(', ')}.` : ''}`);
+      const notUnloaded = r.left.filter((m) => !m.outcome.startsWith('unloaded')).map((m) => `${m.module}: ${m.outcome}`);
+      setMessage(`${name} ${done[what]} in ${r.swap_ms} ms.${notUnloaded.length ? ` ${notUnloaded.join(', ')}.` : ''}`);
     } finally {
-      setUnder(null);
+      setChanging(null);
       look();
     }
   });
   const button = (m, what, label) => (
     <button type="button" class="link" disabled={busy} aria-label={`${label} ${m.name}`} onClick={() => change(m.name, what)}>
-      {under === m.name && what === 'reload' ? 'Reloading…' : label}</button>
+      {changing === m.name && what === 'reload' ? 'Reloading…' : label}</button>
   );
   return (
     <>
@@ -114,7 +114,7 @@ export const Operations = () => (
     <Title>Server</Title>
     <Queues />
     <LiveRuns />
-    <GivenUp />
+    <DeadJobs />
     <Modules />
   </section>
 );

@@ -1,4 +1,4 @@
-// The start, the list of threads, and the account.
+// The pages to start a run, to list threads, and for the account.
 import { useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Compose } from './compose.jsx';
@@ -58,7 +58,7 @@ function ChangePassword({ min }) {
 
 const firstOf = (text, names) => names.find(([, pattern]) => pattern.test(text))?.[0];
 
-// "Chrome on Linux", from what browsers say of themselves; else as it was sent.
+// The browser and system of a User-Agent header, such as "Chrome on Linux"; the header itself if they are unknown.
 function programOf(agent) {
   const program = firstOf(agent, [['Edge', /Edg\//], ['Opera', /OPR\//], ['Chrome', /Chrome\//], ['Firefox', /Firefox\//], ['Safari', /Safari\//]]);
   const system = firstOf(agent, [['Android', /Android/], ['iPhone', /iPhone/], ['iPad', /iPad/], ['macOS', /Mac OS X/], ['Windows', /Windows/], ['Linux', /Linux/]]);

@@ -1,14 +1,15 @@
-// The reference of this server's operations: /openapi.json, rendered. What the document says becomes text, never HTML.
+// Renders /openapi.json as the reference of this server's operations. All texts of the document are shown as text, never
+// as HTML.
 import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 
 const methods = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'];
 
-const at = (api, ref) => ref.slice(2).split('/').reduce((o, k) => o?.[k.replaceAll('~1', '/').replaceAll('~0', '~')], api);
-const follow = (api, node) => (node?.$ref ? { ...follow(api, at(api, node.$ref)), ...node, $ref: undefined } : node ?? {});
+const resolveRef = (api, ref) => ref.slice(2).split('/').reduce((o, k) => o?.[k.replaceAll('~1', '/').replaceAll('~0', '~')], api);
+const follow = (api, node) => (node?.$ref ? { ...follow(api, resolveRef(api, node.$ref)), ...node, $ref: undefined } : node ?? {});
 const nameOf = (ref) => ref?.slice(ref.lastIndexOf('/') + 1);
 
-// `code` in a text.
+// Renders `code` within a text.
 const Text = ({ of }) => (of ?? '').split('`').map((part, i) => (i % 2 ? <code>{part}</code> : part));
 
 function limits(s) {
@@ -49,12 +50,12 @@ function Schema({ api, of }) {
 
 function Value({ api, of }) {
   const s = follow(api, of);
-  const deep = s.properties || s.items || s.oneOf || (s.additionalProperties && s.additionalProperties !== true);
+  const hasMembers = s.properties || s.items || s.oneOf || (s.additionalProperties && s.additionalProperties !== true);
   return (
     <>
       <span class="type">{typeName(s)}{limits(s) && `, ${limits(s)}`}</span>{' '}
       <Text of={s.description} />
-      {deep && <Later label={nameOf(of?.$ref) ?? 'members'}>{() => <Schema api={api} of={of} />}</Later>}
+      {hasMembers && <Later label={nameOf(of?.$ref) ?? 'members'}>{() => <Schema api={api} of={of} />}</Later>}
     </>
   );
 }
@@ -87,8 +88,8 @@ const Content = ({ api, content, label }) => Object.entries(content ?? {}).map((
 
 function access(o) {
   if (!o.security?.length) return 'Public';
-  const ways = o.security.map((s) => (s['host.query_token'] ? '?token=' : 'Authorization: Bearer'));
-  return `${ways.join(' or ')}${o.responses['403']?.$ref?.endsWith('/host.Forbidden') ? ', admins' : ''}`;
+  const schemes = o.security.map((s) => (s['host.query_token'] ? '?token=' : 'Authorization: Bearer'));
+  return `${schemes.join(' or ')}${o.responses['403']?.$ref?.endsWith('/host.Forbidden') ? ', admins' : ''}`;
 }
 
 function Operation({ api, path, method, o }) {
@@ -114,11 +115,11 @@ function Operation({ api, path, method, o }) {
           {body.content && <><h3>Request</h3><Content api={api} content={body.content} label="Example of a request" /></>}
           <h3>Responses</h3>
           {Object.entries(o.responses).map(([status, r]) => {
-            const answer = follow(api, r);
+            const response = follow(api, r);
             return (
               <div key={status}>
-                <h4>{status} · {answer.description}</h4>
-                {answer.content && <Later label="Body">{() => <Content api={api} content={answer.content} label={`Example of ${status}`} />}</Later>}
+                <h4>{status} · {response.description}</h4>
+                {response.content && <Later label="Body">{() => <Content api={api} content={response.content} label={`Example of ${status}`} />}</Later>}
               </div>
             );
           })}
@@ -129,7 +130,7 @@ function Operation({ api, path, method, o }) {
 }
 
 function Reference({ api }) {
-  const [wanted, setWanted] = useState('');
+  const [query, setQuery] = useState('');
   const groups = useMemo(() => {
     const out = new Map(api.tags.map((t) => [t.name, { ...t, operations: [] }]));
     for (const [path, item] of Object.entries(api.paths)) {
@@ -144,7 +145,7 @@ function Reference({ api }) {
     return [...out.values()];
   }, [api]);
   useEffect(() => { document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView(); }, []);
-  const words = wanted.toLowerCase().split(/\s+/);
+  const words = query.toLowerCase().split(/\s+/);
   const shown = groups.map((g) => ({ ...g, operations: g.operations.filter(({ path, method, o }) => words.every((w) => `${method} ${path} ${o.summary ?? ''} ${o.operationId}`.toLowerCase().includes(w))) })).filter((g) => g.operations.length > 0);
   return (
     <>
@@ -153,7 +154,7 @@ function Reference({ api }) {
         <h1>Reference</h1>
         <p>{api.info.summary}. Version {api.info.version}. <a href="openapi.json">openapi.json</a></p>
         <p><Text of={api.info.description} /></p>
-        <div class="field"><label for="find">Find an operation</label><input id="find" type="search" value={wanted} onInput={(e) => setWanted(e.currentTarget.value)} /></div>
+        <div class="field"><label for="find">Find an operation</label><input id="find" type="search" value={query} onInput={(e) => setQuery(e.currentTarget.value)} /></div>
         <p class="unseen" role="status">{shown.reduce((n, g) => n + g.operations.length, 0)} operations</p>
         {shown.map((g) => (
           <section key={g.name} aria-labelledby={`tag-${g.name}`}>

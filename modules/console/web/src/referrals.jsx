@@ -1,16 +1,16 @@
-// The referral link, invitations, and what came of them.
+// The referral link, invitations, and the history of referrals.
 import { useRef, useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Problem, Status, Time, Title, credits, onSubmit, useAction, useLoaded } from './ui.jsx';
 
 function Link({ code, link }) {
-  const [said, say] = useState('');
+  const [note, setNote] = useState('');
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(link);
-      say('Copied.');
+      setNote('Copied.');
     } catch {
-      say('Select the link and copy it.');
+      setNote('Select the link and copy it.');
     }
   };
   return (
@@ -18,7 +18,7 @@ function Link({ code, link }) {
       <label for="link">Your link</label>
       <div class="row"><input id="link" readOnly value={link} onFocus={(e) => e.currentTarget.select()} />
         <button type="button" onClick={copy}>Copy</button></div>
-      <p class="hint" role="status">{said || <>Your code is <code>{code}</code>.</>}</p>
+      <p class="hint" role="status">{note || <>Your code is <code>{code}</code>.</>}</p>
     </div>
   );
 }
@@ -32,7 +32,7 @@ function Invite({ sent }) {
     if (emails.length === 0) return;
     const answer = await api.call('/api/v1/referrals/send-bulk', { emails });
     setResults(answer);
-    // What is left to correct.
+    // Leave only the addresses that failed, so that the user can correct them.
     text.current.value = answer.results.filter((r) => !r.success).map((r) => r.email).join('\n');
     sent();
   });
@@ -53,12 +53,12 @@ function Invite({ sent }) {
   );
 }
 
-// Reasons why a referral brings its referee no credits.
-const never = ['same_mailbox', 'void', 'cap_reached'];
+// Reasons for which the referred account gets no credits.
+const reasonsWithoutCredits = ['same_mailbox', 'void', 'cap_reached'];
 
-// How the account itself came here, and what became of its credits.
+// The account's own sign-up with a referral code, and its credits.
 function Received({ received: r }) {
-  const outcome = never.includes(r.reason) ? 'You signed up with a referral code, but you will not receive credits for it.'
+  const outcome = reasonsWithoutCredits.includes(r.reason) ? 'You signed up with a referral code, but you will not receive credits for it.'
     : r.status === 'successful' ? `You received ${credits(r.credits)} credits for signing up with a referral code.`
     : `You signed up with a referral code. Your ${credits(r.bonus_credits)} credits are pending.`;
   return (
@@ -70,10 +70,10 @@ function Received({ received: r }) {
   );
 }
 
-// What will not change any more.
-const over = { revoked: 'revoked', code_refreshed: 'void', self_referral: 'void', disposable_address: 'void' };
-const pageOf = 50;
-const historyFrom = (offset) => api.get(`/api/v1/referrals/history?limit=${pageOf}&offset=${offset}`);
+// The status that is shown for reasons that are final.
+const finalStatus = { revoked: 'revoked', code_refreshed: 'void', self_referral: 'void', disposable_address: 'void' };
+const pageSize = 50;
+const historyFrom = (offset) => api.get(`/api/v1/referrals/history?limit=${pageSize}&offset=${offset}`);
 
 export function Referrals() {
   const [older, setOlder] = useState([]);
@@ -81,7 +81,7 @@ export function Referrals() {
     const [mine, stats, { received }, history] = await Promise.all([api.get('/api/v1/referrals/code'), api.get('/api/v1/referrals/stats'),
       api.get('/api/v1/referrals/received'), historyFrom(0)]);
     setOlder([]);
-    // A server that does not know its address is where this page is.
+    // If the server does not know its public URL, use the URL of this page.
     return { link: mine.referral_link ?? new URL(`auth?ref=${mine.referral_code}`, document.baseURI).href, stats, received, history };
   }, []);
   const history = [...(all?.history ?? []), ...older.flat()];
@@ -113,13 +113,13 @@ export function Referrals() {
                 <thead><tr><th scope="col">When</th><th scope="col">Status</th><th scope="col" class="number">Credits</th></tr></thead>
                 <tbody>{history.map((r) => (
                   <tr key={r.id}><td><Time at={r.referred_at} /></td>
-                    <td><Status of={over[r.reason] ?? r.status} />{r.message && <p class="hint why">{r.message}.</p>}</td>
+                    <td><Status of={finalStatus[r.reason] ?? r.status} />{r.message && <p class="hint why">{r.message}.</p>}</td>
                     <td class="number">{credits(r.credits_awarded)}</td></tr>
                 ))}</tbody>
               </table>
             </div>
           ) : <p class="hint">Nobody has signed up with your code yet.</p>}
-          {history.length > 0 && history.length % pageOf === 0 && (older.length === 0 || older.at(-1).length > 0) && <button type="button" onClick={more} disabled={busy}>More</button>}
+          {history.length > 0 && history.length % pageSize === 0 && (older.length === 0 || older.at(-1).length > 0) && <button type="button" onClick={more} disabled={busy}>More</button>}
         </>
       )}
     </section>

@@ -8,7 +8,7 @@ import { useViewing } from './inbox.jsx';
 import { follow } from './stream.js';
 import { Guard, Problem, Status, Title, credits, useAction } from './ui.jsx';
 
-const pageOf = 100;
+const pageSize = 100;
 
 // The agent and model of the thread's last run, with which it continues; null if the agent was deleted.
 async function agentOf(thread) {
@@ -23,14 +23,14 @@ async function agentOf(thread) {
 }
 
 async function load(id) {
-  const [thread, messages] = await Promise.all([api.get(`/threads/${id}`), api.get(`/threads/${id}/messages?order=asc&limit=${pageOf}`)]);
+  const [thread, messages] = await Promise.all([api.get(`/threads/${id}`), api.get(`/threads/${id}/messages?order=asc&limit=${pageSize}`)]);
   let all = messages.messages;
   for (let cursor = messages.next_cursor; cursor;) {
-    const next = await api.get(`/threads/${id}/messages?order=asc&limit=${pageOf}&cursor=${encodeURIComponent(cursor)}`);
+    const next = await api.get(`/threads/${id}/messages?order=asc&limit=${pageSize}&cursor=${encodeURIComponent(cursor)}`);
     all = [...all, ...next.messages];
     cursor = next.next_cursor;
   }
-  // One turn for each run: what was asked, and what came of it.
+  // One turn per run: the prompts and the messages of the run.
   const turns = [];
   for (const m of all) {
     let turn = turns.find((t) => t.run === m.agent_run_id);
@@ -45,7 +45,7 @@ async function load(id) {
 const textOf = (m) => (typeof m.content === 'string' ? m.content : (m.content ?? []).map((p) => p.text ?? '').join(''));
 const asText = (args) => (typeof args === 'string' ? args : JSON.stringify(args, null, 2));
 
-// The one thing that tells most about a call, for its headline.
+// The first text argument of a call, shown in its headline.
 function gist(args) {
   const first = args && typeof args === 'object' ? Object.values(args).find((v) => typeof v === 'string') : args;
   return typeof first === 'string' ? first.split('\n')[0].slice(0, 120) : '';
@@ -65,16 +65,16 @@ function Tool({ item }) {
   );
 }
 
-const unshown = <p class="problem">This part could not be shown.</p>;
+const renderFailed = <p class="problem">This part could not be shown.</p>;
 
 const Item = ({ item: i }) => (i.kind === 'tool' ? <Tool item={i} />
   : i.kind === 'notice' ? <p class="notice">{i.content}</p>
   : i.kind === 'reasoning' ? <details class="reasoning"><summary>Reasoning</summary><p>{i.content}</p></details>
   : <Markdown text={i.content} />);
 
-const Items = ({ items }) => joined(items).map((i, n) => <Guard key={i.kind === 'tool' ? i.id : n} instead={unshown}><Item item={i} /></Guard>);
+const Items = ({ items }) => joined(items).map((i, n) => <Guard key={i.kind === 'tool' ? i.id : n} instead={renderFailed}><Item item={i} /></Guard>);
 
-// The server writes one line for each file into the prompt; here they are shown as what they are.
+// The server adds one line per attached file to the prompt; these lines are shown as a list of files.
 const attached = /\n*\[Attached: (.+) \(([^()]+)\) -> [^\]\n]+\]/g;
 
 function Asked({ text }) {
@@ -96,7 +96,7 @@ function Live({ runId, ended }) {
   const [lost, setLost] = useState(null);
   useEffect(() => {
     const gone = new AbortController();
-    // Events come faster than pictures: one drawing for all of a frame.
+    // Events arrive faster than the screen is redrawn, so they are collected and rendered together.
     let waiting = [];
     let timer = null;
     const flush = () => { timer = null; const all = waiting; waiting = []; send(all); };
@@ -106,7 +106,7 @@ function Live({ runId, ended }) {
     }).then(() => { if (!gone.signal.aborted) { clearTimeout(timer); flush(); ended(runId); } }, setLost);
     return () => { gone.abort(); clearTimeout(timer); };
   }, [runId]);
-  // Follows the text only for a reader who is at its end.
+  // Scroll with the text only if the reader is at its end.
   useEffect(() => {
     const box = document.scrollingElement;
     if (box.scrollHeight - box.scrollTop - box.clientHeight < 240) end.current?.scrollIntoView({ block: 'nearest' });
@@ -161,7 +161,7 @@ export function Thread({ id, fresh, changed }) {
       <Title text={state.thread.title || 'Thread'}>{state.thread.title || 'Thread'}</Title>
       {state.turns.map((t) => (
         <article class="turn" key={t.run} aria-label="Run">
-          {t.asked.map((m) => <Guard instead={unshown}><Asked text={textOf(m)} /></Guard>)}
+          {t.asked.map((m) => <Guard instead={renderFailed}><Asked text={textOf(m)} /></Guard>)}
           {live.includes(t.run) ? <Live runId={t.run} ended={ended} /> : (
             <div class="run">
               <Items items={itemsOf(t.messages)} />

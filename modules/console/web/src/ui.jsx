@@ -1,8 +1,8 @@
-// Small parts that all pages use.
+// Components and hooks that all pages use.
 import { Component } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
-// When its contents cannot be drawn it shows `instead`, and the rest of the page stays.
+// Shows `instead` if rendering the children fails, so that the rest of the page stays.
 export class Guard extends Component {
   static getDerivedStateFromError() { return { failed: true }; }
   render({ children, instead }, { failed }) { return failed ? instead : children; }
@@ -19,7 +19,7 @@ export function Field({ label, hint, as: As = 'input', type = As === 'input' ? '
   );
 }
 
-// An error, announced at once and reachable by focus.
+// Shows an error, which gets the focus and is announced immediately.
 export function Problem({ error }) {
   const at = useRef(null);
   useEffect(() => { if (error) at.current?.focus(); }, [error]);
@@ -30,7 +30,7 @@ export function Problem({ error }) {
 
 export const short = (id) => <code title={id}>{id.slice(-12)}</code>;
 
-// Loads again every few seconds while the page is visible.
+// Like useLoaded, and loads again every 5 seconds while the page is visible.
 export function useFresh(fn, inputs = []) {
   const [value, error, load] = useLoaded(fn, inputs);
   useEffect(() => {
@@ -40,7 +40,7 @@ export function useFresh(fn, inputs = []) {
   return [value, error, load];
 }
 
-// columns: [label, of a row, whether it is a number]
+// A table. columns: [label, function that renders the cell of a row, whether it is a number]
 export function Rows({ label, columns, rows, none, id }) {
   if (!rows) return <p role="status">Loading…</p>;
   if (rows.length === 0) return <p>{none}</p>;
@@ -56,7 +56,7 @@ export function Rows({ label, columns, rows, none, id }) {
   );
 }
 
-// Runs an action of a form or a button: [busy, error, act].
+// Runs an action of a form or a button; returns [busy, error, act].
 export function useAction(fn) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState(null);
