@@ -45,7 +45,7 @@ test('a worker whose run was claimed does not deliver events beyond its reservat
     // Claims the run in the same way as another worker would.
     const [[job, fence]] = await postgres.rows(`update core.job set fence = fence + 1, node = '${otherNode}'
       where kind = 'runs.execute' and args ->> 'run_id' = '${c.run}' returning id, fence`);
-    c.claimedAt = Number(await postgres.value(`select last_seq from runs.take_over('${c.run}', ${job}, ${fence}, ${window})`));
+    c.claimedAt = Number(await postgres.value(`select last_seq from runs.claim_run('${c.run}', ${job}, ${fence}, ${window})`));
     assert.ok(c.claimedAt > 50, `${c.claimedAt}`);
   }
   await sleep(1500);

@@ -52,7 +52,7 @@ TEST_F(runs_sql, waiting_runs_are_admitted_in_order_and_get_position_events) {
   EXPECT_EQ(sql("select runs_bound from runs.account_usage"), "1");
   sql("update core.job set state = 1, fence = 1");
   EXPECT_EQ(
-      sql("select status || ' ' || last_seq from runs.take_over(" + q(second) + ", (select id from core.job), 1, 64)"),
+      sql("select status || ' ' || last_seq from runs.claim_run(" + q(second) + ", (select id from core.job), 1, 64)"),
       "running 2")
       << "no gap after the position events";
 }

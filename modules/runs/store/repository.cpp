@@ -184,7 +184,7 @@ ry::task<ry::result<bool>> repository::note_uploads(ry::uuid run, std::int64_t j
 ry::task<ry::result<std::optional<claimed_run>>> repository::claim(ry::uuid run, std::int64_t job, std::int64_t fence,
                                                                    std::int64_t reserve) const {
   ry::result<ry::rows> rows = co_await db_.query(
-      "select * from runs.take_over($1::uuid, $2::bigint, $3::bigint, $4::bigint)", run, job, fence, reserve);
+      "select * from runs.claim_run($1::uuid, $2::bigint, $3::bigint, $4::bigint)", run, job, fence, reserve);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<claimed_run>();
   const ry::row r = rows->front();
@@ -224,7 +224,7 @@ ry::task<ry::result<std::optional<claimed_run>>> repository::claim(ry::uuid run,
 
 ry::task<ry::result<void>> repository::release(ry::uuid run, std::int64_t fence, std::int64_t last) const {
   ry::result<ry::rows> rows =
-      co_await db_.query("select runs.hand_over($1::uuid, $2::bigint, $3::bigint)", run, fence, last);
+      co_await db_.query("select runs.release_run($1::uuid, $2::bigint, $3::bigint)", run, fence, last);
   if (!rows) co_return rows.error();
   co_return ry::result<void>();
 }

@@ -61,7 +61,7 @@ TEST_F(runs_sql, each_checkpoint_returns_the_balance_and_each_claim_the_budget) 
   sql("select accounts.ledger_add(" + q(ann) + ", -4999000, 'charge', 'elsewhere')");
   EXPECT_EQ(persist(run, 4, 4, plain_step()), "ok 0") << "the balance includes charges of other runs";
   sql("update core.job set fence = 2");
-  EXPECT_EQ(sql("select budget_micro || ' ' || budget_policy || ' ' || balance_micro from runs.take_over(" + q(run) +
+  EXPECT_EQ(sql("select budget_micro || ' ' || budget_policy || ' ' || balance_micro from runs.claim_run(" + q(run) +
                 ", (select job_id from runs.runs), 2, 64)"),
             "250000 finish_turn 0");
 }
@@ -104,7 +104,7 @@ TEST_F(runs_sql, cache_write_tokens_and_parameters_are_kept_for_the_next_worker)
       "t");
   sql("update runs.runs set parameters = '{\"top_p\":1}'");
   sql("update core.job set fence = 2");
-  EXPECT_EQ(sql("select cache_write_tokens || ' ' || parameters from runs.take_over(" + q(run) +
+  EXPECT_EQ(sql("select cache_write_tokens || ' ' || parameters from runs.claim_run(" + q(run) +
                 ", (select job_id from runs.runs), 2, 64)"),
             "15 {\"top_p\":1}");
 }
@@ -180,12 +180,12 @@ TEST_F(runs_sql, a_stale_worker_writes_nothing) {
   sql("update core.job set fence = 2");
   EXPECT_THROW(persist(run, 5, 6, plain_step()), testing_sql::sql_error);
   const std::string job = sql("select job_id from runs.runs");
-  EXPECT_EQ(sql("select last_seq || ' ' || border_seq || ' ' || step from runs.take_over(" + q(run) + ", " + job +
+  EXPECT_EQ(sql("select last_seq || ' ' || border_seq || ' ' || step from runs.claim_run(" + q(run) + ", " + job +
                 ", 2, 64)"),
             "68 4 1");
   EXPECT_EQ(persist(run, 69, 69, plain_step(), "1"), "gone");
   EXPECT_EQ(persist(run, 69, 69, plain_step()), "ok 5000000");
-  EXPECT_THROW(sql("select runs.take_over(" + q(run) + ", " + job + ", 1, 64)"), testing_sql::sql_error);
+  EXPECT_THROW(sql("select runs.claim_run(" + q(run) + ", " + job + ", 1, 64)"), testing_sql::sql_error);
 }
 
 TEST_F(runs_sql, a_claim_does_not_reuse_event_numbers) {
@@ -197,7 +197,7 @@ TEST_F(runs_sql, a_claim_does_not_reuse_event_numbers) {
   sql(append_sql(run, log_row(2, 2, start_of_turn), none));
   sql(append_sql(run, log_row(5, 9, "{}"), none));
   sql("update core.job set fence = 2");
-  EXPECT_EQ(sql("select last_seq || ' ' || border_seq || ' ' || attempts from runs.take_over(" + q(run) + ", " + job +
+  EXPECT_EQ(sql("select last_seq || ' ' || border_seq || ' ' || attempts from runs.claim_run(" + q(run) + ", " + job +
                 ", 2, 64)"),
             "64 1 3");
   EXPECT_EQ(sql("select count(*) || ' ' || min(seq) || ' ' || max(seq) from runs.event"), "64 1 64");
@@ -234,7 +234,7 @@ TEST_F(runs_sql, attempt_numbers_of_crashed_workers_are_not_reused) {
   const std::string run = last_run(), job = sql("select job_id from runs.runs");
   const auto claim = [&](int fence) {
     sql("update core.job set fence = " + std::to_string(fence));
-    return sql("select attempts from runs.take_over(" + q(run) + ", " + job + ", " + std::to_string(fence) + ", 64)");
+    return sql("select attempts from runs.claim_run(" + q(run) + ", " + job + ", " + std::to_string(fence) + ", 64)");
   };
   const auto deliver = [&](int number, int attempt) {
     sql(append_sql(run,
@@ -262,7 +262,7 @@ TEST_F(runs_sql, a_claim_skips_the_numbers_of_an_uncommitted_row) {
   const auto other = connect();
   other("begin");
   other(append_sql(run, log_row(7, 20, "late"), "'{}', '{}', '{}'"));
-  std::thread claimer([&] { sql("select runs.take_over(" + q(run) + ", " + job + ", 2, 64)"); });
+  std::thread claimer([&] { sql("select runs.claim_run(" + q(run) + ", " + job + ", 2, 64)"); });
   while (other("select count(*) from pg_locks where not granted and transactionid = pg_current_xact_id()::xid") == "0")
     std::this_thread::yield();
   other("commit");
@@ -290,9 +290,9 @@ TEST_F(runs_sql, a_release_leaves_no_gap) {
   start({});
   const std::string run = last_run();
   persist(run, 2, 9, plain_step());
-  sql("select runs.hand_over(" + q(run) + ", 1, 9)");
+  sql("select runs.release_run(" + q(run) + ", 1, 9)");
   sql("update core.job set fence = 2");
-  EXPECT_EQ(sql("select last_seq from runs.take_over(" + q(run) + ", (select job_id from runs.runs), 2, 64)"), "9");
+  EXPECT_EQ(sql("select last_seq from runs.claim_run(" + q(run) + ", (select job_id from runs.runs), 2, 64)"), "9");
   EXPECT_EQ(sql("select count(*) from runs.event"), "9");
 }
 
