@@ -1,10 +1,10 @@
 -- ry: number 0017 compatible
--- The lease of a run: a worker claims it, and releases it when its node stops. Nodes of the previous version call the same functions
--- under their old names, take_over() and hand_over().
+-- The lease of a run: a worker claims it, and releases it when its node stops. Nodes of the previous version call the
+-- same functions under their old names, take_over() and hand_over().
 
--- Returns the state of the run for the worker that has leased its job with p_fence. If the run is in progress, this worker becomes its
--- only writer, and p_reserve event numbers after the last one are reserved for it. No row: the run was deleted. text_shown: an earlier
--- worker has shown text of the model, even if first_token_ms is null.
+-- Returns the state of the run for the worker that has leased its job with p_fence. If the run is in progress, this
+-- worker becomes its only writer, and p_reserve event numbers after the last one are reserved for it. No row: the run
+-- was deleted. text_shown: an earlier worker has shown text of the model, even if first_token_ms is null.
 create or replace function claim_run(p_run uuid, p_job bigint, p_fence bigint, p_reserve bigint)
 returns table (account_id uuid, project_id uuid, thread_id uuid, agent_id uuid, agent_version int,
                model text, mode text, status text, step int, border_seq bigint, last_seq bigint,
