@@ -54,7 +54,7 @@ mail_sender::mail_sender(const ry::context& ctx, const repository& repo, const s
   sent_ = count("sent");
   retried_ = count("retry");
   refused_ = count("refused");
-  dead_ = count("given_up");
+  dead_ = count("dead_lettered");
   relay_errors_ = count("relay_trouble");
   unreadable_ = count("unreadable");
 }

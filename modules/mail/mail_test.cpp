@@ -89,7 +89,7 @@ TEST(mail_service, rejects_addresses_without_internet_mail_except_in_local_mode)
   for (const auto& [mode, expected] : std::vector<std::pair<std::string, ry_status>>{
            {"local", RY_OK}, {"staging", RY_FAILED_PRECONDITION}, {"production", RY_FAILED_PRECONDITION}}) {
     ry::testing::fake_host host;
-    host.facts["deployment.mode"] = mode;
+    host.host_values["deployment.mode"] = mode;
     const repository repo(host.ctx());
     const settings s;
     service svc(host.ctx(), repo, s);

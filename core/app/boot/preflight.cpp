@@ -90,10 +90,10 @@ class other_process final : public module::preflight {
 
   std::string create(const std::string& settings_json,
                      const std::unordered_map<std::string, std::string>& host_values) override {
-    json::object manifest;
+    json::object values;
     for (const auto& [key, value] : host_values)
-      if (key != "data_dir") manifest[key] = value;  // the data directory belongs to the running module
-    input_ = json::serialize(json::object{{"settings", settings_json}, {"facts", std::move(manifest)}});
+      if (key != "data_dir") values[key] = value;  // the data directory belongs to the running module
+    input_ = json::serialize(json::object{{"settings", settings_json}, {"host_values", std::move(values)}});
     return objection(unloading);
   }
 

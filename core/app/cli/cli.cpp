@@ -73,7 +73,7 @@ class command_line {
     add_model();
     add_module();
     add_pages();
-    add_rehearse();
+    add_preflight();
   }
 
   exit_code run(int argc, char** argv) {
@@ -258,7 +258,7 @@ class command_line {
   }
 
   // For internal use by the server.
-  void add_rehearse() {
+  void add_preflight() {
     auto* command = add("preflight", "Loads, creates and destroys a module, and reports each step.", "",
                         [this] { return serve_preflight(file_); });
     command->group("");

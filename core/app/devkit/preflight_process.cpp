@@ -52,7 +52,7 @@ void live(const std::string& path, const std::function<void(std::string_view)>& 
   const auto input = all_of_standard_input();
   if (input.empty()) return report(refused);
   const auto given = json::parse(input).as_object();
-  for (const auto& [key, value] : given.at("facts").as_object())
+  for (const auto& [key, value] : given.at("host_values").as_object())
     host.rt.host_values[std::string(key)] = std::string(value.as_string());
   const auto why = one->create(std::string(given.at("settings").as_string()));
   report(creating.done);

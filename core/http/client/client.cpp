@@ -109,7 +109,7 @@ struct client::impl {
   client_stats stats;
   resolver names;
   local_addresses interfaces;
-  client_parts parts;
+  exchange_context parts;
   std::array<shard, 16> shards;
   std::vector<std::unique_ptr<loop_state>> states;
   std::atomic<bool> stopping{false};

@@ -39,7 +39,7 @@ void loop_state::sweep_later() {
   });
 }
 
-exchange::exchange(const client_parts& parts, loop_state& loop, exchange_request request,
+exchange::exchange(const exchange_context& parts, loop_state& loop, exchange_request request,
                    const ry_client_handler& handler, void* ctx, module::hold hold, std::function<void()> forget)
     : parts_(parts),
       loop_(loop),

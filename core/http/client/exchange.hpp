@@ -51,7 +51,7 @@ struct loop_state {
 };
 
 // Dependencies shared by all exchanges.
-struct client_parts {
+struct exchange_context {
   client_settings settings;
   std::shared_ptr<const tls_context> tls;
   resolver& names;
@@ -85,7 +85,7 @@ struct exchange_request {
 
 class exchange : public std::enable_shared_from_this<exchange> {
  public:
-  exchange(const client_parts& parts, loop_state& loop, exchange_request request, const ry_client_handler& handler,
+  exchange(const exchange_context& parts, loop_state& loop, exchange_request request, const ry_client_handler& handler,
            void* ctx, module::hold hold, std::function<void()> forget);
 
   void start();
@@ -141,7 +141,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void fail(ry_status st, const char* reason, std::string message);
   void finish(core::error err);
 
-  const client_parts& parts_;
+  const exchange_context& parts_;
   loop_state& loop_;
   exchange_request request_;
   const ry_client_handler handler_;

@@ -162,7 +162,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
     std::optional<ry::error> failure;
     try {
       co_await steps(run, c);
-      out = co_await conclude(run, c);
+      out = co_await finish_or_release(run, c);
     } catch (...) {
       failure = ry::current_error();
     }
@@ -227,7 +227,7 @@ ry::task<void> executor::steps(run_ptr run, step_state& c) {
   }
 }
 
-ry::task<ry::job_outcome> executor::conclude(run_ptr run, step_state& c) {
+ry::task<ry::job_outcome> executor::finish_or_release(run_ptr run, step_state& c) {
   if (c.next == step_state::action::not_ours) co_return abandon(run, "lost");
   if (c.next == step_state::action::release) co_return co_await release(run);
   co_return co_await finish(run, c);

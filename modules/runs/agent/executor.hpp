@@ -55,7 +55,7 @@ class executor {
   std::optional<ending> end_by_answer(const step_state& c) const;
   // Commits a part of an answer, which the model continues in the next step.
   ry::task<void> commit_part(run_ptr run, step_state& c);
-  ry::task<ry::job_outcome> conclude(run_ptr run, step_state& c);
+  ry::task<ry::job_outcome> finish_or_release(run_ptr run, step_state& c);
 
   // not_ours: the run no longer belongs to this worker.
   ry::task<stored> run_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls);

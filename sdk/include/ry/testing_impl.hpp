@@ -34,8 +34,8 @@ struct tables {
         [](const ry_host* h) noexcept { return H::of(h)->now_us_.load(); },
         [](const ry_host* h) noexcept { return H::of(h)->now_us_.load(); },
         [](const ry_host* h, ry_str key) noexcept {
-          const auto it = H::of(h)->facts.find(text(key));
-          return it == H::of(h)->facts.end() ? ry_str{} : str(it->second);
+          const auto it = H::of(h)->host_values.find(text(key));
+          return it == H::of(h)->host_values.end() ? ry_str{} : str(it->second);
         },
         [](const ry_host* h, ry_uuid* out) noexcept {
           std::uint64_t n = H::of(h)->next_uuid_++;
