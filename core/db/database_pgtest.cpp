@@ -261,15 +261,15 @@ TEST_F(database_test, queued_call_is_cancelled_without_waiting) {
 TEST_F(database_test, cancels_hit_only_their_own_call) {
   start();
   std::vector<std::future<answer>> kept;
-  std::vector<std::future<answer>> called_off;
+  std::vector<std::future<answer>> cancelled;
   for (int i = 0; i < 200; ++i) {
     ry_op_id op = 0;
-    called_off.push_back(run("select pg_sleep(0.002)", {}, nullptr, &op));
+    cancelled.push_back(run("select pg_sleep(0.002)", {}, nullptr, &op));
     kept.push_back(run("select pg_sleep(0.001)"));
     ops.cancel(op);
   }
   for (auto& f : kept) EXPECT_EQ(f.get().status, RY_OK);
-  for (auto& f : called_off) {
+  for (auto& f : cancelled) {
     const auto st = f.get().status;
     EXPECT_TRUE(st == RY_OK || st == RY_CANCELLED) << st;
   }

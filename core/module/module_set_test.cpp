@@ -209,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(
                             "its .ry.module section states version \"1.1\" but its descriptor states "
                             "\"1.0\""},
                     refusal{"no_section", "no .ry.module section; build it with RY_MODULE or ry_add_module()"},
-                    refusal{"unresolved", "fixture_symbol_that_nobody_has"},
+                    refusal{"unresolved", "fixture_missing_symbol"},
                     refusal{"user", "needs svc/1, which no available module provides"},
                     refusal{"driver_a", "needs owner.point/1"},
                     refusal{"promises", "states that it provides promise/1, but registered neither"},

@@ -32,7 +32,7 @@ struct server {
   // Scope of a session, as configured. automatic: `run` if the server keeps state between calls, else `call`.
   enum class session_scope { automatic, call, run, thread } scope = session_scope::automatic;
   std::string session;  // id of the run or thread whose calls share a session; empty: one session per call
-  bool taken_over = false;  // another worker of the run may have opened the session
+  bool resumed = false;  // another worker of the run may have opened the session
   bool tasks = true;  // calls may become tasks
   std::uint64_t call_ms = 0;  // configured limit of a call; 0: the default of the module
   std::string key;  // cache key: hash over the members above, without credentials that are renewed

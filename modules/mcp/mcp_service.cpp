@@ -448,7 +448,7 @@ bool mcp_service::record_session_use(const server& s) {
   std::lock_guard lock(mutex_);
   if (sessions_.size() >= max_sessions) sessions_.clear();
   const auto [at, is_new] = sessions_[s.session].try_emplace(pool_key(s), false);
-  return std::exchange(at->second, false) || (is_new && s.taken_over);
+  return std::exchange(at->second, false) || (is_new && s.resumed);
 }
 
 ry::task<std::string> mcp_service::timed_call(server_ptr s, call_request request) {

@@ -301,14 +301,14 @@ server_ptr server_factory::for_agent(const configured& c, std::string_view accou
 }
 
 server_ptr server_factory::with_session(server_ptr s, std::string_view run_id, std::string_view thread_id,
-                                        bool taken_over) {
+                                        bool resumed) {
   const bool of_run = s->scope == server::session_scope::run || s->scope == server::session_scope::automatic;
   const auto id = of_run ? run_id : s->scope == server::session_scope::thread ? thread_id : std::string_view();
   if (id.empty()) return s;
   auto copy = std::make_shared<server>(*s);
   copy->session = id;
   copy->reuse = true;
-  copy->taken_over = taken_over;
+  copy->resumed = resumed;
   return copy;
 }
 

@@ -51,9 +51,9 @@ class server_factory {
   // A server that is not configured in an agent.
   server_ptr ad_hoc(std::string name, std::string_view type, std::string_view custom_type, const json::object& config,
                     std::string_view account_id, std::uint32_t flags = 0) const;
-  // The same server for a call of this run and thread, with their shared session if configured. taken_over: another
+  // The same server for a call of this run and thread, with their shared session if configured. resumed: another
   // worker executed the run before.
-  static server_ptr with_session(server_ptr s, std::string_view run_id, std::string_view thread_id, bool taken_over);
+  static server_ptr with_session(server_ptr s, std::string_view run_id, std::string_view thread_id, bool resumed);
   // The same server with the caller's id for the log: kind is "request_id" or "run_id".
   static server_ptr with_caller(server_ptr s, std::string_view kind, std::string_view id);
   // The same server without a session, after it turned out that it keeps no state.

@@ -284,7 +284,7 @@ ry::task<std::string> tool_source::invoke(tool_call call, call_handle* h) {
   auto s = server_factory::with_caller(service_.servers().for_agent(configuration, caller.account, caller.agent),
                                        "run_id", caller.run);
   if (named != nullptr) co_await check_definition(configuration, s, named->tool);
-  s = server_factory::with_session(std::move(s), caller.run, caller.thread, caller.taken_over);
+  s = server_factory::with_session(std::move(s), caller.run, caller.thread, caller.resumed);
   mcp_service::call_request request;
   request.kind = kind;
   request.tool = named != nullptr ? named->tool : call.name;

@@ -46,11 +46,11 @@ class tool_source {
           thread(ry::text(s.thread_id)),
           run(ry::text(s.run_id)),
           version(s.agent_version),
-          taken_over(s.struct_size >= offsetof(ry_tools_scope, flags) + sizeof s.flags &&
-                     (s.flags & RY_TOOLS_RESUMED) != 0) {}
+          resumed(s.struct_size >= offsetof(ry_tools_scope, flags) + sizeof s.flags &&
+                  (s.flags & RY_TOOLS_RESUMED) != 0) {}
     std::string account, agent, thread, run;
     std::int32_t version;
-    bool taken_over;
+    bool resumed;
   };
   struct call_handle {
     tool_source* source;

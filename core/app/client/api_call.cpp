@@ -88,7 +88,7 @@ api_answer ask(const api_call& call, method how) {
   if (const auto code = curl_easy_perform(c.get()); code != CURLE_OK) {
     out.error =
         "the server " + call.url + " could not be reached: " + curl_easy_strerror(code) + advice(call.trust, code);
-    out.nobody_listens = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST;
+    out.cannot_connect = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST;
   } else {
     curl_easy_getinfo(c.get(), CURLINFO_RESPONSE_CODE, &out.status);
   }

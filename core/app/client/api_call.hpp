@@ -22,7 +22,7 @@ struct api_answer {
   long status = 0;  // 0: see `error`
   std::string body;
   std::string error;  // why there is no response
-  bool nobody_listens = false;  // the connection could not be made
+  bool cannot_connect = false;  // the connection could not be made
 
   bool ok() const noexcept { return status / 100 == 2; }
   // The reason of a failure, for people: the response's `detail`, or why there is no response.

@@ -63,7 +63,7 @@ bool is_served(const module_request& where) {
   call.path = "/healthz";  // needs no token
   call.timeout = longest_short_answer;
   call.trust = where.trust;
-  return !get(call).nobody_listens;
+  return !get(call).cannot_connect;
 }
 
 std::optional<json::array> loaded_modules(const module_request& request) {

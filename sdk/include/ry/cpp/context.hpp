@@ -149,11 +149,11 @@ class context {
   // The table of a host interface; nullptr if this host does not have it.
   template <class Table>
   const Table* try_interface() const noexcept {
-    using facts = detail::interface_of<Table>;
-    auto& slot = tables_[facts::slot];
+    using interface = detail::interface_of<Table>;
+    auto& slot = tables_[interface::slot];
     const void* table = slot.load(std::memory_order_acquire);
     if (table == nullptr) {
-      table = get_(host_, str(facts::id), facts::min_size);
+      table = get_(host_, str(interface::id), interface::min_size);
       slot.store(table, std::memory_order_release);
     }
     return static_cast<const Table*>(table);

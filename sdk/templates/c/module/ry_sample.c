@@ -11,7 +11,7 @@
 
 /* The module's manifest, which tools read without executing the file. It must match the descriptor
  * below. */
-__attribute__((section(".ry.module"), used)) static const char facts[] =
+__attribute__((section(".ry.module"), used)) static const char manifest[] =
     "{\"name\":\"ry_sample\",\"version\":\"0.1.0\",\"abi_major\":1,\"abi_minor\":0,"
     "\"min_host_minor\":0,\"flags\":0,\"needs\":[{\"id\":\"ry.core/1\",\"optional\":false},"
     "{\"id\":\"ry.http/1\",\"optional\":false}],\"provides\":[]}";
