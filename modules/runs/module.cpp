@@ -7,15 +7,15 @@
 
 #include "agent/executor.hpp"
 #include "api/admin_runs.hpp"
+#include "api/deleted_accounts.hpp"
 #include "api/run_routes.hpp"
 #include "api/start_route.hpp"
 #include "api/stream_route.hpp"
-#include "models/model_check.hpp"
+#include "model_check/model_check.hpp"
 #include "module_context.hpp"
-#include "settings_reader.hpp"
-#include "settings_schema.hpp"
+#include "settings/settings_reader.hpp"
+#include "settings/settings_schema.hpp"
 #include "start/queue_promoter.hpp"
-#include "store/deleted_accounts.hpp"
 #include "webhooks.hpp"
 #include "workspace/workspace_sweep.hpp"
 
@@ -34,11 +34,12 @@ class module {
  public:
   module(ry::context& ctx, ry::registrar& reg) :context_(ctx, read_settings(ctx, faults_)),
       tools_(ctx, context_.repo, context_.tool_sources, context_.sandboxes, context_.writers),
-      executor_(context_, tools_), start_(context_), stream_(context_), runs_(context_),
-      copies_(ctx, context_.sandboxes, context_.workspaces),
-      threads_(context_.repo, context_.accounts, context_.locks, runs_, copies_), deleted_accounts_(ctx, threads_),
+      executor_(context_, tools_), start_(context_), stream_(context_),
+      stopper_(ctx, context_.config, context_.repo, context_.live, context_.metrics),
+      runs_(context_.repo, context_.accounts, stopper_), copies_(ctx, context_.sandboxes, context_.workspaces),
+      threads_(context_.repo, context_.accounts, context_.locks, stopper_, copies_), deleted_accounts_(ctx, threads_),
       files_(ctx, context_.repo, context_.accounts, context_.sandboxes, context_.workspaces), admin_runs_(ctx),
-      admission_(ctx, context_.repo, context_.accounts, runs_), webhooks_(ctx, context_.config),
+      admission_(ctx, context_.repo, context_.accounts, stopper_), webhooks_(ctx, context_.config),
       model_check_(ctx, context_.config, context_.providers) {
     reg.migrations(ry_migrations::all);
     for (const auto part : {ry_openapi::runs, ry_openapi::threads, ry_openapi::events}) reg.describe(part);
@@ -178,6 +179,7 @@ class module {
   executor executor_;
   start_route start_;
   stream_route stream_;
+  run_stopper stopper_;
   run_routes runs_;
   workspace_sweep copies_;
   thread_routes threads_;

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "start/account_limits.hpp"
+#include "account_limits.hpp"
 
 namespace runs {
 namespace {

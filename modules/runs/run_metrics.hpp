@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "settings.hpp"
+#include "settings/settings.hpp"
 
 namespace runs {
 

@@ -4,7 +4,7 @@
 #pragma once
 #include <ry/ry.hpp>
 
-#include "settings.hpp"
+#include "settings/settings.hpp"
 #include "webhook_delivery.hpp"
 
 namespace runs {

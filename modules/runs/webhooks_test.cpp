@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "settings_test.hpp"
+#include "settings/settings_test.hpp"
 
 using namespace runs;
 

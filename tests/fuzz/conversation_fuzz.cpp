@@ -8,13 +8,13 @@
 
 #include "check.hpp"
 #include "modules/runs/agent/context.hpp"
-#include "modules/runs/agent/conversation.hpp"
-#include "modules/runs/agent/loop_guard.hpp"
 #include "modules/runs/llm/anthropic/messages_request.hpp"
 #include "modules/runs/llm/common/json_text.hpp"
 #include "modules/runs/llm/common/request.hpp"
 #include "modules/runs/llm/openai/chat_request.hpp"
 #include "modules/runs/llm/openai/responses_request.hpp"
+#include "modules/runs/run/conversation.hpp"
+#include "modules/runs/run/loop_guard.hpp"
 #include "modules/runs/text.hpp"
 
 namespace {

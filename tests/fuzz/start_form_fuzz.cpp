@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "modules/runs/api/start_form.hpp"
 #include "modules/runs/text.hpp"
+#include "modules/runs/workspace/safe_file_name.hpp"
 
 using namespace runs;
 

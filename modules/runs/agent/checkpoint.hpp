@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "agent/budget.hpp"
-#include "settings.hpp"
+#include "run/live_run.hpp"
+#include "settings/settings.hpp"
 #include "store/checkpoint_batcher.hpp"
-#include "stream/live_run.hpp"
+#include "types/budget.hpp"
 
 namespace runs {
 

@@ -8,6 +8,7 @@
 #include "agent/retry.hpp"
 #include "agent/tools/tool_search.hpp"
 #include "module_context.hpp"
+#include "run/waiting.hpp"
 #include "text.hpp"
 
 namespace runs {

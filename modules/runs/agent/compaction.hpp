@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/conversation.hpp"
 #include "models/providers.hpp"
-#include "stream/live_run.hpp"
+#include "run/conversation.hpp"
+#include "run/live_run.hpp"
 
 namespace runs {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/conversation.hpp"
+#include "run/conversation.hpp"
 
 namespace runs {
 

@@ -6,10 +6,10 @@
 
 #include "agent/history.hpp"
 #include "agent/result_excerpt.hpp"
+#include "agent/upload_reader.hpp"
 #include "module_context.hpp"
 #include "store/transient_error.hpp"
 #include "text.hpp"
-#include "workspace/upload_reader.hpp"
 
 namespace runs {
 namespace {

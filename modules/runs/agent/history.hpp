@@ -4,8 +4,8 @@
 #include <ry/ry.hpp>
 #include <string>
 
+#include "run/live_run.hpp"
 #include "store/repository.hpp"
-#include "stream/live_run.hpp"
 
 namespace runs {
 

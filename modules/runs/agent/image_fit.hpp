@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/conversation.hpp"
-#include "agent/image_cache.hpp"
+#include "run/conversation.hpp"
 #include "ry/ext/llm_provider.h"
+#include "workspace/image_cache.hpp"
 
 namespace runs {
 

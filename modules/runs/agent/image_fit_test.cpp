@@ -6,9 +6,9 @@
 #include <boost/json.hpp>
 
 #include "agent/context.hpp"
-#include "agent/image_cache.hpp"
 #include "llm/common/image_type.hpp"
 #include "llm/common/test_images.hpp"
+#include "workspace/image_cache.hpp"
 
 using namespace runs;
 using testing::HasSubstr;

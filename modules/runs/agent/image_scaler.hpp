@@ -8,16 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/image_cache.hpp"
 #include "agent/image_fit.hpp"
-#include "stream/live_run.hpp"
+#include "run/live_run.hpp"
+#include "workspace/image_cache.hpp"
 
 namespace runs {
 
 struct module_context;
-
-// Maximum size of a file that is scaled; larger images are skipped.
-inline constexpr std::uint64_t max_scalable_bytes = 64u << 20;
 
 class image_scaler {
  public:

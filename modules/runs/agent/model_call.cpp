@@ -5,7 +5,7 @@
 
 #include "agent/answer_outcome.hpp"
 #include "agent/checkpoint.hpp"
-#include "models/model_probe.hpp"
+#include "models/driver_values.hpp"
 #include "text.hpp"
 
 namespace runs {
@@ -209,21 +209,6 @@ std::string model_call::take_reasoning() {
 std::string model_call::error_text(ry_status st) const {
   if (!message_.empty()) return message_;
   return std::string("The request to the model could not be sent: ") + ry::status_name(st);
-}
-
-namespace {
-
-struct sleep_guard : abortable {
-  ry::cancel_source source;
-  void abort() noexcept override { source.cancel(RY_REASON_USER); }
-};
-
-}  // namespace
-
-ry::task<void> interruptible_sleep(const ry::context& ctx, std::shared_ptr<live_run> run, std::uint64_t ms) {
-  sleep_guard guard;
-  stop_state::working busy(run->stop, guard);
-  co_await ry::with_cancel(guard.source.token(), plain_sleep(ctx, ms));
 }
 
 }  // namespace runs

@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/conversation.hpp"
 #include "models/providers.hpp"
 #include "models/sink_guards.hpp"
+#include "run/conversation.hpp"
+#include "run/event_log_writer.hpp"
+#include "run/live_run.hpp"
 #include "run_metrics.hpp"
-#include "stream/event_log_writer.hpp"
-#include "stream/live_run.hpp"
 
 namespace runs {
 
@@ -79,8 +79,5 @@ class model_call : abortable {
   ry::signal done_;  // ended or aborted
   std::optional<ry::cancel_source> grace_;  // ends the wait for a cancelled answer
 };
-
-// Sleeps; an interruption of the run ends the sleep early.
-ry::task<void> interruptible_sleep(const ry::context& ctx, std::shared_ptr<live_run> run, std::uint64_t ms);
 
 }  // namespace runs

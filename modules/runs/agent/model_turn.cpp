@@ -14,6 +14,7 @@
 #include "agent/retry.hpp"
 #include "agent/tools/tool_offer.hpp"
 #include "module_context.hpp"
+#include "run/waiting.hpp"
 #include "text.hpp"
 
 namespace runs {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "agent/answer_outcome.hpp"
-#include "agent/conversation.hpp"
 #include "agent/tools/tool_catalog.hpp"
-#include "stream/live_run.hpp"
+#include "run/conversation.hpp"
+#include "run/live_run.hpp"
 
 namespace runs {
 

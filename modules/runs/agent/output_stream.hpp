@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "stream/event_log_writer.hpp"
-#include "stream/live_run.hpp"
+#include "run/event_log_writer.hpp"
+#include "run/live_run.hpp"
 
 namespace runs {
 

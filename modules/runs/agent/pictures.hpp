@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/conversation.hpp"
-#include "settings.hpp"
-#include "stream/live_run.hpp"
+#include "run/conversation.hpp"
+#include "run/live_run.hpp"
+#include "settings/settings.hpp"
 #include "workspace/run_workspace.hpp"
 #include "workspace/sandbox_drivers.hpp"
 

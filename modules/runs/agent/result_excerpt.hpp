@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/conversation.hpp"
+#include "run/conversation.hpp"
 
 namespace runs {
 

@@ -2,8 +2,8 @@
 
 #include <ry/cpp/page.hpp>
 
-#include "api/error_response.hpp"
 #include "api/run_filter.hpp"
+#include "error_response.hpp"
 
 namespace runs {
 namespace {

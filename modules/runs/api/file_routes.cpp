@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "api/caller.hpp"
-#include "api/error_response.hpp"
 #include "api/run_routes.hpp"
+#include "error_response.hpp"
 #include "text.hpp"
 #include "without_protection.hpp"
 #include "workspace/path_lookup.hpp"

@@ -7,8 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "run/run_stopper.hpp"
 #include "ry/svc/accounts.h"
-#include "start/account_locks.hpp"
+#include "store/account_locks.hpp"
 #include "store/repository.hpp"
 #include "text.hpp"
 #include "workspace/path_lookup.hpp"
@@ -18,30 +19,27 @@
 
 namespace runs {
 
-struct module_context;
-
 class run_routes {
  public:
-  explicit run_routes(module_context& p) : context_(p) {}
+  run_routes(const repository& repo, const ry::service<ry_accounts_v1>& accounts, run_stopper& stopper)
+      : repo_(repo), accounts_(accounts), stopper_(stopper) {}
   ry::task<ry::response> stop(ry::request request);
   ry::task<ry::response> get(ry::request request);
   ry::task<ry::response> list(ry::request request);
   ry::task<ry::response> active(ry::request request);
   ry::task<ry::response> of_thread(ry::request request);
 
-  // Stops the account's run, waits until it has ended, and returns its status. Throws a 404 if the run is unknown or
-  // belongs to another account.
-  ry::task<std::string> stop_run(std::string account, std::string id);
-
  private:
-  module_context& context_;
+  const repository& repo_;
+  const ry::service<ry_accounts_v1>& accounts_;
+  run_stopper& stopper_;
 };
 
 class thread_routes {
  public:
   thread_routes(const repository& repo, const ry::service<ry_accounts_v1>& accounts, account_locks& locks,
-                run_routes& runs, workspace_sweep& copies)
-      : repo_(repo), accounts_(accounts), locks_(locks), runs_(runs), copies_(copies) {}
+                run_stopper& stopper, workspace_sweep& copies)
+      : repo_(repo), accounts_(accounts), locks_(locks), stopper_(stopper), copies_(copies) {}
   ry::task<ry::response> list(ry::request request);
   ry::task<ry::response> get(ry::request request);
   ry::task<ry::response> messages(ry::request request);
@@ -58,7 +56,7 @@ class thread_routes {
   const repository& repo_;
   const ry::service<ry_accounts_v1>& accounts_;
   account_locks& locks_;
-  run_routes& runs_;
+  run_stopper& stopper_;
   workspace_sweep& copies_;
 };
 

@@ -1,36 +1,17 @@
-// The form of POST /agent/start: its fields, checks without the database, and names of uploaded files. Pure.
+// The form of POST /agent/start: its fields, and checks without the database. Pure.
 #pragma once
 #include <cstdint>
-#include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-#include "agent/budget.hpp"
-#include "start/model_parameters.hpp"
-#include "start/run_mode.hpp"
+#include "types/start_request.hpp"
 
 namespace runs {
 
 struct form_field {
   std::string_view name, value;
-};
-
-// Behaviour of a start on a thread with an unfinished run.
-enum class busy_policy { reject, enqueue, interrupt };
-
-struct start_request {
-  std::string prompt;  // empty: continue the thread; never only white space
-  std::optional<std::string> thread_id, project_id, agent_id, model_name;
-  std::optional<run_mode> mode;
-  bool optimistic = false;
-  std::optional<bool> memory_enabled;
-  runs::budget budget;
-  model_parameters parameters;
-  bool queue = false;  // queue the run instead of rejecting it if all slots are in use
-  busy_policy on_busy = busy_policy::reject;
 };
 
 // An error; `detail` is the member of the response.
@@ -43,14 +24,6 @@ struct form_refusal {
 bool is_start_field(std::string_view name);
 
 std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields);
-
-// A name that is safe in every file system and on a command line: no directories, no control, invisible or
-// bidirectional characters, no leading dot or dash, at most 120 bytes, valid UTF-8. Never empty.
-std::string safe_file_name(std::string_view received);
-// "a.txt", "a_2.txt", "a_3.txt": the n-th candidate for a name.
-std::string numbered_name(const std::string& name, unsigned n);
-// The first free candidate for `name`; adds it to `taken`.
-std::string unique_name(const std::string& name, std::set<std::string>& taken);
 
 struct attached_file {
   std::string name;

@@ -9,10 +9,10 @@
 #include <ry/cpp/text.hpp>
 #include <ry/cpp/utf8.hpp>
 
-#include "api/error_response.hpp"
+#include "account_limits.hpp"
+#include "error_response.hpp"
 #include "module_context.hpp"
-#include "start/account_limits.hpp"
-#include "start/model_choice.hpp"
+#include "settings/model_choice.hpp"
 #include "text.hpp"
 #include "without_protection.hpp"
 #include "workspace/upload_parser.hpp"

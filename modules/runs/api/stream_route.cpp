@@ -4,10 +4,10 @@
 #include <ry/cpp/text.hpp>
 #include <utility>
 
-#include "agent/waiting.hpp"
 #include "api/caller.hpp"
-#include "api/error_response.hpp"
+#include "error_response.hpp"
 #include "module_context.hpp"
+#include "run/waiting.hpp"
 #include "stream/remote_event_buffer.hpp"
 #include "text.hpp"
 

@@ -8,7 +8,7 @@
 #include <ry/ry.hpp>
 #include <string_view>
 
-#include "stream/live_run.hpp"
+#include "run/live_run.hpp"
 
 namespace runs {
 

@@ -1,6 +1,6 @@
 #include "api/caller.hpp"
-#include "api/error_response.hpp"
 #include "api/run_routes.hpp"
+#include "error_response.hpp"
 
 #include <ry/cpp/text.hpp>
 
@@ -72,7 +72,7 @@ ry::task<void> thread_routes::stop_runs(std::string account, std::string id) {
   ry::result<std::vector<std::string>> runs = co_await repo_.unfinished_runs(account, id);
   for (const std::string& run : runs.value()) {
     try {
-      (void)co_await runs_.stop_run(account, run);
+      (void)co_await stopper_.stop_run(account, run);
     } catch (const ry::error& e) {
       // Another request has deleted the thread meanwhile.
       if (e.http_status() != 404) throw;

@@ -1,5 +1,5 @@
 #include "models/providers.hpp"
-#include "settings_reader.hpp"
+#include "settings/settings_reader.hpp"
 
 #include <boost/json.hpp>
 #include <cstddef>

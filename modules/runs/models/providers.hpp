@@ -11,7 +11,7 @@
 #include <string>
 
 #include "ry/ext/llm_provider.h"
-#include "settings.hpp"
+#include "settings/settings.hpp"
 
 namespace runs {
 

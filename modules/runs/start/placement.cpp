@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/error_response.hpp"
+#include "error_response.hpp"
 
 namespace runs {
 namespace {

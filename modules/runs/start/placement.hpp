@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "run/live_run.hpp"
 #include "run_metrics.hpp"
-#include "settings.hpp"
+#include "settings/settings.hpp"
 #include "store/repository.hpp"
-#include "stream/live_run.hpp"
 
 namespace runs {
 

@@ -28,7 +28,7 @@ ry::task<void> queue_promoter::plan_changed(ry::event event) {
 ry::task<ry::job_outcome> queue_promoter::interrupt(ry::job job) {
   const std::vector<std::string> args = string_members(job.args(), {"account_id", "thread_id", "run_id"});
   const std::vector<std::string> before = (co_await repo_.runs_before(args[1], args[2])).value();
-  for (const std::string& id : before) (void)co_await runs_.stop_run(args[0], id);
+  for (const std::string& id : before) (void)co_await stopper_.stop_run(args[0], id);
   co_return ry::job_outcome::done();
 }
 

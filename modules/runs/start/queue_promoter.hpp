@@ -1,12 +1,12 @@
 // Queue promoter: starts waiting runs when an account's plan changes and in a periodic sweep, and stops the runs that a
 // new run interrupts. When a run ends, SQL promotes the next one, not this class. Handles jobs and events.
 //
-// Thread: any. Lifetime: as long as the module; it holds a reference to the run operations.
+// Thread: any. Lifetime: as long as the module.
 #pragma once
 #include <ry/ry.hpp>
 #include <string>
 
-#include "api/run_routes.hpp"
+#include "run/run_stopper.hpp"
 #include "ry/svc/accounts.h"
 #include "store/repository.hpp"
 
@@ -15,8 +15,8 @@ namespace runs {
 class queue_promoter {
  public:
   queue_promoter(const ry::context& ctx, const repository& repo, const ry::service<ry_accounts_v1>& accounts,
-                 run_routes& runs)
-      : ctx_(ctx), repo_(repo), accounts_(accounts), runs_(runs) {}
+                 run_stopper& stopper)
+      : ctx_(ctx), repo_(repo), accounts_(accounts), stopper_(stopper) {}
 
   // Job runs.admit: all accounts, by their current plans.
   ry::task<ry::job_outcome> sweep(ry::job job);
@@ -31,7 +31,7 @@ class queue_promoter {
   const ry::context& ctx_;
   const repository& repo_;
   const ry::service<ry_accounts_v1>& accounts_;
-  run_routes& runs_;
+  run_stopper& stopper_;
 };
 
 }  // namespace runs

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "types/uuid_hash.hpp"
+
 namespace runs {
 namespace {
 

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "start/account_locks.hpp"
+#include "store/account_locks.hpp"
 #include "store/batch_policy.hpp"
 #include "store/transient_error.hpp"
 

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "agent/budget.hpp"
-#include "api/start_form.hpp"
-#include "settings.hpp"
-#include "start/outcome.hpp"
+#include "settings/settings.hpp"
 #include "stream/event_codec.hpp"
 #include "stream/event_text.hpp"
-#include "workspace/extraction_result.hpp"
+#include "types/budget.hpp"
+#include "types/extraction_result.hpp"
+#include "types/start_outcome.hpp"
+#include "types/start_request.hpp"
 
 namespace runs {
 

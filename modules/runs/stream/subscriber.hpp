@@ -8,7 +8,7 @@
 #include <ry/ry.hpp>
 #include <string>
 
-#include "api/stream_text.hpp"
+#include "stream/stream_text.hpp"
 
 namespace runs {
 

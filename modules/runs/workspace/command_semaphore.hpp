@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "stream/live_run.hpp"
+#include "run/live_run.hpp"
 
 namespace runs {
 

@@ -10,8 +10,8 @@
 
 #include <ry/ry.hpp>
 
-#include "settings.hpp"
-#include "stream/live_run.hpp"
+#include "run/live_run.hpp"
+#include "settings/settings.hpp"
 #include "workspace/sandbox_drivers.hpp"
 
 namespace runs {

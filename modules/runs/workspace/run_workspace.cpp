@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "agent/model_call.hpp"
-#include "start/account_limits.hpp"
+#include "account_limits.hpp"
+#include "run/waiting.hpp"
 #include "text.hpp"
 
 namespace runs {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "run/live_run.hpp"
 #include "store/repository.hpp"
-#include "stream/live_run.hpp"
 #include "workspace/sandbox_drivers.hpp"
 #include "workspace/workspace_quota.hpp"
 #include "workspace/workspace_store.hpp"

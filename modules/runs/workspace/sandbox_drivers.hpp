@@ -5,7 +5,7 @@
 #include <ry/ry.hpp>
 
 #include "ry/ext/sandbox_driver.h"
-#include "settings.hpp"
+#include "settings/settings.hpp"
 
 namespace runs {
 

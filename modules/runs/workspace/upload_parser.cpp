@@ -7,9 +7,10 @@
 #include <boost/json.hpp>
 #include <set>
 
-#include "api/error_response.hpp"
-#include "start/account_limits.hpp"
+#include "account_limits.hpp"
+#include "error_response.hpp"
 #include "text.hpp"
+#include "workspace/safe_file_name.hpp"
 
 namespace runs {
 namespace {

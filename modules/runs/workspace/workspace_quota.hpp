@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "ry/svc/accounts.h"
-#include "settings.hpp"
+#include "settings/settings.hpp"
 #include "workspace/workspace_store.hpp"
 
 namespace runs {

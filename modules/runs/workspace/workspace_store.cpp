@@ -14,7 +14,7 @@
 #include <set>
 #include <sstream>
 
-#include "start/account_limits.hpp"
+#include "account_limits.hpp"
 #include "text.hpp"
 
 namespace runs {

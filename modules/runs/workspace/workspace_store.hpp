@@ -13,7 +13,7 @@
 #include <unordered_map>
 
 #include "ry/ext/sandbox_driver.h"
-#include "settings.hpp"
+#include "settings/settings.hpp"
 #include "workspace/workspace_repository.hpp"
 
 namespace runs {

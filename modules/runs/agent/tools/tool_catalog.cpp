@@ -9,10 +9,10 @@
 
 #include "agent/checkpoint.hpp"
 #include "agent/history.hpp"
-#include "agent/model_call.hpp"
 #include "agent/tools/tool_scope.hpp"
 #include "agent/tools/tool_source_text.hpp"
 #include "json/members.hpp"
+#include "run/waiting.hpp"
 #include "store/transient_error.hpp"
 #include "text.hpp"
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "agent/tools/tool_instructions.hpp"
+#include "run/event_log_writer.hpp"
+#include "run/live_run.hpp"
 #include "ry/ext/agent_tools.h"
 #include "store/repository.hpp"
-#include "stream/event_log_writer.hpp"
-#include "stream/live_run.hpp"
 #include "workspace/sandbox_drivers.hpp"
 
 namespace runs {

@@ -8,11 +8,11 @@
 
 #include "agent/loop_turn.hpp"
 #include "agent/pictures.hpp"
-#include "api/start_form.hpp"
 #include "json/members.hpp"
 #include "llm/common/image_type.hpp"
 #include "text.hpp"
 #include "workspace/file_names.hpp"
+#include "workspace/safe_file_name.hpp"
 
 namespace runs {
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "agent/conversation.hpp"
 #include "agent/tools/tool_catalog.hpp"
+#include "run/conversation.hpp"
+#include "run/event_log_writer.hpp"
+#include "run/live_run.hpp"
 #include "ry/ext/agent_tools.h"
-#include "settings.hpp"
-#include "stream/event_log_writer.hpp"
-#include "stream/live_run.hpp"
+#include "settings/settings.hpp"
 #include "workspace/run_workspace.hpp"
 
 namespace runs {

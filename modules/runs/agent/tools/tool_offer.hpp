@@ -10,10 +10,10 @@
 #include "agent/tools/tool_catalog.hpp"
 #include "agent/tools/tool_search.hpp"
 #include "models/providers.hpp"
-#include "settings.hpp"
+#include "run/event_log_writer.hpp"
+#include "run/live_run.hpp"
+#include "settings/settings.hpp"
 #include "store/repository.hpp"
-#include "stream/event_log_writer.hpp"
-#include "stream/live_run.hpp"
 
 namespace runs {
 

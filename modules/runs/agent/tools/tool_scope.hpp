@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
+#include "run/live_run.hpp"
 #include "ry/ext/agent_tools.h"
-#include "stream/live_run.hpp"
 
 namespace runs {
 

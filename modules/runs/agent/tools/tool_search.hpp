@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/conversation.hpp"
+#include "run/conversation.hpp"
 
 namespace runs {
 

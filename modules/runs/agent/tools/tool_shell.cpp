@@ -4,12 +4,12 @@
 #include <cstring>
 #include <utility>
 
+#include "account_limits.hpp"
 #include "agent/output_stream.hpp"
 #include "agent/tools/tool_catalog.hpp"
 #include "agent/tools/tool_source_text.hpp"
 #include "json/members.hpp"
 #include "module_context.hpp"
-#include "start/account_limits.hpp"
 #include "text.hpp"
 
 namespace runs {

@@ -5,9 +5,9 @@
 #include <ry/ry.hpp>
 #include <string>
 
-#include "agent/conversation.hpp"
+#include "run/conversation.hpp"
+#include "run/live_run.hpp"
 #include "ry/ext/sandbox_driver.h"
-#include "stream/live_run.hpp"
 
 namespace runs {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/conversation.hpp"
 #include "agent/tools/tool_files.hpp"
 #include "agent/tools/tool_instructions.hpp"
+#include "run/conversation.hpp"
 
 namespace runs {
 

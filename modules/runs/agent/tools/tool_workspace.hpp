@@ -4,9 +4,9 @@
 #include <memory>
 #include <ry/ry.hpp>
 
-#include "agent/conversation.hpp"
+#include "run/conversation.hpp"
+#include "run/live_run.hpp"
 #include "ry/ext/sandbox_driver.h"
-#include "stream/live_run.hpp"
 #include "workspace/run_workspace.hpp"
 #include "workspace/sandbox_drivers.hpp"
 

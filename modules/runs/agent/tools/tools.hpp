@@ -3,10 +3,10 @@
 #include <memory>
 #include <ry/ry.hpp>
 
-#include "agent/conversation.hpp"
 #include "agent/tools/tool_catalog.hpp"
 #include "agent/tools/tool_foreign.hpp"
-#include "stream/live_run.hpp"
+#include "run/conversation.hpp"
+#include "run/live_run.hpp"
 
 namespace runs {
 
