@@ -6,11 +6,11 @@
 #include <fstream>
 
 #include "api/request_bodies.hpp"
-#include "delivery/outcome.hpp"
-#include "events/sentences.hpp"
-#include "events/workflow.hpp"
 #include "settings.hpp"
-#include "templates.hpp"
+#include "types/outcome.hpp"
+#include "workflows/sentences.hpp"
+#include "workflows/templates.hpp"
+#include "workflows/workflow.hpp"
 
 using namespace notifications;
 namespace json = boost::json;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "modules/notifications/events/workflow.hpp"
-#include "modules/notifications/templates.hpp"
+#include "modules/notifications/workflows/templates.hpp"
+#include "modules/notifications/workflows/workflow.hpp"
 #include "modules/referrals/invitation_email.hpp"
 
 namespace {

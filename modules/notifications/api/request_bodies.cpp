@@ -7,8 +7,8 @@
 #include <locale>
 
 #include "common/unicode.hpp"
-#include "events/workflow.hpp"
 #include "json/known_members.hpp"
+#include "workflows/workflow.hpp"
 
 namespace notifications {
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "types/account_requests.hpp"
+
 namespace notifications {
 
 ry::error invalid(std::string_view field, const std::string& what);
@@ -22,22 +24,8 @@ std::optional<bool> boolean_in(const boost::json::object& o, std::string_view na
 std::string text_in(const boost::json::object& o, std::string_view name, std::size_t max_bytes);
 std::optional<std::string> opt_text_in(const boost::json::object& o, std::string_view name, std::size_t max_bytes);
 
-struct settings_request {
-  std::optional<bool> email, push, in_app;
-};
 settings_request read_settings_request(std::string_view body);
-
-struct preferences_request {
-  std::optional<std::string> time_zone;
-  bool changes_quiet_hours = false;
-  std::optional<std::string> quiet_from, quiet_to;  // "22:00"; both members or neither
-  std::string workflows_json = "{}";  // by workflow: an object to be merged, or null
-};
 preferences_request read_preferences_request(std::string_view body);
-
-struct device_request {
-  std::string token, type, provider;
-};
 device_request read_device_request(std::string_view body);
 
 }  // namespace notifications

@@ -4,8 +4,8 @@
 #include <boost/json/serialize.hpp>
 #include <set>
 
-#include "events/sentences.hpp"
 #include "json/members.hpp"
+#include "workflows/sentences.hpp"
 
 namespace notifications {
 

@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "delivery/outcome.hpp"
 #include "module_context.hpp"
+#include "types/outcome.hpp"
 
 namespace notifications {
 

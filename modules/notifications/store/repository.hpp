@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "api/request_bodies.hpp"
-#include "delivery/device_vault.hpp"
-#include "delivery/outcome.hpp"
-#include "events/workflow.hpp"
 #include "settings.hpp"
-#include "templates.hpp"
+#include "store/device_vault.hpp"
+#include "types/account_requests.hpp"
+#include "types/outcome.hpp"
+#include "workflows/templates.hpp"
+#include "workflows/workflow.hpp"
 
 namespace notifications {
 

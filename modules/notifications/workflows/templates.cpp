@@ -1,4 +1,4 @@
-#include "templates.hpp"
+#include "workflows/templates.hpp"
 
 #include <ry/cpp/html.hpp>
 #include <ry/cpp/types.hpp>
@@ -10,8 +10,8 @@
 
 #include "builtin_texts.hpp"
 #include "common/mail_html.hpp"
-#include "events/sentences.hpp"
-#include "events/workflow_id.hpp"
+#include "workflows/sentences.hpp"
+#include "workflows/workflow_id.hpp"
 
 namespace notifications {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "events/workflow_id.hpp"
-#include "person.hpp"
+#include "workflows/person.hpp"
+#include "workflows/workflow_id.hpp"
 
 namespace notifications {
 

@@ -1,4 +1,4 @@
-#include "events/sentences.hpp"
+#include "workflows/sentences.hpp"
 
 #include <algorithm>
 #include <array>

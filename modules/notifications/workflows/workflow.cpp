@@ -1,4 +1,4 @@
-#include "events/workflow.hpp"
+#include "workflows/workflow.hpp"
 
 #include <algorithm>
 #include <boost/json/array.hpp>
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "json/members.hpp"
-#include "templates.hpp"
+#include "workflows/templates.hpp"
 
 namespace notifications {
 

@@ -1,4 +1,4 @@
-#include "events/workflow_id.hpp"
+#include "workflows/workflow_id.hpp"
 
 #include <algorithm>
 

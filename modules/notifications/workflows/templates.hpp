@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "person.hpp"
+#include "workflows/person.hpp"
 
 namespace notifications {
 

@@ -1,4 +1,4 @@
-#include "person.hpp"
+#include "workflows/person.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "delivery/outcome.hpp"
+#include "types/outcome.hpp"
 
 #include <algorithm>
 #include <boost/json/array.hpp>

@@ -1,4 +1,4 @@
-#include "delivery/device_vault.hpp"
+#include "store/device_vault.hpp"
 
 #include <gtest/gtest.h>
 #include <ry/testing.hpp>
