@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { componentOf, cycles, includes, unitOf, upward } from './cycles.mjs';
+import { componentOf, cycles, includes, layers, unitOf, upward } from './cycles.mjs';
 
+const root = new URL('../../', import.meta.url).pathname;
 const tree = (files) => includes(files, ['']);
 
 test('a source and its headers are one unit', () => {
@@ -33,3 +35,19 @@ test('reports an include of a higher component or of one in the same layer', () 
 test('accepts an include of a lower component', () => assert.deepEqual(
   upward(tree({ 'top/b.hpp': '#include "low/a.hpp"\n#include "left/c.hpp"', 'low/a.hpp': '', 'left/c.hpp': '' }), order), []));
 test('the longest matching path determines the component', () => assert.equal(componentOf('top/inner/a.hpp', order.flat()), 'top/inner'));
+
+const module = [['m/text'], ['m/types'], ['m/context'], ['m/api'], ['m']];
+test('a unit can be a component, and the entry of a module contains its other files', () => assert.deepEqual(
+  ['m/text.hpp', 'm/text.cpp', 'm/texts.hpp', 'm/types/a.hpp', 'm/module.cpp', 'm/new/a.cpp', 'other/a.cpp']
+    .map((file) => componentOf(file, module.flat())), ['m/text', 'm/text', 'm', 'm/types', 'm', 'm', undefined]));
+test('reports an upward include between a unit and a folder', () => {
+  const found = (from, to) => upward(tree({ [from]: `#include "${to}"`, [to]: '' }), module).length;
+  assert.equal(found('m/api/a.cpp', 'm/context.hpp'), 0);
+  assert.equal(found('m/types/a.hpp', 'm/context.hpp'), 1);
+  assert.equal(found('m/context.hpp', 'm/api/a.hpp'), 1);
+  assert.equal(found('m/module.cpp', 'm/api/a.hpp'), 0);
+  assert.equal(found('m/api/a.cpp', 'm/unlisted.hpp'), 1);
+});
+test('every component exists', () => {
+  for (const component of layers.flat()) assert.ok(['', '.hpp', '.cpp'].some((e) => existsSync(root + component + e)), component);
+});
