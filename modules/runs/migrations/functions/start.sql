@@ -2,7 +2,7 @@
 -- Starts of runs. Each function locks the accounts, decides, and writes all rows of the granted starts: project,
 -- thread, message, run, first event and job.
 
--- Returns the outcome (see start/outcome.hpp) of a start whose account, thread and project are known. All start
+-- Returns the outcome (see types/start_outcome.hpp) of a start whose account, thread and project are known. All start
 -- functions call it. The planner inlines it, because it is one expression of its arguments. p_place: the position that
 -- the run would have in the queue of waiting runs; null: the caller does not let the run wait.
 create or replace function judge_start(
@@ -24,7 +24,7 @@ returns text language sql immutable as $$
     else 'ok' end
 $$;
 
--- Decides starts of any kind, at most one per account. outcome: see start/outcome.hpp; detail depends on it. The
+-- Decides starts of any kind, at most one per account. outcome: see types/start_outcome.hpp; detail depends on it. The
 -- parameters that are not arrays apply to all starts. p_plain: no start names a thread, project, key or sandbox.
 -- p_wait: there is a single start, which waits for the lock of its account; otherwise a start whose account is locked
 -- has the outcome "alone". p_node: the node that executes the runs; null: the jobs wait in the queue.
