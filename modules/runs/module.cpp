@@ -34,7 +34,8 @@ class module {
  public:
   module(ry::context& ctx, ry::registrar& reg) :context_(ctx, read_settings(ctx, faults_)),
       tools_(ctx, context_.repo, context_.tool_sources, context_.sandboxes, context_.writers),
-      executor_(context_, tools_), start_(context_), stream_(context_),
+      executor_(context_, tools_), start_(context_),
+      stream_(ctx, context_.config, context_.repo, context_.accounts, context_.live, context_.metrics),
       stopper_(ctx, context_.config, context_.repo, context_.live, context_.metrics),
       runs_(context_.repo, context_.accounts, stopper_), copies_(ctx, context_.sandboxes, context_.workspaces),
       threads_(context_.repo, context_.accounts, context_.locks, stopper_, copies_), deleted_accounts_(ctx, threads_),

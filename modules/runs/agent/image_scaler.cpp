@@ -8,7 +8,6 @@
 #include "agent/checkpoint.hpp"
 #include "agent/loop_turn.hpp"
 #include "llm/common/image_type.hpp"
-#include "module_context.hpp"
 #include "text.hpp"
 
 namespace runs {
@@ -63,12 +62,18 @@ scaled_ptr problem(std::string_view text) {
 
 }  // namespace
 
-image_scaler::image_scaler(module_context& p, std::shared_ptr<live_run> run, const ry_llm_limits& limits)
-    : context_(p),
+image_scaler::image_scaler(const ry::context& ctx, const settings& config, const extractor& extract,
+                           command_semaphore& commands, image_cache& images, event_log_writers& writers,
+                           std::shared_ptr<live_run> run, const ry_llm_limits& limits)
+    : ctx_(ctx),
+      extract_(extract),
+      commands_(commands),
+      images_(images),
+      writers_(writers),
       run_(std::move(run)),
       limits_(limits),
       target_(target_for(limits)),
-      deadline_ms_(p.ctx.mono_us() / 1000 + p.config.upload_read_seconds * 1000) {}
+      deadline_ms_(ctx.mono_us() / 1000 + config.upload_read_seconds * 1000) {}
 
 std::string image_scaler::key_of(std::string_view bytes, std::uint64_t size) const {
   std::string out(crypto_generichash_BYTES, '\0');
@@ -80,39 +85,38 @@ std::string image_scaler::key_of(std::string_view bytes, std::uint64_t size) con
 void image_scaler::add_notice(const std::string& key, std::string_view problem) {
   if (!run_->progress.images_reported.insert(key).second) return;
   const std::string message = "An image was left out: it " + std::string(problem) + ".";
-  context_.ctx.warn("an image could not be scaled down",
-                    {{"run", run_->who.run.to_string()}, {"cause", std::string(problem)}});
+  ctx_.warn("an image could not be scaled down", {{"run", run_->who.run.to_string()}, {"cause", std::string(problem)}});
   append_notice(*run_, "image_skipped", message);
   run_->events.deliver_soon();
-  context_.writers.of(run_->exec).touch(run_);
+  writers_.of(run_->exec).touch(run_);
 }
 
 // Caches results that depend only on the image, not failures of the sandbox.
 ry::task<scaled_ptr> image_scaler::scale(std::string key, std::string file, std::string_view input) {
-  if (scaled_ptr cached = context_.images.find(key)) co_return cached;
-  const std::int64_t remaining_ms = deadline_ms_ - context_.ctx.mono_us() / 1000;
+  if (scaled_ptr cached = images_.find(key)) co_return cached;
+  const std::int64_t remaining_ms = deadline_ms_ - ctx_.mono_us() / 1000;
   scaled_ptr out;
   if (remaining_ms <= 0) {
     out = problem("could not be scaled down in time");
   } else {
-    const command_semaphore::place permit = co_await context_.commands.take(run_);
+    const command_semaphore::place permit = co_await commands_.take(run_);
     if (!permit) co_return problem("could not be scaled down");  // the run is interrupted
     extractor_job job;
     job.arguments = {"--scale", std::to_string(target_.side), std::to_string(target_.bytes), std::move(file)};
     job.input = input;
     job.wall_ms = std::min(static_cast<std::uint64_t>(remaining_ms), max_wall_ms_per_image);
     job.output_bytes = target_.bytes + first_line_bytes;
-    const extractor_result result = co_await context_.extract.run(run_, std::move(job));
+    const extractor_result result = co_await extract_.run(run_, std::move(job));
     const auto parse = [&result] { return read_output(result.output); };
-    if (result.how == extractor_result::end::finished) out = co_await context_.ctx.run_blocking(parse);
+    if (result.how == extractor_result::end::finished) out = co_await ctx_.run_blocking(parse);
     if (out)
-      context_.images.put(key, out);
+      images_.put(key, out);
     else
       out = problem(scaling_problem(result.how));
     if (out->problem.empty())
-      context_.ctx.info("an image was scaled down", {{"run", run_->who.run.to_string()},
-                                                     {"media_type", out->media_type},
-                                                     {"bytes", std::to_string(out->data.size() / 4 * 3)}});
+      ctx_.info("an image was scaled down", {{"run", run_->who.run.to_string()},
+                                             {"media_type", out->media_type},
+                                             {"bytes", std::to_string(out->data.size() / 4 * 3)}});
   }
   if (!out->problem.empty() && !run_->stop.must_break()) add_notice(key, out->problem);
   co_return out;
@@ -120,7 +124,7 @@ ry::task<scaled_ptr> image_scaler::scale(std::string key, std::string file, std:
 
 ry::task<scaled_ptr> image_scaler::scale_file(std::string path, std::string_view beginning, std::uint64_t size) {
   const auto make_key = [&] { return key_of(beginning, size); };
-  std::string key = co_await context_.ctx.run_blocking(make_key);
+  std::string key = co_await ctx_.run_blocking(make_key);
   co_return co_await scale(std::move(key), std::move(path), {});
 }
 
@@ -146,7 +150,7 @@ ry::task<void> image_scaler::fit_images(const std::vector<chat_message>& message
   };
   std::vector<found_image> images;
   if (bytes > max_bytes_per_loop_turn)
-    images = co_await context_.ctx.run_blocking(find_images);
+    images = co_await ctx_.run_blocking(find_images);
   else
     images = find_images();
   if (images.empty()) co_return;
@@ -160,7 +164,7 @@ ry::task<void> image_scaler::fit_images(const std::vector<chat_message>& message
     for (std::size_t i = 0; i < images.size(); ++i)
       replace_image((*out)[images[i].image.message], images[i].image.part, *scaled[i]);
   };
-  co_await context_.ctx.run_blocking(replace);
+  co_await ctx_.run_blocking(replace);
 }
 
 }  // namespace runs

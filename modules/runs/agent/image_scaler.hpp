@@ -9,17 +9,21 @@
 #include <vector>
 
 #include "agent/image_fit.hpp"
+#include "run/event_log_writer.hpp"
 #include "run/live_run.hpp"
+#include "settings/settings.hpp"
+#include "workspace/command_semaphore.hpp"
+#include "workspace/extractor.hpp"
 #include "workspace/image_cache.hpp"
 
 namespace runs {
 
-struct module_context;
-
 class image_scaler {
  public:
   // For one request: all its images share the time limit runs.upload_read_seconds.
-  image_scaler(module_context& p, std::shared_ptr<live_run> run, const ry_llm_limits& limits);
+  image_scaler(const ry::context& ctx, const settings& config, const extractor& extract, command_semaphore& commands,
+               image_cache& images, event_log_writers& writers, std::shared_ptr<live_run> run,
+               const ry_llm_limits& limits);
 
   // Scales a file of the run's open workspace. `beginning` (its first bytes) and `size` form its cache key.
   ry::task<scaled_ptr> scale_file(std::string path, std::string_view beginning, std::uint64_t size);
@@ -33,7 +37,11 @@ class image_scaler {
   // Reports a problem to clients and the log, once per run and image.
   void add_notice(const std::string& key, std::string_view problem);
 
-  module_context& context_;
+  const ry::context& ctx_;
+  const extractor& extract_;
+  command_semaphore& commands_;
+  image_cache& images_;
+  event_log_writers& writers_;
   const std::shared_ptr<live_run> run_;
   const ry_llm_limits limits_;
   const image_target target_;

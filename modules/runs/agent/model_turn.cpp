@@ -137,7 +137,8 @@ ry::task<void> prepare_request(module_context& p, run_ptr run, catalog_ptr catal
     co_return;
   }
   const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->progress.messages;
-  image_scaler scaler(p, run, selected.provider->limits(selected.provider_model));
+  image_scaler scaler(p.ctx, p.config, p.extract, p.commands, p.images, p.writers, run,
+                      selected.provider->limits(selected.provider_model));
   const std::optional<std::vector<chat_message>> with_images =
       co_await show_pictures(p.ctx, p.config, p.sandboxes, p.files, run, selected.name, scaler, history);
   const auto build = [&] {

@@ -6,7 +6,6 @@
 
 #include "api/caller.hpp"
 #include "error_response.hpp"
-#include "module_context.hpp"
 #include "run/waiting.hpp"
 #include "stream/remote_event_buffer.hpp"
 #include "text.hpp"
@@ -139,7 +138,7 @@ struct stream_route::remote_source {
 
 std::shared_ptr<stream_route::remote_source> stream_route::subscribe(const session& s, ry_exec* exec) {
   auto remote = std::make_shared<remote_source>();
-  const ry::context& ctx = context_.ctx;
+  const ry::context& ctx = ctx_;
   remote->topic = ctx.events().live_subscribe(
       topic_of(*ry::uuid::parse(s.id)), exec,
       [&ctx, remote = std::weak_ptr<remote_source>(remote), id = s.id](const ry::live_message& m) {
@@ -169,17 +168,17 @@ ry::task<void> stream_route::serve(ry::request request) {
 }
 
 ry::task<void> stream_route::watch(session& s) {
-  const std::int64_t now = context_.ctx.mono_us();
-  if (s.announced_us == 0) s.watcher_id = context_.ctx.new_uuid();
+  const std::int64_t now = ctx_.mono_us();
+  if (s.announced_us == 0) s.watcher_id = ctx_.new_uuid();
   s.announced_us = now;
-  ry::result<void> done = co_await context_.repo.watch(s.watcher_id, s.id);
+  ry::result<void> done = co_await repo_.watch(s.watcher_id, s.id);
   if (!done && done.status() != RY_CANCELLED)
-    context_.ctx.log_error("the row for an open stream (runs.watcher) could not be written", done.error());
+    ctx_.log_error("the row for an open stream (runs.watcher) could not be written", done.error());
 }
 
 ry::task<void> stream_route::unwatch(session& s) {
   s.announced_us = 0;
-  ry::task<ry::result<void>> removal = context_.repo.unwatch(s.watcher_id);
+  ry::task<ry::result<void>> removal = repo_.unwatch(s.watcher_id);
   // Shielded, so that it also runs for a cancelled request. If it fails, the row expires automatically.
   (void)co_await ry::shield(std::move(removal));
 }
@@ -189,19 +188,19 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
   const std::string id = uuid_param(request.param("id"));
   const ry::uuid uuid = *ry::uuid::parse(id);
   stream_options options = read_stream_options(request);
-  const caller requester = co_await caller_of(context_.accounts, request);
-  std::shared_ptr<live_run> live = context_.live.find(uuid);
+  const caller requester = co_await caller_of(accounts_, request);
+  std::shared_ptr<live_run> live = live_.find(uuid);
   std::uint64_t last_in_buffer = 0;  // the last event in its buffer, which may not be in the log yet
   std::uint64_t skipped = 0;  // the last event so far, if the reader requests a number beyond it
   if (live) {
     if (!(live->who.account == requester.uuid)) throw refusal(404, "Run not found");
-    co_await context_.ctx.switch_to(live->exec);
+    co_await ctx_.switch_to(live->exec);
     // The reader may be ahead of a worker that has lost the run without having noticed.
     last_in_buffer = live->events.buffer.last();
     if (options.next > last_in_buffer + 1) live.reset();
   }
   if (!live) {
-    ry::result<std::optional<run_head>> head = co_await context_.repo.head(id);
+    ry::result<std::optional<run_head>> head = co_await repo_.head(id);
     if (!head.value() || (*head)->account_id != requester.id) throw refusal(404, "Run not found");
     if ((*head)->status != "running" && options.next > (*head)->last_seq) {
       request.respond(ry::response::empty(204));
@@ -221,13 +220,13 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
     request.respond(out);
     co_return nullptr;
   }
-  s.emplace(request.open_stream(200, headers), options, id, context_.metrics);
+  s.emplace(request.open_stream(200, headers), options, id, metrics_);
   s->out.to.keepalive(ping_ms, ping_event);
   if (skipped != 0) {
     // It is unknown which events the reader has, so a gap event reports that the stream contains no earlier events.
     std::string gap;
     add_gap(gap, 1, skipped);
-    context_.metrics.stream_gaps.add();
+    metrics_.stream_gaps.add();
     (void)co_await s->out.put_all(gap, skipped);
   }
   co_return live;
@@ -242,7 +241,7 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
     if (live) {
       // A live run counts its readers, so the announcement is removed.
       if (s.announced_us != 0) co_await unwatch(s);
-      co_await context_.ctx.switch_to(live->exec);
+      co_await ctx_.switch_to(live->exec);
       result = co_await read_buffer(s, live);
     } else {
       result = co_await read_remote(s, remote);
@@ -253,7 +252,7 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
       if (result == outcome::caught_up && s.out.pending()) {
         s.out.break_silence(ping_event);
         // Events within this time are merged with the pending chunk.
-        (void)co_await context_.ctx.sleep(s.merge_ms);
+        (void)co_await ctx_.sleep(s.merge_ms);
         if (remote) remote->check_log = true;
         result = co_await read_remote(s, remote);
         if (result != outcome::finished && s.out.flush() != RY_OK) result = outcome::finished;
@@ -264,13 +263,13 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
         ry_exec* exec = co_await ry::this_exec();
         remote = subscribe(s, exec);
       } else if (result == outcome::caught_up) {
-        const bool due = s.announced_us == 0 || context_.ctx.mono_us() - s.announced_us > announce_again_us;
+        const bool due = s.announced_us == 0 || ctx_.mono_us() - s.announced_us > announce_again_us;
         if (waited) s.out.break_silence(ping_event);
         if (waited && due) co_await watch(s);
         remote->update_wait(s.out.next);
         if (!remote->wake_pending) {
           remote->woken.reset();  // may still be set for events that have already been handled
-          co_await wait_for(context_.ctx, remote->woken, remote->wait_ms);
+          co_await wait_for(ctx_, remote->woken, remote->wait_ms);
         }
         waited = true;
         if (std::exchange(remote->wake_pending, false)) {
@@ -289,7 +288,7 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
       }
       co_return;
     }
-    live = context_.live.find(uuid);
+    live = live_.find(uuid);
     if (live) remote.reset();
   }
 }
@@ -317,7 +316,7 @@ ry::task<stream_route::outcome> stream_route::read_buffer(session& s, std::share
     if (result == outcome::finished) co_return result;
     if (run->events.ended()) co_return outcome::read_more;
     // The log could not be read, or the event will be in the buffer first.
-    if (result == outcome::caught_up) (void)co_await context_.ctx.sleep(retry_ms);
+    if (result == outcome::caught_up) (void)co_await ctx_.sleep(retry_ms);
   }
   co_return outcome::read_more;
 }
@@ -334,14 +333,14 @@ ry::task<stream_route::outcome> stream_route::serve_attached(session& s, live_ru
   while (r.at == reader::state::attached) {
     if (s.out.pending()) {
       s.out.break_silence(ping_event);
-      ry::result<void> elapsed = co_await context_.ctx.sleep(s.merge_ms);
+      ry::result<void> elapsed = co_await ctx_.sleep(s.merge_ms);
       if (!elapsed) co_return outcome::read_more;
       if (r.at == reader::state::attached && s.out.flush() != RY_OK) co_return outcome::finished;
     } else if (s.out.should_confirm()) {
       const bool connected = co_await s.out.confirm();
       if (!connected) co_return outcome_after_failed_write(s);
     } else if (s.out.is_silent()) {
-      co_await wait_for(context_.ctx, r.woken, first_ping_ms);
+      co_await wait_for(ctx_, r.woken, first_ping_ms);
       s.out.break_silence(ping_event);
     } else {
       ry::result<void> woken = co_await r.woken.wait();
@@ -362,10 +361,10 @@ ry::task<stream_route::outcome> stream_route::serve_attached(session& s, live_ru
 }
 
 ry::task<stream_route::outcome> stream_route::read_log(session& s) {
-  ry::result<log_page> page = co_await context_.repo.log(s.id, s.out.next);
+  ry::result<log_page> page = co_await repo_.log(s.id, s.out.next);
   if (!page) {
     if (page.status() == RY_CANCELLED) co_return outcome::read_more;
-    context_.ctx.log_error("the event log could not be read", page.error());
+    ctx_.log_error("the event log could not be read", page.error());
     co_return outcome::caught_up;
   }
   if (!page->known) co_return outcome::finished;
@@ -373,7 +372,7 @@ ry::task<stream_route::outcome> stream_route::read_log(session& s) {
   if (page->count != 0 && page->first > s.out.next && ended) {
     std::string gap;
     add_gap(gap, s.out.next, page->first - 1);
-    context_.metrics.stream_gaps.add();
+    metrics_.stream_gaps.add();
     const bool connected = co_await s.out.put_all(gap, page->first - 1);
     if (!connected) co_return outcome_after_failed_write(s);
     if (s.pending_snapshot && s.pending_snapshot->empty()) s.pending_snapshot = std::make_unique<snapshot>(page->first);
@@ -391,8 +390,8 @@ ry::task<stream_route::outcome> stream_route::read_log(session& s) {
     const bool connected = co_await send_snapshot(s);
     if (!connected) co_return outcome_after_failed_write(s);
   }
-  context_.metrics.stream_events.add(static_cast<double>(text.last + 1 - s.out.next));
-  context_.metrics.stream_gaps.add(static_cast<double>(text.gaps));
+  metrics_.stream_events.add(static_cast<double>(text.last + 1 - s.out.next));
+  metrics_.stream_gaps.add(static_cast<double>(text.gaps));
   const bool connected = co_await s.out.put_all(wire, text.last);
   if (!connected) co_return outcome_after_failed_write(s);
   const bool finished = ended && text.last >= page->ended_at;
@@ -412,7 +411,7 @@ ry::task<stream_route::outcome> stream_route::read_remote(session& s, std::share
     const remote_event_buffer::text text = remote->tail.take(s.out.next);
     if (text.last == 0) co_return outcome::caught_up;
     // A slow reader waits here; the log keeps events that exceed the buffer meanwhile.
-    context_.metrics.stream_events.add(static_cast<double>(text.last + 1 - s.out.next));
+    metrics_.stream_events.add(static_cast<double>(text.last + 1 - s.out.next));
     const bool connected = co_await s.out.put_all(text.wire, text.last);
     if (!connected) co_return outcome_after_failed_write(s);
     if (text.ends_run) co_return outcome::finished;
@@ -446,17 +445,17 @@ ry::task<bool> stream_route::send_snapshot(session& s) {
 
 ry::task<ry::response> stream_route::token(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
-  const caller requester = co_await caller_of(context_.accounts, request);
-  const std::shared_ptr<live_run> live = context_.live.find(*ry::uuid::parse(id));
+  const caller requester = co_await caller_of(accounts_, request);
+  const std::shared_ptr<live_run> live = live_.find(*ry::uuid::parse(id));
   bool is_owner = live && live->who.account == requester.uuid;
   if (!live) {
-    ry::result<std::optional<run_head>> head = co_await context_.repo.head(id);
+    ry::result<std::optional<run_head>> head = co_await repo_.head(id);
     is_owner = head.value().has_value() && (*head)->account_id == requester.id;
   }
   if (!is_owner) throw refusal(404, "Run not found");
-  const std::uint64_t token_ms = static_cast<std::uint64_t>(context_.config.timeout_seconds) * 1000 + token_extra_ms;
+  const std::uint64_t token_ms = static_cast<std::uint64_t>(config_.timeout_seconds) * 1000 + token_extra_ms;
   ry::result<std::string> token =
-      context_.ctx.auth().mint_query_token(*request.principal(), "/agent-run/" + id + "/stream", token_ms);
+      ctx_.auth().mint_query_token(*request.principal(), "/agent-run/" + id + "/stream", token_ms);
   co_return ry::response::json(
       200, "{\"token\":" + json_string(token.value()) + ",\"expires_in\":" + std::to_string(token_ms / 1000) + "}");
 }

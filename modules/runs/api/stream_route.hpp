@@ -9,10 +9,12 @@
 #include <string_view>
 
 #include "run/live_run.hpp"
+#include "run_metrics.hpp"
+#include "ry/svc/accounts.h"
+#include "settings/settings.hpp"
+#include "store/repository.hpp"
 
 namespace runs {
-
-struct module_context;
 
 // The options of a stream request.
 struct stream_options {
@@ -25,7 +27,9 @@ stream_options read_stream_options(const ry::request& request);
 
 class stream_route {
  public:
-  explicit stream_route(module_context& p) : context_(p) {}
+  stream_route(const ry::context& ctx, const settings& config, const repository& repo,
+               const ry::service<ry_accounts_v1>& accounts, const registry& live, const run_metrics& metrics)
+      : ctx_(ctx), config_(config), repo_(repo), accounts_(accounts), live_(live), metrics_(metrics) {}
   ry::task<void> serve(ry::request request);
   ry::task<ry::response> token(ry::request request);
 
@@ -47,7 +51,13 @@ class stream_route {
   ry::task<bool> send_snapshot(session& s);
   static std::string_view add_to_snapshot(session& s, std::string_view wire);
   static outcome outcome_after_failed_write(const session& s);
-  module_context& context_;
+
+  const ry::context& ctx_;
+  const settings& config_;
+  const repository& repo_;
+  const ry::service<ry_accounts_v1>& accounts_;
+  const registry& live_;
+  const run_metrics& metrics_;
 };
 
 }  // namespace runs
