@@ -44,14 +44,13 @@ void add_node_routes(host_services& r, module_host& w) {
        http::runs_on::blocking, RY_ROUTE_ADMIN});
   for (const auto what : {drain_action::drain, drain_action::undrain})
     r.server.add_host_route(
-        
+
         {"POST", std::string("/admin/nodes/{id}/") + (what == drain_action::drain ? "drain" : "undrain"),
          [&w, what](const ry_request_view& view) {
            const auto id = view.n_params > 0 ? core::str(view.params[0].value) : std::string();
            observe::log(observe::level::info, "host",
                         what == drain_action::drain ? "drain of a node requested" : "undrain of a node requested",
-                        {{"node", id},
-                         {"by", view.principal ? core::str(view.principal->subject) : ""}});
+                        {{"node", id}, {"by", view.principal ? core::str(view.principal->subject) : ""}});
            return run_on_database(w.rt.db, [id, what](db::connection& c) { return change(c, id, what); });
          },
          http::runs_on::blocking, RY_ROUTE_ADMIN});

@@ -140,7 +140,8 @@ results read_expo_receipts(std::uint32_t status, std::string_view body, const st
   const json::value v = parsed(body);
   const auto* data = member(v, "data");
   if (status / 100 != 2 || data == nullptr || !data->is_object()) {
-    throw ry::unavailable("notify_push.expo", "Expo responded with status " + std::to_string(status) + " to a request for receipts");
+    throw ry::unavailable("notify_push.expo",
+                          "Expo responded with status " + std::to_string(status) + " to a request for receipts");
   }
   results out;
   for (const auto& s : all) {

@@ -24,11 +24,10 @@ class driver {
       push_.use(std::move(key));
     } catch (const ry::error& e) {
       if (e.status() != RY_DATA_LOSS) throw;
-      ctx_.log(
-          RY_LOG_ERROR,
-          "Web Push is disabled: its key cannot be decrypted. Restore secrets.key, or set notify_builtin.set "
+      ctx_.log(RY_LOG_ERROR,
+               "Web Push is disabled: its key cannot be decrypted. Restore secrets.key, or set notify_builtin.set "
                "notify_builtin.vapid_private_key",
-          {{"reason", e.message()}});
+               {{"reason", e.message()}});
     }
   }
 
