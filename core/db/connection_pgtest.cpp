@@ -62,11 +62,9 @@ TEST_F(connection_test, hostile_text_in_arrays) {
                                             " lead", "a,b",  "\n\t\r", "\xf0\x9f\x98\x80",
                                             "a[1:2]"};
   text_array a(hostile);
-  a.add_null();
   auto r = conn->exec("select v, v is null from unnest($1) with ordinality u(v, n) order by n", {a.value()});
-  ASSERT_EQ(r.size(), hostile.size() + 1);
+  ASSERT_EQ(r.size(), hostile.size());
   for (std::size_t i = 0; i < hostile.size(); ++i) EXPECT_EQ(r.text(i, 0), hostile[i]);
-  EXPECT_TRUE(r.is_null(hostile.size(), 0));
 
   const std::int64_t ints[] = {INT64_MIN, -1, 0, INT64_MAX};
   r = conn->exec("select string_agg(v::text, ' ' order by v) from unnest($1) v", {value::ints(ints)});

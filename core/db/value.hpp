@@ -39,7 +39,6 @@ struct value {
   }
   // SQL NULL when empty.
   static ry_value text_or_null(std::string_view s) noexcept { return s.empty() ? null() : text(s); }
-  static ry_value int64_or_null(std::optional<std::int64_t> i) noexcept { return i ? int64(*i) : null(); }
   static ry_value bytes(std::string_view s) noexcept {
     auto v = make(RY_V_BYTES);
     v.u.b = core::bytes(s);
@@ -78,7 +77,6 @@ class text_array {
     for (const auto& s : items) add(s);
   }
   void add(std::string_view s) { items_.push_back({s.data() ? s.data() : "", s.size()}); }
-  void add_null() { items_.push_back({nullptr, 0}); }
   std::size_t size() const noexcept { return items_.size(); }
   ry_value value() const noexcept { return value::texts(items_); }
 

@@ -33,7 +33,6 @@ class device_vault {
   std::int64_t fingerprint_key() const noexcept { return key_id_; }
   // Returns "fp:" and 64 hexadecimal digits; an empty text for an empty text.
   std::string fingerprint(std::string_view text) const;
-  static bool is_fingerprint(std::string_view text) noexcept { return text.starts_with("fp:"); }
   // name_fingerprint: the stored one, which may have been computed with another key.
   std::string seal(std::string_view provider, std::string_view name_fingerprint, const device_secret& device) const;
   ry::result<device_secret> open(std::string_view provider, std::string_view name_fingerprint,

@@ -90,7 +90,6 @@ class word_document {
   std::array<std::uint32_t, n_stories> ends_{};  // end of each story in characters
   int story_ = main_text;
   std::u16string text_;
-  std::string narrow_;  // text of a document before Word 97
   std::array<std::string, n_stories> stories_;
 };
 
