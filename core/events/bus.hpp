@@ -1,7 +1,7 @@
 // Uses the driver of "ry.event_bus/1", if there is one, to carry live topics to other nodes, and tracks which nodes
 // receive them.
 //
-// Once a second each node whose bus is up sends a heartbeat over the bus and broadcasts through the database which
+// Once a second each node whose bus is up sends a heartbeat over the bus. Through the database, it tells all nodes whose
 // heartbeats it receives. The bus alone is used only while all other nodes have recently confirmed this node's
 // heartbeats; otherwise wake-ups also go through the database. A wrong decision can therefore duplicate a wake-up, but
 // not lose one.
@@ -60,6 +60,7 @@ class bus_connection {
   void stop();
 
   // [any] from here on.
+  // Whether publish() can reach another node: the bus is up and there are other nodes.
   bool carries() const noexcept { return carries_.load(std::memory_order_acquire); }
   bool received_by_all() const noexcept { return received_by_all_.load(std::memory_order_acquire); }
   ry_status publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes);

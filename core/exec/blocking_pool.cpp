@@ -14,7 +14,7 @@ namespace {
 // CPU-bound work (password hashes, scans, parsers) must not starve the event loops and the database, whose callers
 // expect answers within milliseconds. On Linux a nice value is per thread. If setpriority() fails, the threads keep
 // their priority.
-void yield_to_event_loops() {
+void lower_thread_priority() {
   constexpr int steps = 10, lowest = 19;
   const int now = ::getpriority(PRIO_PROCESS, 0);
   (void)::setpriority(PRIO_PROCESS, 0, std::min(now + steps, lowest));
@@ -27,7 +27,7 @@ blocking_pool::blocking_pool(std::size_t threads, std::size_t max_queued) : max_
   for (std::size_t i = 0; i < threads; ++i)
     threads_.emplace_back([this, i] {
       pthread_setname_np(pthread_self(), ("blocking-" + std::to_string(i)).c_str());
-      yield_to_event_loops();
+      lower_thread_priority();
       run();
     });
 }

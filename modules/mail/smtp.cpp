@@ -81,7 +81,7 @@ struct smtp::dialogue_monitor {
     if (verb == "QUIT") quitting = true;
     multiline = false;
     if (verb == "EHLO" || verb == "HELO") {
-      // Only the last greeting counts: a relay may offer more after STARTTLS.
+      // Only the reply to the last EHLO counts: a relay may offer more after STARTTLS.
       if (out.at <= phase::starttls) out.at = phase::hello;
       *utf8 = utf8_support::no;
     }
@@ -147,7 +147,7 @@ list headers_of(const settings& s, const email& message, const std::string& addr
 
 struct smtp::connection {
   CURL* curl = curl_easy_init();
-  utf8_support utf8 = utf8_support::unknown;  // extensions in the relay's last greeting
+  utf8_support utf8 = utf8_support::unknown;  // from the relay's reply to the last EHLO
   connection() {
     if (curl == nullptr) throw std::bad_alloc();
   }

@@ -35,11 +35,12 @@ struct attempt {
   std::string reply;  // its text, truncated
   phase at = phase::connect;
   bool all_sent = false;  // the relay may have received the complete message
-  // Why the message cannot be sent to this address, which was then not sent to the relay. Otherwise empty.
+  // If the address is invalid or the relay does not support it, the reason; the message was then not sent. Otherwise
+  // empty.
   std::string unsupported;
 };
 
-// Whether the relay supports UTF-8 before the @ (RFC 6531), according to its last greeting.
+// Whether the relay supports UTF-8 before the @ (RFC 6531), according to its reply to the last EHLO.
 enum class utf8_support { unknown, no, yes };
 
 enum class verdict {

@@ -1,5 +1,5 @@
 // Settings: TOML files, command line overrides, environment variables, and validation against a schema. Accepted
-// settings obey the schema, errors have a location, and secrets never appear in them.
+// settings obey the schema, errors have a location, and secrets are masked in output and redacted in logs.
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

@@ -93,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto& workflows = known_workflows();
   const auto workflow = choice / 4 % (workflows.size() + 1) < workflows.size()
                             ? workflows[choice / 4 % (workflows.size() + 1)]
-                            : std::string_view("an-own-one");
+                            : std::string_view("custom-workflow");
   const json::object harmless{{"task_name", "T"}, {"task_url", "https://x"},   {"title", "T"},
                               {"message", "M"},   {"action_url", "https://x"}, {"url", "https://x"}};
   person other;

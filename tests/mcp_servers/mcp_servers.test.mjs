@@ -1,5 +1,5 @@
-// Checks the list, and runs the servers marked `fast`, whose packages tests/e2e also installs, and the sessions of a
-// browser. tests/mcp_servers/run --all runs the complete list.
+// Checks the list in servers.mjs, runs the servers marked `fast` (tests/e2e also installs their packages), and tests the
+// browser sessions of Playwright. tests/mcp_servers/run --all runs the complete list.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -171,7 +171,7 @@ std::string render(const db::pool_stats& s) {
   p.one("runyard_database_connections_lost_total", "counter", "Broken connections", s.lost);
   p.head("runyard_database_wait_seconds", "histogram", "Time that calls waited for a pooled connection");
   buckets(p, s.waits, db::wait_bounds_us, s.wait_sum_us, {});
-  p.head("runyard_database_failures_total", "counter", "Database calls of modules that failed");
+  p.head("runyard_database_failures_total", "counter", "Failed database calls of modules");
   for (std::size_t i = 1; i < s.failures.size(); ++i) p.value(s.failures[i], std::string("error=\"") + names[i] + "\"");
   return p.take();
 }
@@ -191,7 +191,7 @@ std::string render(const observe::tracer::counts& s) {
 
 std::string render(const events::hub_stats& s) {
   page p;
-  p.one("runyard_live_subscriptions", "gauge", "Subscriptions of live topics", s.subscriptions);
+  p.one("runyard_live_subscriptions", "gauge", "Subscriptions to live topics", s.subscriptions);
   p.one("runyard_live_published_total", "counter", "Messages published", s.published);
   p.one("runyard_live_delivered_total", "counter", "Messages delivered to readers", s.delivered);
   p.one("runyard_live_wakeups_sent_total", "counter", "Wake-ups sent to other nodes", s.wakeups_sent);

@@ -20,7 +20,7 @@ export function Compose({ thread, agent, busy: waits, started, label }) {
   const [over, setOver] = useState(false);
   const picker = useRef(null);
   const text = useRef(null);
-  // The last start whose response was lost. If the user sends it again, it has the same key, so that only one run starts.
+  // The last start, if it got no response or a 5xx status. If the user sends it unchanged, it has the same key, so that only one run starts.
   const unanswered = useRef(null);
   const [busy, error, act] = useAction(async () => {
     const prompt = text.current.value.trim();

@@ -19,7 +19,7 @@ inline constexpr std::string_view settings_schema = R"json({
     "vapid_subject": {"type": "string", "pattern": "^((mailto:|https://)[^\\s]+)?$", "form": "an address such as mailto:ops@example.org or a URL that begins with https://, or empty", "default": "",
       "description": "Contact for operators of push services (mailto: or https:); empty: http.public_url"},
     "web_push_hosts": {"type": "array", "items": {"type": "string", "pattern": "^[a-z0-9.-]+$", "form": "a host name in lower case, such as push.example.org"}, "default": [],
-      "description": "Hosts of the browser push services that are used; empty: any public one"}
+      "description": "Browser push services that may be used, as host names (subdomains included); empty: any public host"}
   }
 })json";
 

@@ -132,7 +132,7 @@ void set_effort(json::object& out, const json::object& request, const request_op
   if (effort.empty()) return;
   out.erase("thinking");
   if (effort == "none") return;
-  switch (control_of(llm::text_at(request, "model"), options.temperature)) {
+  switch (control_of(llm::text_at(request, "model"), options.sampling)) {
     case thinking_control::none:
       notices.push_back({"parameter_skipped", "reasoning_effort was left out: the model does not think."});
       return;
@@ -176,7 +176,7 @@ void set_sampling(json::object& out, const json::object& request, const request_
   for (const auto& [name, value] : {std::pair("temperature", temperature), std::pair("top_p", top_p)}) {
     if (value == nullptr) continue;
     const double n = value->to_number<double>();
-    if (options.temperature == sampling::omit) {
+    if (options.sampling == sampling_parameters::omit) {
       skip(name, "this version of the API does not support it.");
     } else if (name == std::string_view("top_p") && temperature != nullptr) {
       skip(name, "models accept either temperature or top_p, not both.");
@@ -234,8 +234,8 @@ llm::history_rules history_rules() {
 }
 
 // "claude-opus-4-6-20260101", "claude-3-7-sonnet-latest", "anthropic/claude-sonnet-4.5"
-thinking_control control_of(std::string_view model, sampling version) {
-  const auto fallback = version == sampling::send ? thinking_control::budget : thinking_control::adaptive;
+thinking_control control_of(std::string_view model, sampling_parameters sampling) {
+  const auto fallback = sampling == sampling_parameters::send ? thinking_control::budget : thinking_control::adaptive;
   const auto at = model.find("claude-");
   if (at == std::string_view::npos) return fallback;
   int numbers[2] = {-1, -1};

@@ -14,12 +14,12 @@
 
 namespace anthropic {
 
-enum class sampling { send, omit };
+enum class sampling_parameters { send, omit };
 
 struct request_options {
   std::int64_t max_tokens = 8192;  // if the request has no limit: the API requires one
   // API versions from 2026-10-21 on reject every request with temperature or top_p.
-  sampling temperature = sampling::omit;
+  sampling_parameters sampling = sampling_parameters::omit;
   bool prompt_cache = true;  // mark tools, system prompt and messages for the provider's cache
   boost::json::object extra_body;  // members added to every request
 };
@@ -35,7 +35,7 @@ llm::history_rules history_rules();
 
 // How the thinking effort of a model is set.
 enum class thinking_control { none, budget, adaptive };
-thinking_control control_of(std::string_view model, sampling version);
+thinking_control control_of(std::string_view model, sampling_parameters sampling);
 
 // Thinking blocks are returned to the model that produced them if thinking is enabled (reasoning_effort or extra_body).
 // A turn that began without thinking continues without it, because the API requires that.

@@ -65,7 +65,7 @@ TEST(messages_request, a_turn_that_began_without_thinking_continues_without_it) 
 
 TEST(messages_request, builds_every_kind_of_message) {
   auto older = uncached();
-  older.temperature = anthropic::sampling::send;
+  older.sampling = anthropic::sampling_parameters::send;
   EXPECT_EQ(build(with_image(R"({"model":"claude","system":"be brief","temperature":1,"stop":["X"],
     "tools":[{"name":"f","description":"d","parameters":{"type":"object"}}],
     "messages":[
@@ -174,10 +174,10 @@ TEST(messages_request, the_model_determines_how_the_effort_is_sent) {
               {"claude-3-7-sonnet-latest", budget}, {"claude-3-5-haiku-latest", none},
               {"claude-3-opus-20240229", none},     {"claude-2.1", none}};
   for (const auto& r : rows)
-    for (const auto version : {anthropic::sampling::send, anthropic::sampling::omit})
-      EXPECT_EQ(anthropic::control_of(r.model, version), r.expected) << r.model;
-  EXPECT_EQ(anthropic::control_of("glm-5", anthropic::sampling::send), budget);
-  EXPECT_EQ(anthropic::control_of("claude-next", anthropic::sampling::omit), adaptive);
+    for (const auto sampling : {anthropic::sampling_parameters::send, anthropic::sampling_parameters::omit})
+      EXPECT_EQ(anthropic::control_of(r.model, sampling), r.expected) << r.model;
+  EXPECT_EQ(anthropic::control_of("glm-5", anthropic::sampling_parameters::send), budget);
+  EXPECT_EQ(anthropic::control_of("claude-next", anthropic::sampling_parameters::omit), adaptive);
 }
 
 json::value with_effort(const std::string& model, const std::string& more,
@@ -226,9 +226,9 @@ TEST(messages_request, a_forced_tool_choice_disables_thinking) {
 }
 
 TEST(messages_request, sampling_depends_on_the_api_version_and_thinking) {
-  const auto sent = [](std::string_view more, anthropic::sampling s, std::size_t skipped) {
+  const auto sent = [](std::string_view more, anthropic::sampling_parameters s, std::size_t skipped) {
     auto o = uncached();
-    o.temperature = s;
+    o.sampling = s;
     const auto built = anthropic::build_request(
         llm::parse_request(R"({"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"x"}],)" +
                            std::string(more) + "}"),
@@ -240,7 +240,7 @@ TEST(messages_request, sampling_depends_on_the_api_version_and_thinking) {
       if (const auto* v = body.if_contains(key)) out[key] = *v;
     return json::value(out);
   };
-  using enum anthropic::sampling;
+  using enum anthropic::sampling_parameters;
   EXPECT_EQ(sent(R"("temperature":0.5,"top_p":0.9)", omit, 2), json::parse("{}"));
   EXPECT_EQ(sent(R"("temperature":0.5,"top_p":0.9)", send, 1), json::parse(R"({"temperature":0.5})"));
   EXPECT_EQ(sent(R"("top_p":0.9)", send, 0), json::parse(R"({"top_p":0.9})"));

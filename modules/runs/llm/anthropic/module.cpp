@@ -21,7 +21,7 @@ class driver {
     if (!at_.secret.empty()) llm::add_header(at_, "x-api-key", at_.secret);
     const auto version = llm::text_setting(config, "version", "2026-10-21");
     llm::add_header(at_, "anthropic-version", version);
-    if (version < "2026-10-21") options_.temperature = anthropic::sampling::send;
+    if (version < "2026-10-21") options_.sampling = anthropic::sampling_parameters::send;
     options_.max_tokens = llm::number_setting(config, "max_tokens", 8192, 1, 10'000'000);
     options_.prompt_cache = llm::flag_setting(config, "prompt_cache", true);
     options_.extra_body = llm::extra_body_setting(config);
