@@ -55,11 +55,11 @@ void forget(const ry_host* host, ry_str subject) noexcept {
   });
 }
 
-ry_status refuse_session(const ry_host* host, ry_str subject, ry_str session, int64_t until_unix_us) noexcept {
+ry_status revoke_session(const ry_host* host, ry_str subject, ry_str session, int64_t until_unix_us) noexcept {
   return guarded([&]() -> ry_status {
     if (!host->rt.auth) return RY_FAILED_PRECONDITION;
     if (subject.len == 0) return RY_INVALID_ARGUMENT;
-    host->rt.auth->refuse_session(core::sv(subject), core::sv(session), until_unix_us);
+    host->rt.auth->revoke_session(core::sv(subject), core::sv(session), until_unix_us);
     return RY_OK;
   });
 }
@@ -106,7 +106,7 @@ void unmask(const ry_host*, ry_str secret) noexcept {
 }  // namespace
 
 const ry_auth_v1& auth_v1() noexcept {
-  static constexpr ry_auth_v1 table{sizeof(ry_auth_v1), 0, mint, mint_query_token, forget, refuse_session};
+  static constexpr ry_auth_v1 table{sizeof(ry_auth_v1), 0, mint, mint_query_token, forget, revoke_session};
   return table;
 }
 

@@ -31,7 +31,7 @@ ry::error anonymous_not_allowed() {
 }  // namespace
 
 // Checks only JWTs. API keys of a closed account are revoked one by one, and the host rejects older query tokens
-// (refuse_session), because only the host has their time of issue.
+// (revoke_session), because only the host has their time of issue.
 bool account_cache::issued_before_closure(const ry_principal& principal) const {
   std::int64_t closed_us = 0;
   {

@@ -232,7 +232,7 @@ ry::task<ry::response> routes::revoke_key(ry::request r) {
     revoked = co_await repo_.revoke_key(std::string(r.subject()), me->id, id);
   }
   if (!revoked) throw ry::not_found("accounts.key_not_found", "API key not found");
-  ry::auth(ctx_).refuse_session(r.subject(), session_of_key(id),
+  ry::auth(ctx_).revoke_session(r.subject(), session_of_key(id),
                                 ctx_.now_unix_us() + query_token_lifetime_s * 1'000'000);
   co_await on_changed(me->id);
   co_return ry::response::empty();

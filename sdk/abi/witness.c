@@ -398,7 +398,7 @@ AT(ry_auth_v1, reserved0, 4);
 AT(ry_auth_v1, mint, 8);
 AT(ry_auth_v1, mint_query_token, 16);
 AT(ry_auth_v1, forget, 24);
-AT(ry_auth_v1, refuse_session, 32);
+AT(ry_auth_v1, revoke_session, 32);
 
 SIZE(ry_authenticator_v1, 16);
 AT(ry_authenticator_v1, struct_size, 0);

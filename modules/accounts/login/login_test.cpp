@@ -427,14 +427,14 @@ TEST(sessions_test, refuses_ended_sessions_and_queries_only_the_necessary_period
   account_cache cache(host.ctx(), accounts, tiers);
   sessions all(host.ctx(), accounts, cache, repo, cfg);
   host.await(all.refuse_ended());
-  EXPECT_EQ(host.refused_sessions, (std::vector<std::string>{"s-1", "", ""}))
+  EXPECT_EQ(host.revoked_sessions, (std::vector<std::string>{"s-1", "", ""}))
       << "also the tokens of closed accounts, even if the subject has an account again";
   EXPECT_EQ(host.db.calls.back().params.at(0), "691220")
       << "the longest lifetime of a token, including stream tokens, plus the clock margin";
   host.advance(5'000);
   host.await(all.refuse_ended());
   EXPECT_EQ(host.db.calls.back().params.at(0), "25");
-  EXPECT_EQ(std::count(host.refused_sessions.begin(), host.refused_sessions.end(), ""), 3)
+  EXPECT_EQ(std::count(host.revoked_sessions.begin(), host.revoked_sessions.end(), ""), 3)
       << "each closure is applied once, so later tokens of the subject remain valid";
 }
 

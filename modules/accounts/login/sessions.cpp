@@ -110,7 +110,7 @@ ry::task<void> sessions::refuse_ended() {
   }
   const auto ended_sessions = co_await repo_.recently_ended_sessions(window + clock_margin_s);
   for (const auto& s : ended_sessions) {
-    ry::auth(ctx_).refuse_session(s.subject, s.session, s.ended_unix_us + (lifetime + clock_margin_s) * 1'000'000);
+    ry::auth(ctx_).revoke_session(s.subject, s.session, s.ended_unix_us + (lifetime + clock_margin_s) * 1'000'000);
   }
   const auto closures = co_await accounts_.recent_closures(window + clock_margin_s);
   for (const auto& c : closures) {
@@ -124,7 +124,7 @@ ry::task<void> sessions::refuse_ended() {
     // account; a time in the past rejects those issued until then. The database's clock may be ahead of this node's.
     const auto until = c.returned ? std::min(c.closed_unix_us, ctx_.now_unix_us() - 1)
                                   : c.closed_unix_us + (lifetime + clock_margin_s) * 1'000'000;
-    ry::auth(ctx_).refuse_session(c.subject, {}, until);
+    ry::auth(ctx_).revoke_session(c.subject, {}, until);
   }
   std::lock_guard lock(mutex_);
   last_check_us_ = std::max(last_check_us_, now);

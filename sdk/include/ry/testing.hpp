@@ -112,7 +112,7 @@ class fake_host {
   std::vector<log_line> log;
   std::vector<std::pair<std::string, std::string>> enqueued;  // kind, args
   std::vector<std::pair<std::string, std::string>> published;  // kind, payload
-  std::vector<std::string> refused_sessions;  // of ry.auth
+  std::vector<std::string> revoked_sessions;  // of ry.auth
   std::map<std::string, double> metric_values;  // last value or sum of each metric
   std::map<std::string, std::string> host_values;
   std::map<std::string, std::pair<const void*, void*>> services;  // id -> table, self

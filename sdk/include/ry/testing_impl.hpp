@@ -359,7 +359,7 @@ struct tables {
         },
         [](const ry_host*, ry_str) noexcept {},
         [](const ry_host* h, ry_str, ry_str session, std::int64_t) noexcept -> ry_status {
-          H::of(h)->refused_sessions.push_back(text(session));
+          H::of(h)->revoked_sessions.push_back(text(session));
           return RY_OK;
         }};
     return t;

@@ -21,8 +21,8 @@ class auth {
     });
   }
   void forget(std::string_view subject) const noexcept { table_->forget(ctx_->host(), str(subject)); }
-  void refuse_session(std::string_view subject, std::string_view session, std::int64_t until_unix_us) const {
-    check(table_->refuse_session(ctx_->host(), str(subject), str(session), until_unix_us), "auth.refuse_session");
+  void revoke_session(std::string_view subject, std::string_view session, std::int64_t until_unix_us) const {
+    check(table_->revoke_session(ctx_->host(), str(subject), str(session), until_unix_us), "auth.revoke_session");
   }
 
  private:

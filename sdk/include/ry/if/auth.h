@@ -32,7 +32,7 @@ typedef struct ry_auth_v1 {
    * tokens created with them, and it closes streams opened with them. Empty `session`: all tokens of the subject issued
    * until now; if `until_unix_us` is in the past, those issued until then, for eight days. Neither stored across
    * restarts nor propagated: the module calls it again after a restart and on each node. [any] */
-  ry_status (*refuse_session)(const ry_host* host, ry_str subject, ry_str session, int64_t until_unix_us) RY_NOEXCEPT;
+  ry_status (*revoke_session)(const ry_host* host, ry_str subject, ry_str session, int64_t until_unix_us) RY_NOEXCEPT;
 } ry_auth_v1;
 
 /* Driver side. */
