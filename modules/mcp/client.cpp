@@ -176,7 +176,7 @@ ry::task<void> client::connect() {
 
 ry::task<void> client::probe_revision() {
   // A server that does not support server/discover may not respond, or may exit or end the exchange.
-  const bool channel = (connection_->capabilities() & RY_MCP_EXCHANGES) == 0;
+  const bool single_channel = (connection_->capabilities() & RY_MCP_EXCHANGES) == 0;
   revision_kind_ = protocol_revision::modern;
   revision_from_cache_ = false;
   reply r;
@@ -190,8 +190,8 @@ ry::task<void> client::probe_revision() {
   }
   revision_verdict v;
   const auto st = r.error.status();
-  const bool channel_closed = channel && connection_->closed() && st == RY_UNAVAILABLE;
-  const bool no_message = !channel && r.http_status / 100 == 2 && (st == RY_UNAVAILABLE || st == RY_DATA_LOSS);
+  const bool channel_closed = single_channel && connection_->closed() && st == RY_UNAVAILABLE;
+  const bool no_message = !single_channel && r.http_status / 100 == 2 && (st == RY_UNAVAILABLE || st == RY_DATA_LOSS);
   if (silent || channel_closed || no_message) {
     v.outcome = revision_verdict::kind::legacy;
   } else {
@@ -315,7 +315,7 @@ ry::task<reply> client::request_once(std::string method, json::object params, st
     o.fields.emplace_back("MCP-Protocol-Version", std::string(modern_revision));
     o.fields.emplace_back("Mcp-Method", method);
     if (!name.empty()) o.fields.emplace_back("Mcp-Name", header_value(name));
-    // If the probe fails, `initialize` must be the next message, so its cancellation is not announced.
+    // If the probe fails, `initialize` must be the next message, so the cancellation of the probe is not announced.
     const bool notifies_cancellation =
         (connection_->capabilities() & RY_MCP_EXCHANGES) == 0 && method != "server/discover";
     if (notifies_cancellation) o.cancel = request_options::on_cancel::notify;
@@ -331,8 +331,8 @@ ry::task<reply> client::request_once(std::string method, json::object params, st
 }
 
 void client::record_session_state(bool has_session_id) {
-  const bool channel = (connection_->capabilities() & RY_MCP_EXCHANGES) == 0;
-  keeps_state_ = channel || has_session_id;
+  const bool single_channel = (connection_->capabilities() & RY_MCP_EXCHANGES) == 0;
+  keeps_state_ = single_channel || has_session_id;
   context_.session_states.record(target_->key, keeps_state_);
 }
 
@@ -354,7 +354,7 @@ ry::task<reply> client::request(std::string method, json::object params, std::st
   if (revision_kind_ == protocol_revision::modern) {
     if (r.answered && !r.failed) co_return r;
     const auto v = detect_revision({r.answered, r.failed, r.body, r.http_status});
-    // After any other failure of a call, the server may have processed it.
+    // A tools/call that failed with neither a 4xx nor an unknown method may have been processed.
     const bool unknown_method = r.answered && code_of(r.body) == method_not_found;
     const bool not_processed = r.http_status / 100 == 4 || unknown_method || method != "tools/call";
     const bool disproved = (v.outcome == revision_verdict::kind::legacy && not_processed) ||
@@ -374,7 +374,7 @@ ry::task<reply> client::request(std::string method, json::object params, std::st
   const bool expired = (r.outcome_flags & RY_MCP_IN_SESSION) != 0 &&
                        (r.http_status == 404 || (r.http_status == 400 && mentions_session(r.http_body)));
   if (!expired) co_return r;
-  context_.metrics.session.add();
+  context_.metrics.session_retries.add();
   if (on_session_replaced_) on_session_replaced_();
   open(target_->driver);
   co_await initialize();

@@ -30,10 +30,10 @@ mcp_metrics::mcp_metrics(const ry::context& ctx) : ctx_(ctx) {
   const auto retry = [&](const char* reason) {
     return ctx.metrics().counter("retries_total", "Repeated requests", {{"reason", reason}});
   };
-  unsent = retry("connection_ended");
-  revision = retry("revision_changed");
-  credentials = retry("unauthorized");
-  session = retry("session_expired");
+  unsent_retries = retry("connection_ended");
+  revision_retries = retry("revision_changed");
+  credentials_retries = retry("unauthorized");
+  session_retries = retry("session_expired");
   for (const auto kind : {mcp_metrics::request_kind::call, mcp_metrics::request_kind::list})
     seconds_[index_of(kind)] =
         ctx.metrics().histogram("request_seconds", "Duration of a call or a listing of tools, including retries",

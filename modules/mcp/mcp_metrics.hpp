@@ -25,10 +25,10 @@ class mcp_metrics {
   void record_request(request_kind kind, const std::string& transport, const ry::error& outcome, std::int64_t us) const;
 
   // Counters of retries, by reason:
-  ry::metric unsent;  // a pooled connection had been closed
-  ry::metric revision;  // the server changed its protocol revision
-  ry::metric credentials;  // the credentials were rejected, and others are available
-  ry::metric session;  // the server no longer knows the session
+  ry::metric unsent_retries;  // a pooled connection had been closed
+  ry::metric revision_retries;  // the server changed its protocol revision
+  ry::metric credentials_retries;  // the credentials were rejected, and others are available
+  ry::metric session_retries;  // the server no longer knows the session
 
  private:
   ry::metric requests(request_kind kind, const std::string& transport, std::string_view outcome) const;

@@ -129,7 +129,7 @@ void mcp_service::release_client(std::unique_ptr<client> c) noexcept {
 ry::task<server_ptr> mcp_service::prepare_retry(server_ptr s, ry::error failure, bool unsent, attempts& so_far) {
   // The server may have closed a pooled connection unnoticed.
   if (unsent && s->reuse && so_far.unsent++ == 0) {
-    context_.metrics.unsent.add();
+    context_.metrics.unsent_retries.add();
     co_return s;
   }
   // A concurrency limit was reached. Evict an idle client, then wait for a slot: programs that are shutting down free
@@ -141,11 +141,11 @@ ry::task<server_ptr> mcp_service::prepare_retry(server_ptr s, ry::error failure,
     co_return s;
   }
   if (failure.is("mcp.revision_changed") && so_far.revisions++ == 0) {
-    context_.metrics.revision.add();
+    context_.metrics.revision_retries.add();
     co_return s;
   }
   if (failure.is("mcp.unauthorized") && so_far.credentials++ < max_credentials) {
-    context_.metrics.credentials.add();
+    context_.metrics.credentials_retries.add();
     co_return co_await factory_.authorize(s, failure);
   }
   log_cause(context_.ctx, *s, failure);

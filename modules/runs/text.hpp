@@ -20,7 +20,8 @@ std::string escape_line_ends(std::string json);
 // A message from an external source, made safe to store and show: invalid UTF-8 becomes U+FFFD, control characters
 // become spaces.
 std::string plain_sentence(std::string_view text);
-// The text, or its beginning and end with at most max_bytes together and a note about the omitted part between them.
+// The text if it has at most max_bytes; otherwise its beginning and end, together at most max_bytes, with a note about
+// the omitted part between them.
 std::string shorten(std::string_view text, std::size_t max_bytes);
 
 // "532 B", "1.5 KB", "10.0 MB" (1 KB = 1024 B).
@@ -40,11 +41,11 @@ using unicode::is_blank;
 // and overrides, joiners, line separators, tags.
 bool is_invisible(char32_t c);
 
-// The UUID in lower case; nullopt if the text is not a UUID, or the nil UUID.
+// The UUID in lower case; nullopt if the text is not a UUID.
 std::optional<std::string> canonical_uuid(std::string_view text);
 
 // Opaque cursors of keyset pages: base64url of the list's name and the key. decode_cursor: nullopt if the text is not
-// a cursor, or a cursor of another list.
+// a cursor, or is a cursor of another list.
 std::string encode_cursor(std::string_view list, std::string_view first, std::string_view second = {});
 struct cursor {
   std::string first, second;

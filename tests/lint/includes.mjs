@@ -1,6 +1,6 @@
 // A module may include the SDK, the standard library, its own headers and the libraries it needs, but no headers of the
-// host and none of the libraries reserved for the host: Beast, Asio, SOCI, libpq. Reads the dependency files of the
-// compiler, so that indirect includes count. Tests are not part of a module.
+// host and none of the libraries reserved for the host: Beast, Asio, SOCI, libpq. Reads the dependencies that
+// ninja recorded from the compiler (ninja -t deps), so that indirect includes count. Tests are not part of a module.
 //   node includes.mjs SOURCE_DIRECTORY BUILD_DIRECTORY
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';

@@ -118,7 +118,7 @@ async function request(step, client, variables) {
         for (const a of all) counted[a.status] = (counted[a.status] ?? 0) + 1;
         match({ $only: step.expect.statuses }, counted, 'statuses');
       }
-      // Of several concurrent responses, the body of each with this status is checked.
+      // With `times`, only the responses with the expected status are checked.
       const checked = times > 1 && step.expect.status !== undefined ? all.filter((a) => a.status === step.expect.status) : all;
       if (times === 1 || step.expect.status !== undefined || step.expect.json !== undefined)
         for (const a of checked) checkAnswer(step.expect, a);
@@ -175,7 +175,7 @@ async function sql(step, environment) {
   }
 }
 
-// Checks that exactly one matching webhook message arrives.
+// Waits for a matching webhook message; fails if more than one has arrived by then.
 async function received(step, environment) {
   const same = (m) => { try { match(step.received, m.json); return true; } catch { return false; } };
   const end = Date.now() + (step.within_ms ?? 5000);

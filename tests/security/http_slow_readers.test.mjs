@@ -76,7 +76,7 @@ regular('a file that is replaced while it is sent is delivered unchanged', async
   assert.equal(other, 0);
 });
 
-attack('large JSON responses: beyond the account\'s share a 503 with an error code, other accounts are served', ['unsent_bytes'], async () => {
+attack('large JSON responses: an account beyond its share gets a 503 with an error code, other accounts are served', ['unsent_bytes'], async () => {
   const user = await server.user(), other = await server.user();
   const big = 'p'.repeat(48 * 1024);
   for (let i = 0; i < 30; i++) {
@@ -93,7 +93,7 @@ attack('large JSON responses: beyond the account\'s share a 503 with an error co
     const again = await ask(server.url, 'GET', '/agents?limit=100', { headers: { authorization: `Bearer ${user.token}` } });
     assert.equal(again.status, 503);
     assert.equal(again.json.detail.error_code, 'RESPONSE_BUFFER_LIMIT');
-    assert.ok(await metric(server.url, 'runyard_http_unsent_refused_total') > 0);
+    assert.ok(await metric(server.url, 'runyard_http_unsent_refused_total') > before);
     assert.ok(await metric(server.url, 'runyard_http_unsent_bytes') <= 8 * MiB);
     assert.equal((await user.get('/account')).status, 200, 'small responses still work');
     assert.equal((await other.get('/agents?limit=100')).status, 200, 'all responses to other accounts still work');
@@ -107,6 +107,7 @@ attack('large JSON responses: beyond the account\'s share a 503 with an error co
 attack('without an account, the limit applies to the address', ['unsent_bytes'], async () => {
   const sockets = [];
   let refused = 0;
+  const before = await metric(server.url, 'runyard_http_unsent_refused_total');
   try {
     for (let i = 0; i < 80 && refused === 0; i++) {
       const s = await connect(server.url, { from: '127.0.0.9' });
@@ -115,7 +116,7 @@ attack('without an account, the limit applies to the address', ['unsent_bytes'],
       const { status } = await headOf(s);
       if (status === 503) refused++;
     }
-    assert.ok(refused > 0 || await metric(server.url, 'runyard_http_unsent_refused_total') > 0);
+    assert.ok(refused > 0 || await metric(server.url, 'runyard_http_unsent_refused_total') > before);
     assert.equal((await ask(server.url, 'GET', '/openapi.json')).status, 200);
   } finally {
     close(sockets);
@@ -130,7 +131,7 @@ attack('a reader below the minimum rate is disconnected, a slow one above it is 
     const r = await user.start({ prompt: 'keep this', files: [{ name: 'big.bin', data: Buffer.alloc(9 * MiB, 'x') }] });
     await user.stream(r.json.agent_run_id);
     const get = `GET /projects/${r.json.project_id}/files/content?path=uploads/big.bin HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${user.token}\r\nConnection: close\r\n\r\n`;
-    // Not Node.js, which reads ahead, so that the kernel enlarges the receive buffer. This client reads 100 bytes at a
+    // A client in Node.js would read ahead, and the kernel would enlarge the receive buffer. This client reads 100 bytes at a
     // time.
     slowReader = spawn('bash', ['-c', 'exec 3<>/dev/tcp/127.0.0.1/$PORT; printf %s "$GET" >&3; while read -r -N 100 -u 3 _; do sleep 0.1; done'],
       { env: { ...process.env, LC_ALL: 'C', PORT: new URL(own.url).port, GET: get } });

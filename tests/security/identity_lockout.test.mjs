@@ -1,4 +1,4 @@
-// Attempts of others with an address do not lock its owner out of log-in, password reset or sign-up, and one network
+// Attempts by others with someone's e-mail address do not lock its owner out of log-in, password reset or sign-up, and one network
 // cannot fill the queue of password checks.
 import assert from 'node:assert/strict';
 import { freshAddress, tokenInMail, loginSettings, password, signUp } from '../e2e/lib/login.mjs';
@@ -18,8 +18,8 @@ tearDown(async () => {
   db?.drop();
 });
 
-const ownerAddress = '203.0.113.7';
-async function post(path, body, from = ownerAddress) {
+const ownerIp = '203.0.113.7';
+async function post(path, body, from = ownerIp) {
   const r = await fetch(server.url + path, { method: 'POST', headers: { 'content-type': 'application/json', 'x-forwarded-for': from }, body: JSON.stringify(body) });
   return { status: r.status, wait: Number(r.headers.get('retry-after')), json: await r.json().catch(() => null) };
 }

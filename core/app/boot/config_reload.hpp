@@ -1,6 +1,6 @@
-// Reloads configuration on SIGHUP, in addition to the modules whose files have changed: the log (level, format and
-// file, which may have been rotated), the TLS certificate, and the database address with its credentials. All other
-// settings need a restart, or a reload of the module that they belong to.
+// Reloads a part of the host's configuration on SIGHUP: the log (level, format and file, which may have been rotated),
+// the TLS certificate, and the database address with its credentials. All other settings need a restart, or a reload of
+// the module that they belong to. Modules whose files have changed are reloaded separately.
 //
 // Threads: the main thread. Lifetime: must not outlive the server.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace ry::app {
 
-// Opens the log as configured. Returns why it cannot be opened, or an empty string; on failure lines go to the
-// previous destination.
+// Opens the log as configured. Returns why it cannot be opened, or an empty string; if it fails, log lines
+// still go to the previous destination.
 std::string open_log(const config::config& c);
 
 class config_reload {

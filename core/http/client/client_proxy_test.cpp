@@ -16,7 +16,7 @@ using ry::http::address_guard;
 using ry::http::client_settings;
 using ry::http::environment_proxies;
 
-constexpr std::uint32_t operators = RY_CLIENT_OPERATOR_URL;
+constexpr std::uint32_t operator_url = RY_CLIENT_OPERATOR_URL;
 
 // Only the proxy resolves names: a lookup in the client is a failure.
 client_settings without_names(address_guard guard = address_guard::off) {
@@ -86,7 +86,7 @@ std::function<void(peer&)> serves_tls(const self_signed_certificate& id, SSL_CTX
 TEST(client_proxy, http_urls_use_the_absolute_form) {
   test_proxy via;
   client_fixture w(without_names());
-  const auto a = w.run({.url = "http://model.example/v1?x=1", .proxy = via.address("ann:pw@"), .flags = operators});
+  const auto a = w.run({.url = "http://model.example/v1?x=1", .proxy = via.address("ann:pw@"), .flags = operator_url});
   EXPECT_EQ(a->status, RY_OK) << a->message;
   EXPECT_EQ(a->body, "ok");
   EXPECT_EQ(a->url, "http://model.example/v1?x=1");
@@ -106,7 +106,7 @@ TEST(client_proxy, https_urls_use_a_tunnel) {
                .url = "https://model.example/v1",
                .body = "{}",
                .proxy = via.address("ann:pw@"),
-               .flags = operators,
+               .flags = operator_url,
                .trust = w.http.trust(id.pem())};
   for (int i = 0; i < 2; ++i) {
     const auto a = w.run(c);
@@ -128,7 +128,7 @@ TEST(client_proxy, connections_are_not_shared_between_proxies) {
   });
   client_fixture w(without_names());
   const auto body = [&](const std::string& proxy) {
-    return w.run({.url = direct.url(), .pool_key = "k", .proxy = proxy, .flags = operators})->body;
+    return w.run({.url = direct.url(), .pool_key = "k", .proxy = proxy, .flags = operator_url})->body;
   };
   EXPECT_EQ(body(""), "direct");
   EXPECT_EQ(body(one.address()), "ok");
@@ -163,7 +163,7 @@ TEST(client_proxy, errors_name_the_proxy_but_not_its_credentials) {
     test_proxy via;
     via.refusal = r.answer;
     client_fixture w(without_names());
-    const auto a = w.run({.url = "https://model.example/", .proxy = via.address("ann:hush@"), .flags = operators});
+    const auto a = w.run({.url = "https://model.example/", .proxy = via.address("ann:hush@"), .flags = operator_url});
     EXPECT_EQ(a->status, r.status) << a->message;
     EXPECT_EQ(a->reason, "http_client.proxy") << r.answer;
     EXPECT_TRUE(has(a->message, r.expected)) << a->message;
@@ -176,7 +176,7 @@ TEST(client_proxy, errors_name_the_proxy_but_not_its_credentials) {
     p.send("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n");
   });
   client_fixture w(without_names());
-  const auto a = w.run({.url = "http://model.example/", .proxy = demands.url(), .flags = operators});
+  const auto a = w.run({.url = "http://model.example/", .proxy = demands.url(), .flags = operator_url});
   EXPECT_EQ(a->status, RY_PERMISSION_DENIED);
   EXPECT_EQ(a->reason, "http_client.proxy");
   EXPECT_EQ(a->heads, 0);
@@ -185,7 +185,8 @@ TEST(client_proxy, errors_name_the_proxy_but_not_its_credentials) {
 TEST(client_proxy, the_connect_timeout_covers_a_silent_proxy) {
   server silent([](peer& p) { p.closed_within(5000); });
   client_fixture w(without_names());
-  const auto a = w.run({.url = "https://model.example/", .proxy = silent.url(), .flags = operators, .connect_ms = 150});
+  const auto a =
+      w.run({.url = "https://model.example/", .proxy = silent.url(), .flags = operator_url, .connect_ms = 150});
   EXPECT_EQ(a->reason, "http_client.connect_timeout");
   EXPECT_TRUE(has(a->message, "through the proxy 127.0.0.1:")) << a->message;
 }
@@ -212,7 +213,7 @@ TEST(client_proxy, the_environment_proxy_is_used_when_requested) {
   client_settings s = without_names();
   s.proxies = environment_proxies({via.address(), "socks5://no:where@x:1", "127.0.0.1"});
   client_fixture w(std::move(s));
-  constexpr auto env = operators | RY_CLIENT_ENVIRONMENT_PROXY;
+  constexpr auto env = operator_url | RY_CLIENT_ENVIRONMENT_PROXY;
   EXPECT_EQ(w.run({.url = "http://model.example/", .flags = env})->body, "ok");
   EXPECT_EQ(via.count(), 1u);
   EXPECT_EQ(w.run({.url = direct.url(), .flags = env})->body, "direct") << "NO_PROXY";
@@ -230,7 +231,7 @@ TEST(client_proxy, a_request_struct_of_an_older_version_has_no_proxy) {
   const std::string url = via.address() + "/";
   ry_client_request r{};
   r.struct_size = offsetof(ry_client_request, proxy);
-  r.flags = operators;
+  r.flags = operator_url;
   r.method = ry::core::view("GET");
   r.url = ry::core::view(url);
   r.proxy = ry::core::view("no proxy at all");  // beyond the struct_size of the caller

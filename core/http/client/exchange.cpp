@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t buffer_size = 64 * 1024;
 constexpr std::uint64_t max_redirect_body = 64 * 1024;
 constexpr int max_redirects = 5;
-constexpr std::uint32_t leaves_none = RY_CLIENT_FRESH_CONNECTION | RY_CLIENT_LAST;
+constexpr std::uint32_t closes_connection = RY_CLIENT_FRESH_CONNECTION | RY_CLIENT_LAST;
 constexpr int max_reads = 4;  // per wake-up, so that one fast peer does not starve the loop
 
 bool is_redirect(unsigned status) {
@@ -48,7 +48,7 @@ exchange::exchange(const exchange_context& parts, loop_state& loop, exchange_req
       ctx_(ctx),
       hold_(std::move(hold)),
       forget_(std::move(forget)) {
-  began_ = phase_began_ = last_sign_ = clock::now();
+  began_ = phase_began_ = last_activity_ = clock::now();
 }
 
 bool exchange::guarded() const {
@@ -213,8 +213,8 @@ void exchange::tunnel_answered(std::span<char> data) {
                         : status == 403 ? " does not allow connections to " + to.authority
                                         : " could not connect to " + to.authority;
     // A busy proxy, or one that cannot reach the target now, may succeed later.
-    const bool passes = status >= 500 || status == 408 || status == 429;
-    return fail(passes ? RY_UNAVAILABLE : RY_PERMISSION_DENIED, "http_client.proxy",
+    const bool transient = status >= 500 || status == 408 || status == 429;
+    return fail(transient ? RY_UNAVAILABLE : RY_PERMISSION_DENIED, "http_client.proxy",
                 who + reason + " (HTTP " + std::to_string(status) + ")");
   }
   // In TLS the client sends first, so early data is a protocol error.
@@ -264,7 +264,7 @@ void exchange::send() {
     out_.append(to.authority).append("\r\n").append(request_.headers);
     if (via_ && !to.tls && !via_->authorization.empty())
       out_.append("Proxy-Authorization: ").append(via_->authorization).append("\r\n");
-    if (request_.flags & leaves_none) out_.append("Connection: close\r\n");
+    if (request_.flags & closes_connection) out_.append("Connection: close\r\n");
     const auto& m = request_.method;
     if (!request_.body.empty() || m == "POST" || m == "PUT" || m == "PATCH")
       out_.append("Content-Length: ").append(std::to_string(request_.body.size())).append("\r\n");
@@ -280,7 +280,7 @@ void exchange::write_some() {
     if (r.what == transport::io::ok) {
       sent_ += r.n;
       wrote_ = true;
-      last_sign_ = clock::now();
+      last_activity_ = clock::now();
       continue;
     }
     if (r.what == transport::io::want_read || r.what == transport::io::want_write) return;
@@ -337,7 +337,7 @@ void exchange::pump() {
 }
 
 void exchange::received(std::span<char> data) {
-  last_sign_ = clock::now();
+  last_activity_ = clock::now();
   if (phase_ == phase::tunnel) return tunnel_answered(data);
   const auto turn = turn_;
   response_reader::piece piece;
@@ -419,7 +419,7 @@ void exchange::deliver(std::string_view body) {
 
 void exchange::complete(std::size_t unused) {
   const bool keep = reader_.head().keep_alive && unused == 0 && sent_ == out_.size() && !write_failed_ &&
-                    !(request_.flags & leaves_none);
+                    !(request_.flags & closes_connection);
   if (!keep) {
     drop_connection();
   } else {
@@ -476,7 +476,7 @@ void exchange::drop_connection() {
 void exchange::resume() {
   if (!paused_ || phase_ == phase::done) return;
   paused_ = false;
-  last_sign_ = clock::now();
+  last_activity_ = clock::now();
   if (answered_) return finish({RY_OK, {}, {}, {}, 0, 0});
   arm_timer();
   arm();
@@ -502,7 +502,7 @@ void exchange::abandon() {
 
 void exchange::enter(phase p) {
   phase_ = p;
-  phase_began_ = last_sign_ = clock::now();
+  phase_began_ = last_activity_ = clock::now();
   arm_timer();
 }
 
@@ -515,7 +515,7 @@ std::optional<exchange::clock::time_point> exchange::due() const {
   if (phase_ == phase::connecting || phase_ == phase::tunnel || phase_ == phase::handshake)
     also(phase_began_ + request_.connect_timeout);
   else if (!paused_)
-    also(last_sign_ + request_.idle_timeout);
+    also(last_activity_ + request_.idle_timeout);
   return at;
 }
 

@@ -170,7 +170,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   std::optional<loop_timer> timer_;
   std::optional<clock::time_point> timer_at_;
   std::uint32_t timer_turn_ = 0;
-  clock::time_point began_, phase_began_, last_sign_;
+  clock::time_point began_, phase_began_, last_activity_;
 };
 
 }  // namespace ry::http

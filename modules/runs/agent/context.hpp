@@ -21,7 +21,7 @@ std::int64_t estimate_tokens(const std::vector<chat_message>& messages);
 std::int64_t room_for_messages(std::int64_t window_tokens, std::int64_t max_output_tokens, std::string_view system,
                                std::string_view tools_json);
 
-// Shortens tool results that the model has already seen and removes images of earlier turns, oldest first, until at
+// Shortens tool results that the model has already seen and removes reasoning and images of earlier turns, oldest first, until at
 // most three quarters of the room are used. Changes nothing if all messages fit. Returns the new estimate.
 std::int64_t shorten_old(std::vector<chat_message>& messages, std::int64_t room);
 // Last resort: also shortens results that the model has not seen yet, the longest first.
@@ -33,7 +33,7 @@ bool contains_images(std::string_view tool_body);
 bool remove_tool_images(std::vector<chat_message>& messages);
 
 // How many of the first messages to summarise so that the rest takes at most half of the room. Never separates calls
-// from their results, includes the latest exchange, or covers only an earlier summary. 0: not possible.
+// from their results, never includes the latest exchange, and never covers only an earlier summary. 0: not possible.
 std::size_t to_summarise(const std::vector<chat_message>& messages, std::int64_t room);
 
 // The text to summarise, truncated to the room of the summarising model.
@@ -43,8 +43,8 @@ inline constexpr std::string_view summary_instruction =
     "so that the assistant can continue without it. Keep what the user asked for and decided, what was found "
     "out, file names, numbers, identifiers, what has been done and what is left to do. Leave out "
     "pleasantries and what was superseded. Write plain text, at most 600 words.";
-// The body of the summary's message. It contains the request that this run works on verbatim if that is among the
-// summarised messages. An empty text: no model was available, so the messages are dropped.
+// The body of the summary's message. If the request that this run works on is among the summarised messages, it is
+// quoted, shortened to `room` bytes if necessary. An empty text: no model was available; a note replaces the messages.
 std::string summary_body(std::string_view text, const std::vector<chat_message>& messages, std::size_t count,
                          std::int64_t room);
 

@@ -32,7 +32,7 @@ std::string read_time(const std::string& name, const std::string& value) {
 
 std::string read_text(const std::string& name, const std::string& value) {
   if (value.empty() || value.size() > max_text || !ry::is_utf8(value))
-    reject(name + " must have 1 to " + std::to_string(max_text) + " bytes");
+    reject(name + " must be UTF-8 text of 1 to " + std::to_string(max_text) + " bytes");
   return value;
 }
 

@@ -2,7 +2,7 @@
 import { DONE, DONE_ANSWER, chat, json, latin1, messages, page, raw, stream } from '../lib/answers.mjs';
 
 const retried = { run: { status: 'completed', text: 'done', aborted: { $least: 1 } } };
-// Clients get an error message of the server; the text of the provider is in the log.
+// Clients get Runyard's error message; the provider's text is only in the log.
 const failed = (error, cause) => ({ run: { status: 'failed', error }, ...(cause && { log: cause }) });
 const retriedOrFailed = (...args) => ({ $oneof: [retried, failed(...args)] });
 const parseError = { code: 500, message: 'failed to parse tool call arguments as JSON', type: 'server_error' };
@@ -14,14 +14,14 @@ const brokenText = { run: { status: 'completed', text: '/^a\ufffd/' } };
 
 export default [
   { id: 'c03a', title: 'an error in an event stream field named error is not treated as an empty response',
-    answers: [stream(llamaError, DONE), DONE_ANSWER], expect: retriedOrFailed('/failed to parse tool call/') },
+    answers: [stream(llamaError, DONE), DONE_ANSWER], expect: retriedOrFailed('the model provider is unavailable', '/failed to parse tool call/') },
   { id: 'c03b', title: 'an error field without a terminator fails the run, and its cause is logged', answers: [stream(llamaError)],
     expect: failed('the model provider is unavailable', '/failed to parse tool call/') },
   { id: 'c03b-after', title: 'an error field after some text discards the text',
     answers: [stream(chat.text('Hel'), llamaError, DONE), DONE_ANSWER], expect: retried },
   { id: 'c03b-event', title: 'an event named error is not treated as an empty response',
     answers: [stream(raw('event: error\ndata: {"code":500,"message":"the worker ended"}\n\n'), DONE), DONE_ANSWER],
-    expect: retriedOrFailed('/worker ended/') },
+    expect: retriedOrFailed('the model provider is unavailable', '/worker ended/') },
   { id: 'c03k', title: 'control: an error in a data line is a failed attempt',
     answers: [stream(chat.text('Hel'), { error: { code: 500, message: 'the backend fell over', type: 'server_error' } },
       DONE), DONE_ANSWER], expect: retried },
@@ -40,10 +40,10 @@ export default [
       type: 'BadRequestError', param: null, code: 400 }, DONE)], expect: failed('the conversation is too long for the model', '/maximum context length/') },
   { id: 'c04b-detail', title: 'an error object with the member detail is not treated as an empty response',
     answers: [stream({ detail: 'the engine is dead' }, DONE), DONE_ANSWER],
-    expect: retriedOrFailed('/engine is dead/') },
+    expect: retriedOrFailed('the model provider is unavailable', '/engine is dead/') },
   { id: 'c04b-text', title: 'an error that is a string instead of an object is not treated as an empty response',
     answers: [stream({ error: 'the engine is dead' }, DONE), DONE_ANSWER],
-    expect: retriedOrFailed('/engine is dead/') },
+    expect: retriedOrFailed('the model provider is unavailable', '/engine is dead/') },
   ...[['anthropic', { error: { type: 'api_error', message: 'the engine is dead' } }],
     ['gateway', { detail: 'the engine is dead' }],
     ['typed', { type: 'error', error: { message: 'the engine is dead' } }]].map(([suffix, event]) => ({
@@ -75,7 +75,7 @@ export default [
   { id: 'c05c', title: 'an error inside the choice is a failed attempt',
     answers: [stream(chat.delta({ content: 'par' }, { finish_reason: 'error',
       error: { code: 502, message: 'Upstream idle timeout' } }), DONE), DONE_ANSWER],
-    expect: retriedOrFailed('/idle timeout/') },
+    expect: retriedOrFailed('the model provider is unavailable', '/idle timeout/') },
   { id: 'c05c-reason', title: 'the finish reason error without an error object is a failed attempt',
     answers: [chat.answer(chat.text('par'), 'error'), DONE_ANSWER], expect: retried },
 

@@ -1,4 +1,4 @@
-// node relay.mjs SOCKET TARGET: forwards connections to the Unix socket SOCKET, which every user may use, to TARGET. A
+// node relay.mjs SOCKET TARGET: accepts connections on the Unix socket SOCKET, which every user may use, and forwards them to TARGET. A
 // separate process, because tests block theirs while they wait for programs. It exits when its stdin is closed.
 import { chmodSync } from 'node:fs';
 import net from 'node:net';

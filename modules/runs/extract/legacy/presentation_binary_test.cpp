@@ -29,7 +29,7 @@ std::string string(std::u16string_view text, unsigned instance) {
 std::string shape(const std::string& text) {
   return container(0x040C, container(0xF002, container(0xF00D, text)));
 }
-std::string listed(std::uint32_t id, std::uint32_t slide_id, const std::string& texts = {}) {
+std::string slide_persist(std::uint32_t id, std::uint32_t slide_id, const std::string& texts = {}) {
   return atom(0x03F3, u32(id) + u32(0) + u32(0) + u32(slide_id) + u32(0)) + texts;
 }
 std::string placeholder(const std::string& text) {
@@ -74,10 +74,10 @@ std::string document(const std::string& slides, const std::string& notes = {}, c
 
 TEST(presentation_binary_test, slides_are_in_order_with_their_placeholders) {
   stream s;
-  s.save({{1, document(listed(3, 256,
-                              placeholder(characters(u"Plan\r\u8A08\u753B")) + placeholder("") +
-                                  placeholder(bytes("Caf\xE9"))) +
-                       listed(2, 257))},
+  s.save({{1, document(slide_persist(3, 256,
+                                     placeholder(characters(u"Plan\r\u8A08\u753B")) + placeholder("") +
+                                         placeholder(bytes("Caf\xE9"))) +
+                       slide_persist(2, 257))},
           {2, container(0x03EE, shape(bytes("second")))},
           {3, container(0x03EE, outline(2) + shape(characters(u"a box\vwith two lines")) + outline(0))}});
   EXPECT_EQ(s.text(), "--- Slide 1 ---\nCafé\na box\nwith two lines\nPlan\n計画\n--- Slide 2 ---\nsecond\n");
@@ -85,7 +85,7 @@ TEST(presentation_binary_test, slides_are_in_order_with_their_placeholders) {
 
 TEST(presentation_binary_test, the_last_edit_takes_precedence) {
   stream s;
-  s.save({{1, document(listed(2, 256))}, {2, container(0x03EE, shape(bytes("draft")))}});
+  s.save({{1, document(slide_persist(2, 256))}, {2, container(0x03EE, shape(bytes("draft")))}});
   s.save({{2, container(0x03EE, shape(bytes("final")))}});
   EXPECT_EQ(s.text(), "--- Slide 1 ---\nfinal\n");
 }
@@ -95,7 +95,7 @@ TEST(presentation_binary_test, notes_comments_footers_and_hidden_slides_are_read
   const std::string tags = container(0x1388, container(0x138A, string(u"___PPT10", 0) + atom(0x138B, remark)));
   const std::string hidden = atom(0x03F9, std::string(10, '\0') + u16(0x4) + u32(0));
   stream s;
-  s.save({{1, document(listed(2, 256) + listed(3, 257), listed(4, 512) + listed(5, 513),
+  s.save({{1, document(slide_persist(2, 256) + slide_persist(3, 257), slide_persist(4, 512) + slide_persist(5, 513),
                        container(0x0FD9, string(u"everywhere", 2), 3))},
           {2, container(0x03EE, shape(bytes("first")) + container(0x0FD9, string(u"internal", 2)) + tags)},
           {3, container(0x03EE, hidden + shape(bytes("second")))},
@@ -114,7 +114,7 @@ TEST(presentation_binary_test, encryption_is_reported) {
 
 TEST(presentation_binary_test, damaged_presentations_yield_their_readable_slides) {
   stream s;
-  s.save({{1, document(listed(2, 256))}, {2, container(0x03EE, shape(bytes("some text")))}});
+  s.save({{1, document(slide_persist(2, 256))}, {2, container(0x03EE, shape(bytes("some text")))}});
   stream lost = s;
   lost.bytes_.resize(lost.bytes_.size() - 20);
   EXPECT_EQ(lost.text(), "some text\n") << "without the last edit, all texts in stream order";
@@ -126,7 +126,7 @@ TEST(presentation_binary_test, damaged_presentations_yield_their_readable_slides
   // A list that repeats one slide many times.
   stream loop;
   std::string slides;
-  for (int i = 0; i < 10000; ++i) slides += listed(2, 256);
+  for (int i = 0; i < 10000; ++i) slides += slide_persist(2, 256);
   loop.save({{1, document(slides)}, {2, container(0x03EE, shape(bytes(std::string(1000, 'x'))))}});
   EXPECT_LT(loop.text(10000).size(), 12000u);
 }
@@ -136,18 +136,18 @@ TEST(presentation_binary_test, work_does_not_grow_with_the_number_of_references)
   constexpr std::size_t many = 20000, large = 1u << 20;
   const auto begin = std::chrono::steady_clock::now();
   stream edits;
-  edits.save({{1, document(listed(2, 256))}, {2, container(0x03EE, shape(bytes("once")))}});
+  edits.save({{1, document(slide_persist(2, 256))}, {2, container(0x03EE, shape(bytes("once")))}});
   std::string directory;
   for (std::uint32_t i = 0; directory.size() < large; ++i) directory += u32((i % 1000 + 10) | 1u << 20) + u32(0);
   const std::size_t place = edits.bytes_.size();
   edits.bytes_ += atom(0x1772, directory);
   for (std::size_t i = 0; i < many; ++i) edits.add_edit(place);
-  edits.save({{1, document(listed(2, 256))}});
+  edits.save({{1, document(slide_persist(2, 256))}});
   EXPECT_EQ(edits.text(), "--- Slide 1 ---\nonce\n");
 
   stream slides;
   std::string list, records;
-  for (std::size_t i = 0; i < many; ++i) list += listed(2, static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < many; ++i) list += slide_persist(2, static_cast<std::uint32_t>(i));
   while (records.size() < large) records += atom(0x0001, {});
   slides.save({{1, document(list)}, {2, container(0x03EE, records)}});
   EXPECT_TRUE(slides.text(1u << 20).ends_with("--- Slide 20000 ---\n"));

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Cost of a chunk that is sent alone: RUNS (10 000) live runs without readers, each with one chunk of its response per
-# PACE_MS (1000), for SECONDS_MEASURED (10). Prints the CPU time of the server and of its PostgreSQL, and the number of
-# events per log row. Needs wrk.
+# PACE_MS (1000), for SECONDS_MEASURED (10). Prints the CPU time per chunk of the server and of its PostgreSQL, and
+# the chunks per row of runs.events with their size. Needs wrk.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -36,5 +36,5 @@ server_b=$(ticks "/proc/$pid/stat") database_b=$(ticks $(sessions)) ended=$(live
 read -r rows_b chunks_b bytes_b <<<"$(events)"
 awk -v runs="$began" -v at_end="$ended" -v s="$seconds" -v w=$((chunks_b - chunks_a)) -v r=$((rows_b - rows_a)) -v bytes=$((bytes_b - bytes_a)) \
   -v server=$((server_b - server_a)) -v database=$((database_b - database_a)) -v hz="$(getconf CLK_TCK)" 'BEGIN{
-  printf "%d live runs (%d at the end): %.0f chunks/s, %.2f per log row, %.0f bytes for each with its index\n", runs, at_end, w / s, w / r, bytes / w
+  printf "%d live runs (%d at the end): %.0f chunks/s, %.2f per row of runs.events, %.0f bytes for each with its index\n", runs, at_end, w / s, w / r, bytes / w
   printf "CPU time per chunk: %.1f us in the server and %.1f us in PostgreSQL\n", server / hz * 1e6 / w, database / hz * 1e6 / w }'
