@@ -8,6 +8,7 @@
 #include <boost/json/serialize.hpp>
 #include <locale>
 
+#include "api/request_bodies.hpp"
 #include "json/known_members.hpp"
 
 #include "api/routes.hpp"

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <locale>
 
+#include "api/request_bodies.hpp"
 #include "api/routes.hpp"
 
 namespace notifications {

@@ -9,6 +9,7 @@
 #include <boost/json/serialize.hpp>
 #include <locale>
 
+#include "api/request_bodies.hpp"
 #include "common/unicode.hpp"
 #include "json/known_members.hpp"
 

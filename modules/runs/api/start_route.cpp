@@ -10,6 +10,7 @@
 #include <ry/cpp/utf8.hpp>
 
 #include "account_limits.hpp"
+#include "api/start_form.hpp"
 #include "error_response.hpp"
 #include "module_context.hpp"
 #include "settings/model_choice.hpp"
