@@ -18,7 +18,7 @@ class cluster_owner {
   // `names`: users that PostgreSQL may run as, in order of preference; empty: postgres_users.
   explicit cluster_owner(std::vector<std::string> names);
 
-  // Call once, before the other functions. Logs a warning if the preferred user does not exist.
+  // Call once, before the other functions. Throws if the server runs as root and none of the users exists.
   void choose();
   // nullopt: PostgreSQL runs as the user of this process.
   const std::optional<run_as>& user() const { return user_; }

@@ -23,7 +23,8 @@ std::size_t default_workers() {
   return std::clamp<std::size_t>(8 * exec::usable_cores(), 8, 32);
 }
 
-// A starting server waits only for these connections, because each one costs PostgreSQL a new process.
+// Ordinary workers that connect immediately, in addition to the priority worker. The others connect when work waits or after
+// late_connections_after, because each connection costs PostgreSQL a new process.
 constexpr std::size_t first_connections = 2;
 constexpr auto late_connections_after = 500ms;
 
@@ -322,7 +323,7 @@ void pool::stop() {
     priority_wake_.notify_all();
     stop_wake_.notify_all();
     if (!exited_.wait_for(lock, settings_.drain, [&] { return running_workers_ == 0; })) {
-      observe::log(observe::level::warn, "db", "statements still run at the end of the drain; cancelling");
+      observe::log(observe::level::warn, "db", "statements are still running at the end of the drain; cancelling them");
       aborting_ = true;
     }
     const auto begun = steady::now();

@@ -20,8 +20,9 @@ struct enqueue_call {
 void enqueued(void* raw, ry_status st, ry_db_result* const* results, size_t n, const ry_error_view* err) noexcept {
   std::unique_ptr<enqueue_call> call(static_cast<enqueue_call*>(raw));
   std::int64_t id = 0;
-  core::error none{RY_ALREADY_EXISTS, "jobs.not_unique", "an unfinished job with this unique key exists", "", 0, 0};
-  ry_error_view none_view = none.view();
+  core::error duplicate{
+      RY_ALREADY_EXISTS, "jobs.not_unique", "an unfinished job with this unique key exists", "", 0, 0};
+  ry_error_view duplicate_view = duplicate.view();
   for (size_t i = 0; i < n; ++i) {
     const auto* rows = db::db_v1().result_rows(results[i]);
     if (i == 0 && rows->n_rows > 0) {
@@ -32,7 +33,7 @@ void enqueued(void* raw, ry_status st, ry_db_result* const* results, size_t n, c
   }
   if (st == RY_OK && id == 0) {
     st = RY_ALREADY_EXISTS;
-    err = &none_view;
+    err = &duplicate_view;
   }
   module::invoke(call->owner.get(), "job enqueued", call->fn, call->ctx, st, id, err);
 }

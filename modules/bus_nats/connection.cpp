@@ -241,7 +241,7 @@ std::string connection::check() {
       return error_text("this node's consumer", consumer_status);
   }
   if (last_missing_ != 0 && received < last_missing_ && received == received_at_last_check_)
-    return "the consumer delivers no the consumer delivers no messages although the stream has some";
+    return "the consumer delivers no messages although the stream has some";
   last_missing_ = info.p->State.LastSeq > received ? info.p->State.LastSeq : 0;
   received_at_last_check_ = received;
   return {};

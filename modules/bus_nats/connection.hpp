@@ -51,7 +51,7 @@ class connection {
   stream_position at() const;
 
   // Blocks until the socket accepts the data, for two seconds at most. `id`, if not empty, identifies the message for
-  // de-duplication by the servers. A wake-up waits for an acknowledgement. Returns false if nothing was sent, because of
+  // de-duplication by the servers. A wake-up is kept for unacknowledged() until the servers acknowledge it; send() does not wait for that. Returns false if nothing was sent, because of
   // an error or because the message exceeds the servers' limit.
   bool send(const outgoing_message& what, const std::string& subject, const std::string& id, std::string_view data);
   // Queries the state of the stream and the consumer. Returns an empty string, or the reason why the connection must be

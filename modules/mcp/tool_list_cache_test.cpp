@@ -41,7 +41,7 @@ TEST(tool_list_cache, a_list_larger_than_the_cache_is_not_stored_and_evicts_noth
   EXPECT_EQ(cache.look_up("small", 0).tools, small);
 }
 
-TEST(tool_list_cache, an_account_above_a_quarter_of_the_cache_evicts_its_own_entries) {
+TEST(tool_list_cache, in_a_full_cache_an_account_above_a_quarter_evicts_its_own_entries) {
   const auto list = list_of({{"a", std::string(1'000, 'x')}});
   for (const bool by_bytes : {true, false}) {
     tool_list_cache cache(by_bytes ? 40 * list->bytes : std::size_t{1} << 30, by_bytes ? 4096 : 30);
@@ -50,9 +50,9 @@ TEST(tool_list_cache, an_account_above_a_quarter_of_the_cache_evicts_its_own_ent
     EXPECT_NE(cache.look_up("theirs", 0).tools, nullptr) << by_bytes;
     EXPECT_NE(cache.look_up("199", 0).tools, nullptr);
     EXPECT_NE(cache.look_up("180", 0).tools, nullptr)
-        << "while the cache has space, one account may use nearly all of it";
+        << "the quarter is not a limit: one account may use all space that others do not need";
     EXPECT_EQ(cache.look_up("100", 0).tools, nullptr);
-    // Entries of many small accounts are evicted by least recent use.
+    // New entries of small accounts evict the least recently used entries of any account.
     for (int i = 0; i < 100; ++i) cache.store("k" + std::to_string(i), std::to_string(i), list, 1000, 0);
     EXPECT_EQ(cache.look_up("199", 0).tools, nullptr);
     EXPECT_NE(cache.look_up("k99", 0).tools, nullptr);

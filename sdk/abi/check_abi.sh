@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares the C ABI with the goldens: for each released minor N, the headers with RY_ABI_MINOR=N must match
 # golden-1.N.abi, including the signatures of function pointers, without suppressions. abidiff ignores changes that it
-# considers harmless (a removed const); the comparison of tokens reports them.
+# considers harmless (a removed const); check_tokens.cmake, which compares the tokens of the headers, reports them.
 # usage: check_abi.sh COMPILER INCLUDE GOLDENS [update N]
 #   INCLUDE: the directory of ry/;  GOLDENS: the directory of golden-1.N.abi;  update N: rewrite the golden of minor N
 set -uo pipefail

@@ -69,7 +69,7 @@ function mountedDirectory() {
   return undefined;
 }
 
-attack('if any program may run, data, configuration and credentials are empty in the sandbox', ['hidden_mounts'], { timeout: 120000 }, async (t) => {
+attack('if any program may run, data, configuration and credentials are empty in the sandbox', ['hidden_paths'], { timeout: 120000 }, async (t) => {
   const shown = mountedDirectory();
   if (!shown || !/^\/(home|opt|root|srv)\//.test(shown)) return t.skip('no writable directory that programs can see');
   const asRoot = process.getuid() === 0;
@@ -104,7 +104,7 @@ attack('if any program may run, data, configuration and credentials are empty in
   }
 });
 
-attack('configured paths must not expose the files of the server', ['hidden_mounts'], () => {
+attack('configured paths must not expose the files of the server', ['hidden_paths'], () => {
   const data = path.join(dir, 'data'), link = path.join(dir, 'link');
   mkdirSync(data, { recursive: true });
   symlinkSync(data, link);

@@ -1,4 +1,4 @@
-// Renders the host's own metrics in Prometheus text format. Pure, except for render_process().
+// Renders the metrics of the Runyard server itself (not of the machine, not of modules) in Prometheus text format. Pure, except for render_process().
 #pragma once
 
 #include <string>

@@ -58,7 +58,7 @@ std::string config_reload::renew_database(const config::config& fresh) {
   if (url.empty() != running_.text("database.url").empty() ||
       direct.empty() != running_.text("database.direct_url").empty())
     return "needs a restart";
-  if (url.empty()) return "private";
+  if (url.empty()) return "private PostgreSQL, nothing to reload";
   const bool moved = database_.connect.live->set(url);
   const bool direct_moved = database_.direct_live->set(direct);
   return moved || direct_moved ? "new address or credentials for new connections" : "unchanged";

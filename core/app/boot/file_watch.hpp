@@ -14,7 +14,7 @@ namespace ry::app {
 class file_watch {
  public:
   // `changed` receives the path below the directory as given here, on the watch's own thread. Directories that
-  // cannot be watched are logged. Throws std::system_error if nothing can be watched at all.
+  // cannot be watched are logged. Throws std::system_error if inotify is not available.
   file_watch(const std::vector<std::string>& directories, std::function<void(const std::filesystem::path&)> changed);
   ~file_watch();  // waits for a running call
   file_watch(const file_watch&) = delete;

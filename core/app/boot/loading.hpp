@@ -1,4 +1,4 @@
-// Resolves the configuration to modules to load: their files, their settings and the problems found.
+// Determines from the configuration which modules to load, with their files and settings, and reports problems.
 #pragma once
 
 #include <string>

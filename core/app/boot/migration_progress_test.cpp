@@ -20,7 +20,7 @@ db::migration_step step(const char* id) {
   return {"shop", id, db::migration_step::state::pending, {}};
 }
 
-// Waits for the given number of reports.
+// Collects the reports.
 class reports {
  public:
   std::function<void(const std::string&)> listener() {
@@ -30,7 +30,8 @@ class reports {
       changed_.notify_all();
     };
   }
-  std::vector<std::string> first(std::size_t n) {
+  // Waits until there are at least n reports, then returns all.
+  std::vector<std::string> wait_for(std::size_t n) {
     std::unique_lock lock(mutex_);
     EXPECT_TRUE(changed_.wait_for(lock, 10s, [&] { return sentences_.size() >= n; }));
     return sentences_;
@@ -48,11 +49,11 @@ TEST(migration_progress_test, reports_a_migration_repeatedly_until_it_ends) {
   {
     migration_progress progress(received.listener(), {}, 20ms);
     progress.running(step("0001_slow"));
-    EXPECT_THAT(received.first(3), testing::Each(testing::Eq("applying migration 0001_slow of module shop")));
+    EXPECT_THAT(received.wait_for(3), testing::Each(testing::Eq("applying migration 0001_slow of module shop")));
     progress.applied(step("0001_slow"));
-    const auto until_now = received.first(3).size();
+    const auto until_now = received.wait_for(3).size();
     std::this_thread::sleep_for(100ms);
-    EXPECT_LE(received.first(3).size(), until_now + 1) << "a report in progress may follow";
+    EXPECT_LE(received.wait_for(3).size(), until_now + 1) << "a report in progress may follow";
   }
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               testing::AllOf(HasSubstr("a migration is still running"), HasSubstr("module=shop"),
@@ -74,7 +75,7 @@ TEST(migration_progress_test, quick_migrations_report_progress_but_are_not_logge
       std::this_thread::sleep_for(1ms);
     }
     progress.failed(step("0002_b"));
-    EXPECT_FALSE(received.first(1).empty());
+    EXPECT_FALSE(received.wait_for(1).empty());
   }
   EXPECT_THAT(testing::internal::GetCapturedStderr(), IsEmpty());
   EXPECT_THAT(applied, testing::AllOf(testing::Not(IsEmpty()), testing::Each("0001_a")));
@@ -86,7 +87,7 @@ TEST(migration_progress_test, waiting_for_another_node_is_reported) {
   {
     migration_progress progress(received.listener(), {}, 20ms);
     progress.waiting();
-    EXPECT_THAT(received.first(2).back(), HasSubstr("waiting for another node"));
+    EXPECT_THAT(received.wait_for(2).back(), HasSubstr("waiting for another node"));
   }
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("still waiting for another node"));
 }

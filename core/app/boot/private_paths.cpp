@@ -7,7 +7,7 @@
 namespace ry::app {
 
 std::string private_paths(const config::config& c) {
-  if (ry_test::without_protection("hidden_mounts")) return {};
+  if (ry_test::without_protection("hidden_paths")) return {};
   namespace fs = std::filesystem;
   std::string out;
   const auto add = [&](const fs::path& path) {

@@ -54,7 +54,8 @@ class lookup_schedule {
   void unanswered(const turn& t, clock::time_point now);
   void answered(const turn& t);
 
-  // The number of lookups that may start now, counted up to `enough`: exact for 0 and 1, otherwise an upper bound.
+  // An estimate of the number of lookups that may start now, counted up to `enough` and at most one per account and site.
+  // It is 0 only if take() would return nullopt.
   std::size_t ready(clock::time_point now, std::size_t enough) const;
   std::size_t waiting() const noexcept { return queued_.size(); }
   std::size_t in_progress() const noexcept { return in_progress_; }

@@ -78,8 +78,8 @@ environment_proxies::entry environment_proxies::read(const char* variable, const
   return std::move(std::get<proxy>(p));
 }
 
-std::optional<environment_proxies::exception> environment_proxies::read_exception(std::string_view text) {
-  exception e;
+std::optional<environment_proxies::no_proxy_entry> environment_proxies::read_no_proxy_entry(std::string_view text) {
+  no_proxy_entry e;
   if (const auto slash = text.find('/'); slash != std::string_view::npos) {
     const auto host =
         guard::parse_host(text.find(':') == std::string_view::npos ? std::string(text.substr(0, slash))
@@ -125,12 +125,12 @@ environment_proxies::environment_proxies(const variables& from)
   constexpr std::string_view between = ", \t";
   for (std::size_t at = all.find_first_not_of(between); at != std::string::npos;) {
     const auto end = std::min(all.find_first_of(between, at), all.size());
-    if (auto e = read_exception(std::string_view(all).substr(at, end - at))) except_.push_back(std::move(*e));
+    if (auto e = read_no_proxy_entry(std::string_view(all).substr(at, end - at))) except_.push_back(std::move(*e));
     at = all.find_first_not_of(between, end);
   }
 }
 
-bool environment_proxies::covers(const exception& e, const target& to) {
+bool environment_proxies::covers(const no_proxy_entry& e, const target& to) {
   if (e.port != 0 && e.port != to.port) return false;
   if (e.network) return to.host.literal && same_network(*to.host.literal, *e.network, e.bits);
   if (e.name == "*") return true;

@@ -44,7 +44,7 @@ class environment_proxies {
   std::vector<std::string> problems() const;
 
  private:
-  struct exception {
+  struct no_proxy_entry {
     std::string name;  // a host and its subdomains; "*": every host
     std::optional<boost::asio::ip::address> network;
     unsigned bits = 0;
@@ -53,11 +53,11 @@ class environment_proxies {
   using entry = std::variant<std::monostate, proxy, std::string>;
 
   static entry read(const char* variable, const std::string& text);
-  static std::optional<exception> read_exception(std::string_view text);
-  static bool covers(const exception& e, const target& to);
+  static std::optional<no_proxy_entry> read_no_proxy_entry(std::string_view text);
+  static bool covers(const no_proxy_entry& e, const target& to);
 
   entry http_, https_;
-  std::vector<exception> except_;
+  std::vector<no_proxy_entry> except_;
 };
 
 }  // namespace ry::http

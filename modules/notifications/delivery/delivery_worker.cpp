@@ -134,8 +134,7 @@ ry::task<ry::job_outcome> delivery_worker::deliver(ry::job job) {
   if (!driver) {
     const ry::error reason(RY_UNAVAILABLE, "notifications.no_driver",
                            "notifications.orchestrator \"" + context_.config.orchestrator + "\" is not loaded");
-    context_.ctx.log_error("notifications wait: their orchestrator is not loaded: their orchestrator is not loaded",
-                           reason);
+    context_.ctx.log_error("notifications wait: their orchestrator is not loaded", reason);
     co_return ry::job_outcome::snooze(no_driver_retry_ms);
   }
   const lease held{job.id(), job.fence()};

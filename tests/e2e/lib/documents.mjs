@@ -39,7 +39,7 @@ export const pptx = (text) => zip([['ppt/slides/slide1.xml', `<p:sld xmlns:p="p"
 export const odt = (text) => zip([['mimetype', 'application/vnd.oasis.opendocument.text'],
   ['content.xml', `<o:document-content xmlns:o="o" xmlns:text="t"><text:p>${text}</text:p></o:document-content>`]]);
 
-// Parts of Office documents with layouts that other programs produce. relations: [id, type, target].
+// Builders of Office documents whose part names, namespaces and properties can vary, as they do between programs. relations: [id, type, target].
 export const relationships = (relations) => `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${relations.map(([id, type, target]) =>
   `<Relationship Id="${id}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" Target="${target}"/>`).join('')}</Relationships>`;
 const wordPart = (body, namespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main') =>

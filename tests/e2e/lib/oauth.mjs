@@ -99,7 +99,8 @@ export async function startSdk({ life = () => 3600 } = {}) {
     revoke: () => { access.clear(); }, forget: () => { access.clear(); refresh.clear(); }, close: () => closeServer(server) };
 }
 
-// A mock server with its authorization server: client_credentials and consent. `assertions`: map of the accepted
+// A mock server with its authorization server, which grants client_credentials. It offers consent only up to the authorization
+// request: /authorize is in the metadata, but `handle` must implement it. `assertions`: map of the accepted
 // identity assertions to their scopes, used instead of client_credentials. `metadata` and `resource` override the
 // metadata documents.
 export async function startScriptedOAuthServer({ handle = () => undefined, metadata = {}, resource = {}, scope = '', publicKey, secret, assertions } = {}) {

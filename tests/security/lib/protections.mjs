@@ -51,7 +51,7 @@ export const protections = {
   upload_time: set('http.body_timeout_seconds=3600'),
   // local MCP programs, and addresses that users give
   allowed_commands: set('mcp_json.allow_any_command=true'),
-  hidden_mounts: build('hidden_mounts'),
+  hidden_paths: build('hidden_paths'),
   program_errors: build('program_errors'),
   own_addresses: build('own_addresses'),
   address_guard: set('deployment.mode=local'),

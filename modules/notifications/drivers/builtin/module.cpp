@@ -25,7 +25,7 @@ class driver {
     } catch (const ry::error& e) {
       if (e.status() != RY_DATA_LOSS) throw;
       ctx_.log(RY_LOG_ERROR,
-               "Web Push is disabled: its key cannot be decrypted. Restore secrets.key, or set notify_builtin.set "
+               "Web Push is disabled: its key cannot be decrypted. Restore secrets.key, or set "
                "notify_builtin.vapid_private_key",
                {{"reason", e.message()}});
     }

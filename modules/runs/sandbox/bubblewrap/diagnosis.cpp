@@ -235,7 +235,7 @@ std::string message_of(const diagnosis& found, std::string_view output) {
     out += found.cause + ". " + found.fix;
   std::string excerpt(truncate_utf8(output, max_quoted_output));
   std::replace(excerpt.begin(), excerpt.end(), '\n', ' ');
-  return out + ". Message of Output of bubblewrap: " + excerpt;
+  return out + ". Output of bubblewrap: " + excerpt;
 }
 
 std::string workspace_message(std::string_view error) {

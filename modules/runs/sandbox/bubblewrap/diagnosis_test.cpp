@@ -272,7 +272,7 @@ TEST(diagnosis, unknown_errors_are_quoted) {
   EXPECT_THAT(found.cause, IsEmpty());
   EXPECT_EQ(message_of(found, "bwrap: something\nnew"),
             "bubblewrap does not work here, so agents cannot run commands: unknown cause; see "
-            "\"Where the sandbox cannot work\" in docs/security.md. Message of Output of bubblewrap: bwrap: "
+            "\"Where the sandbox cannot work\" in docs/security.md. Output of bubblewrap: bwrap: "
             "something new");
   EXPECT_LT(message_of({}, std::string(10000, 'x')).size(), 500u);
 }

@@ -97,7 +97,7 @@ std::vector<std::string> credentials_in(const std::vector<std::string>& homes) {
 std::vector<hidden_path> hidden_paths_in(const std::vector<host_path>& host_paths,
                                          const std::vector<std::string>& hidden) {
   std::vector<hidden_path> out;
-  if (ry_test::without_protection("hidden_mounts")) return out;
+  if (ry_test::without_protection("hidden_paths")) return out;
   for (const auto& path_to_hide : hidden) {
     const auto target = resolved(path_to_hide);
     if (!target) continue;
