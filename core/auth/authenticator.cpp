@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <ry/cpp/text.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -47,9 +48,7 @@ std::string own_secret(const std::filesystem::path& data_dir) {
     randombytes_buf(raw.data(), raw.size());
     return base64url_encode(raw) + "\n";
   });
-  const auto space = " \t\r\n";
-  const auto from = text.find_first_not_of(space);
-  text = from == text.npos ? "" : text.substr(from, text.find_last_not_of(space) - from + 1);
+  text = std::string(trimmed(text));
   if (text.size() < 32) throw std::runtime_error("key file " + path.string() + ": is too short");
   return text;
 }

@@ -50,7 +50,7 @@ const char* current_callback() noexcept {
 
 namespace {
 
-void log_misbehaviour(std::string_view who, std::string_view rule, std::string_view where, std::string_view how) {
+void log_violation(std::string_view who, std::string_view rule, std::string_view where, std::string_view how) {
   observe::log(observe::level::error, who, "module contract violated",
                {{"rule", std::string(rule)}, {"where", std::string(where)}, {"problem", std::string(how)}});
 }
@@ -61,7 +61,7 @@ void report_violation(ry_host* host, std::string_view rule, std::string_view whe
   try {
     if (!host) {
       const auto from = calling_module([&](ry_host& its) { report_violation(&its, rule, where, how); });
-      if (!from.lives) log_misbehaviour(from.name[0] != '\0' ? from.name.data() : "host", rule, where, how);
+      if (!from.lives) log_violation(from.name[0] != '\0' ? from.name.data() : "host", rule, where, how);
       return;
     }
     host->violations.fetch_add(1, std::memory_order_relaxed);
@@ -69,7 +69,7 @@ void report_violation(ry_host* host, std::string_view rule, std::string_view whe
       std::lock_guard lock(host->mutex);
       host->last_violation.assign(rule).append(" in ").append(where).append(": ").append(how);
     }
-    log_misbehaviour(host->name, rule, where, how);
+    log_violation(host->name, rule, where, how);
   } catch (const std::bad_alloc&) {
     // The violation is counted, but not logged.
   }

@@ -23,7 +23,7 @@ std::string violations(F f) {
   for (std::size_t at = 0; at < log.size();) {
     const auto end = std::min(log.find('\n', at), log.size());
     const auto line = log.substr(at, end - at);
-    if (line.find("misbehaved") != std::string::npos) found += line + '\n';
+    if (line.find("module contract violated") != std::string::npos) found += line + '\n';
     at = end + 1;
   }
   return found;

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <ry/cpp/types.hpp>
 #include <stdexcept>
 #include <thread>
 
@@ -27,15 +28,7 @@ namespace {
 
 std::string new_uuid() {
   module::uuid7_source source;
-  const auto id = source.next();
-  std::string text;
-  for (int i = 0; i < 16; ++i) {
-    char hex[3];
-    std::snprintf(hex, sizeof hex, "%02x", id.bytes[i]);
-    text += hex;
-    if (i == 3 || i == 5 || i == 7 || i == 9) text += '-';
-  }
-  return text;
+  return ry::uuid(source.next()).to_string();
 }
 
 }  // namespace

@@ -103,9 +103,7 @@ std::string mailbox_text(std::string_view email) {
 }
 
 std::optional<address> parse_address(std::string_view typed) {
-  const auto from = typed.find_first_not_of(" \t");
-  if (from == typed.npos) return std::nullopt;
-  typed = typed.substr(from, typed.find_last_not_of(" \t") - from + 1);
+  typed = ry::trimmed(typed, " \t");
   if (typed.size() > 4 * max_address_bytes) return std::nullopt;
   const auto at = typed.rfind('@');
   if (at == typed.npos || !is_dot_atom(typed.substr(0, at))) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <ry/cpp/text.hpp>
 
 #include "json/members.hpp"
 
@@ -105,9 +106,8 @@ std::string duration_text(std::int64_t ms) {
 }
 
 std::string first_lines(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r\n");
-  if (begin == text.npos) return {};
-  text = text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+  text = ry::trimmed(text);
+  if (text.empty()) return {};
   std::size_t end = 0;
   for (std::size_t lines = 0; lines < max_lines && end < text.size(); ++lines) {
     end = std::min(text.find('\n', end + (lines == 0 ? 0 : 1)), text.size());

@@ -31,7 +31,6 @@ std::vector<std::string> names_in(const std::string& entries) {
 
 // Escapes make names that look alike distinguishable: "a\u00a0b.txt".
 std::string with_escapes(std::string_view name) {
-  json::string quoted;
   std::string out = "\"";
   while (!name.empty()) {
     const char32_t c = ry::next_code_point(name);

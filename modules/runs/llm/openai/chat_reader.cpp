@@ -4,6 +4,7 @@
 #include <boost/json/serialize.hpp>
 #include <initializer_list>
 #include <optional>
+#include <ry/cpp/text.hpp>
 #include <utility>
 #include <vector>
 
@@ -31,12 +32,6 @@ std::optional<std::int64_t> first_count(const json::object& o, std::initializer_
   return std::nullopt;
 }
 
-std::string_view trimmed(std::string_view s) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto begin = s.find_first_not_of(blanks);
-  return begin == std::string_view::npos ? std::string_view() : s.substr(begin, s.find_last_not_of(blanks) - begin + 1);
-}
-
 }  // namespace
 
 void chat_reader::event(std::string_view name, std::string_view data, llm::receiver& to) {
@@ -46,7 +41,7 @@ void chat_reader::event(std::string_view name, std::string_view data, llm::recei
     if (!text->empty()) to.text(*text);
     return;
   }
-  data = trimmed(data);
+  data = ry::trimmed(data);
   if (data.empty()) return;
   if (name == "error") return fail(llm::failure_of_body(data, 0));
   if (data == "[DONE]") return deliver_calls(to);
