@@ -43,8 +43,11 @@ double quantile(const std::vector<double>& sorted, double q) {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx),
-      options_(mcp::parse(ctx.settings()).as_object()), context_{ctx, {}, {}}, service_(context_, settings_) {
+  explicit module(ry::context& ctx, ry::registrar& reg)
+      : ctx_(ctx),
+        options_(mcp::parse(ctx.settings()).as_object()),
+        context_{ctx, {}, {}},
+        service_(context_, settings_) {
     context_.max_message_bytes = settings_.max_message_bytes;
     reg.define_point(RY_MCP_TRANSPORT_1, &context_.transports);
     reg.define_point(RY_SANDBOX_DRIVER_1, &sandboxes_);

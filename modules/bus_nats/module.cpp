@@ -12,7 +12,8 @@ namespace {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx), driver_(ctx, read_settings(ctx.settings(), faults_)) {
+  explicit module(ry::context& ctx, ry::registrar& reg)
+      : ctx_(ctx), driver_(ctx, read_settings(ctx.settings(), faults_)) {
     reg.migrations(ry_migrations::all);
     reg.contribute(RY_SETTINGS_CHECK_1, "bus_nats", &ry::settings_faults::table, &faults_);
     reg.contribute(RY_EVENT_BUS_1, "nats", driver::table(), &driver_);

@@ -57,9 +57,15 @@ class payload {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx), settings_(read_settings(ctx.settings(), faults_)),
-      brand_(brand_of(ctx)), repo_(ctx), sender_(ctx, repo_, settings_, brand_, link_base(ctx)),
-      service_(ctx, repo_, settings_), routes_(ctx, repo_, brand_), check_(ctx, settings_) {
+  explicit module(ry::context& ctx, ry::registrar& reg)
+      : ctx_(ctx),
+        settings_(read_settings(ctx.settings(), faults_)),
+        brand_(brand_of(ctx)),
+        repo_(ctx),
+        sender_(ctx, repo_, settings_, brand_, link_base(ctx)),
+        service_(ctx, repo_, settings_),
+        routes_(ctx, repo_, brand_),
+        check_(ctx, settings_) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     routes_.add_to(reg);

@@ -13,11 +13,15 @@ namespace {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx),
-      settings_(read_settings(ctx.settings())), context_{ctx, {}, {}}, service_(context_, settings_), definitions_(ctx),
-      source_(ctx, service_, settings_, agents_, definitions_),
-      routes_(ctx, service_, settings_, accounts_, agents_, definitions_),
-      list_check_(ctx, service_.servers(), settings_.enabled) {
+  explicit module(ry::context& ctx, ry::registrar& reg)
+      : ctx_(ctx),
+        settings_(read_settings(ctx.settings())),
+        context_{ctx, {}, {}},
+        service_(context_, settings_),
+        definitions_(ctx),
+        source_(ctx, service_, settings_, agents_, definitions_),
+        routes_(ctx, service_, settings_, accounts_, agents_, definitions_),
+        list_check_(ctx, service_.servers(), settings_.enabled) {
     context_.max_message_bytes = settings_.max_message_bytes;
     context_.limits.tools = settings_.max_tools;
     reg.migrations(ry_migrations::all);

@@ -38,20 +38,27 @@ site site_of(const ry::context& ctx, const settings& s) {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :settings_(read_settings(ctx.settings(), faults_)), vault_(ctx),
-      repo_(ctx, vault_),
-      context_{ctx,
-               settings_,
-               repo_,
-               drivers_,
-               {},
-               {},
-               {app_url(ctx, settings_), settings_.task_url},
-               site_of(ctx, settings_),
-               ry::account_limit(ctx, "devices"),
-               ry::account_limit(ctx, "inbox_entries")},
-      consumer_(context_), worker_(context_), routes_(context_), inbox_(context_), broadcasts_(context_),
-      admin_(context_, broadcasts_), webhook_(context_) {
+  explicit module(ry::context& ctx, ry::registrar& reg)
+      : settings_(read_settings(ctx.settings(), faults_)),
+        vault_(ctx),
+        repo_(ctx, vault_),
+        context_{ctx,
+                 settings_,
+                 repo_,
+                 drivers_,
+                 {},
+                 {},
+                 {app_url(ctx, settings_), settings_.task_url},
+                 site_of(ctx, settings_),
+                 ry::account_limit(ctx, "devices"),
+                 ry::account_limit(ctx, "inbox_entries")},
+        consumer_(context_),
+        worker_(context_),
+        routes_(context_),
+        inbox_(context_),
+        broadcasts_(context_),
+        admin_(context_, broadcasts_),
+        webhook_(context_) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     reg.define_point(RY_NOTIFY_ORCHESTRATOR_1, &drivers_);

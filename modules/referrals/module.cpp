@@ -22,9 +22,13 @@ std::string app_url(const ry::context& ctx, const settings& s) {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx), settings_(read_settings(ctx.settings())), repo_(ctx),
-      metrics_(ctx, repo_), reward_worker_(ctx, repo_, settings_, metrics_),
-      routes_(ctx, repo_, settings_, app_url(ctx, settings_), services_, metrics_) {
+  explicit module(ry::context& ctx, ry::registrar& reg)
+      : ctx_(ctx),
+        settings_(read_settings(ctx.settings())),
+        repo_(ctx),
+        metrics_(ctx, repo_),
+        reward_worker_(ctx, repo_, settings_, metrics_),
+        routes_(ctx, repo_, settings_, app_url(ctx, settings_), services_, metrics_) {
     (void)ry::account_limit(ctx, "invitations");  // the series exists from the start
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);

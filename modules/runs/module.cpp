@@ -32,16 +32,22 @@ settings read_settings(const ry::context& ctx, ry::settings_faults& faults) {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :context_(ctx, read_settings(ctx, faults_)),
-      tools_(ctx, context_.repo, context_.tool_sources, context_.sandboxes, context_.writers),
-      executor_(context_, tools_), start_(context_),
-      stream_(ctx, context_.config, context_.repo, context_.accounts, context_.live, context_.metrics),
-      stopper_(ctx, context_.config, context_.repo, context_.live, context_.metrics),
-      runs_(context_.repo, context_.accounts, stopper_), copies_(ctx, context_.sandboxes, context_.workspaces),
-      threads_(context_.repo, context_.accounts, context_.locks, stopper_, copies_), deleted_accounts_(ctx, threads_),
-      files_(ctx, context_.repo, context_.accounts, context_.sandboxes, context_.workspaces), admin_runs_(ctx),
-      admission_(ctx, context_.repo, context_.accounts, stopper_), webhooks_(ctx, context_.config),
-      model_check_(ctx, context_.config, context_.providers) {
+  explicit module(ry::context& ctx, ry::registrar& reg)
+      : context_(ctx, read_settings(ctx, faults_)),
+        tools_(ctx, context_.repo, context_.tool_sources, context_.sandboxes, context_.writers),
+        executor_(context_, tools_),
+        start_(context_),
+        stream_(ctx, context_.config, context_.repo, context_.accounts, context_.live, context_.metrics),
+        stopper_(ctx, context_.config, context_.repo, context_.live, context_.metrics),
+        runs_(context_.repo, context_.accounts, stopper_),
+        copies_(ctx, context_.sandboxes, context_.workspaces),
+        threads_(context_.repo, context_.accounts, context_.locks, stopper_, copies_),
+        deleted_accounts_(ctx, threads_),
+        files_(ctx, context_.repo, context_.accounts, context_.sandboxes, context_.workspaces),
+        admin_runs_(ctx),
+        admission_(ctx, context_.repo, context_.accounts, stopper_),
+        webhooks_(ctx, context_.config),
+        model_check_(ctx, context_.config, context_.providers) {
     reg.migrations(ry_migrations::all);
     for (const auto part : {ry_openapi::runs, ry_openapi::threads, ry_openapi::events}) reg.describe(part);
     context_.providers.define(reg);

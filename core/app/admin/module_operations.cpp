@@ -357,7 +357,7 @@ http::host_answer module_operations::run(action what, const std::string& name) {
   publish(old_jobs, old_consumers);
   requested_ = std::move(requested);
   const auto swapped = steady::now();
-  observe::log(level::info, "module", "changed", {{"module", name}, {"change", word(what)}});
+  observe::log(level::info, "module", "module swap applied", {{"module", name}, {"action", word(what)}});
   const auto before = newest_;
   note_started(fresh);
   record_.count(name, outcome_of(what));
@@ -381,7 +381,7 @@ http::host_answer module_operations::run(action what, const std::string& name) {
   for (const auto& e : ends) {
     left.push_back(described(e));
     record_.record_end(e, left.back().as_object());
-    observe::log(level::info, "module", "left",
+    observe::log(level::info, "module", "replaced instance ended",
                  {{"module", e.module},
                   {"instance", std::to_string(e.instance)},
                   {"outcome", std::string(left.back().at("outcome").as_string())}});

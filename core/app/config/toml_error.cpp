@@ -8,8 +8,6 @@ namespace ry::app::config {
 
 namespace {
 
-constexpr std::string_view blanks = " \t\r";
-
 std::string_view line_of(std::string_view text, std::size_t line) {
   for (; line > 1; --line) {
     const auto end = text.find('\n');

@@ -22,7 +22,7 @@ constexpr char schema[] = R"json({
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx), settings_(read(ctx.settings())) {
+  explicit module(ry::context& ctx, ry::registrar& reg) : ctx_(ctx), settings_(read(ctx.settings())) {
     reg.define_point(RY_MCP_TRANSPORT_1, &transports_);
   }
 

@@ -34,7 +34,7 @@ std::string iso(std::int64_t unix_us) {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx), settings_(read_settings(ctx.settings(), faults_)) {
+  explicit module(ry::context& ctx, ry::registrar& reg) : ctx_(ctx), settings_(read_settings(ctx.settings(), faults_)) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::webhooks);
     reg.contribute(RY_SETTINGS_CHECK_1, "webhooks", &ry::settings_faults::table, &faults_);

@@ -5,10 +5,10 @@ namespace {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :module(ctx, reg, read_settings(ctx.settings())) {}
+  explicit module(ry::context& ctx, ry::registrar& reg) : module(ctx, reg, read_settings(ctx.settings())) {}
 
  private:
-  module(ry::context& ctx, ry::registrar& reg, const settings& s) :driver_(ctx, s) {
+  explicit module(ry::context& ctx, ry::registrar& reg, const settings& s) : driver_(ctx, s) {
     if (!s.step_conditions) table_.capabilities |= RY_NOTIFY_ALL_CHANNELS;
     reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "novu", &table_, &driver_);
   }

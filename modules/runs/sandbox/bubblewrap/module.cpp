@@ -82,7 +82,7 @@ void write_public(const std::string& path, const std::string& text) {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx) {
+  explicit module(ry::context& ctx, ry::registrar& reg) : ctx_(ctx) {
     const boost::json::value parsed = ctx.settings().empty() ? boost::json::value(boost::json::object())
                                                              : boost::json::parse(std::string(ctx.settings()));
     const boost::json::object& o = parsed.as_object();

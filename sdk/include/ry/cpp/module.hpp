@@ -240,7 +240,8 @@ class module {
         err);
   }
 
-  module(const ry_host* host, ry_get_interface_fn get, std::string config) :ctx_(host, get, std::move(config)) {}
+  explicit module(const ry_host* host, ry_get_interface_fn get, std::string config)
+      : ctx_(host, get, std::move(config)) {}
 
  private:
   static task<void> wind_down(module* m) {
