@@ -24,8 +24,8 @@ bool may_be_anonymous(const ry_principal& principal) {
 
 ry::error anonymous_not_allowed() {
   return ry::http_error(
-      403, RY_PERMISSION_DENIED, "accounts.anonymous", "Anonymous users are not allowed here: sign in first",
-      R"({"message":"Anonymous users are not allowed here: sign in first","error_code":"ANONYMOUS_NOT_ALLOWED"})");
+      403, RY_PERMISSION_DENIED, "accounts.anonymous", "Anonymous users are not allowed here: log in first",
+      R"({"message":"Anonymous users are not allowed here: log in first","error_code":"ANONYMOUS_NOT_ALLOWED"})");
 }
 
 }  // namespace

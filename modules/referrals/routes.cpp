@@ -287,7 +287,7 @@ ry::task<std::vector<routes::send_result>> routes::invite(ry::uuid account, std:
   co_await apply_outcomes(std::move(written), &out);
   if (next.referee == 0) {
     for (auto& v : out)
-      if (v.success) v.message += ", without a promise of credits: you have reached the earnable limit";
+      if (v.success) v.message += ", without a promise of credits: you have reached the limit of referral credits";
   }
   co_return out;
 }

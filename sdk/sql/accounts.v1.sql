@@ -25,7 +25,7 @@ create function accounts.ledger_add(account uuid, delta_micro bigint, kind text,
 -- used by: referrals
 create function accounts.audit_add(p_actor text, p_action text, p_account uuid, p_detail jsonb) returns void;
 
--- E-mail address and name, both may be empty. No row: unknown account.
+-- E-mail address and name; both may be empty. No row: unknown account.
 -- used by: notifications, referrals
 create function accounts.contact(account uuid) returns TABLE(email text, display_name text, verified boolean);
 

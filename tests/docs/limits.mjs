@@ -18,9 +18,10 @@ it: run \`node tests/docs/limits.mjs > docs/limits.md\`. A test checks that it i
 - By default, these limits are off: \`http.limits.address_per_minute\`, \`account_per_minute\`, \`account_streams\` and \`runs.sandboxes\`.
   Set them if untrusted users share the server.
 - Some limits are fixed. An account has at most 50 sessions; a further log-in ends the oldest. Per e-mail address, at most 4 sign-ups
-  of a network and 60 in total are pending; older ones are dropped. Per address and client address (IPv6: /64), the server accepts at most 5 sign-ups and 3 password resets per hour and 10 log-ins per 15 minutes; further attempts get a 429 with \`Retry-After\`.
-- Limits without an alert only reduce what the server stores or what a command can use (older entries are deleted, contents are truncated, requests wait, a command
-  cannot allocate more). They do not refuse requests of clients.
+  of a network and 60 in total are pending; older ones are dropped. Per e-mail address and client address (IPv6: /64),
+  the server accepts at most 5 sign-ups and 3 password resets per hour and 10 log-ins per 15 minutes; further attempts get a 429 with \`Retry-After\`.
+- Most limits without an alert only reduce what the server stores or what a command can use (older entries are deleted, contents are
+  truncated, requests wait, a command cannot allocate more). The exceptions are those whose column "At the limit" names a status.
 - Webhooks have no limit per account: the operator configures them (\`runs.webhooks\`, the module \`webhooks\`), accounts have none.
 - [Security](security.md) describes the limits that require kernel support (control groups), and what is not limited without
   that support. \`runyard check\` and \`/readyz\` report missing support.

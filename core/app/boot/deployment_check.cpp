@@ -182,8 +182,9 @@ std::vector<std::string> deployment_warnings(const config::config& c, const fs::
         "this process runs as root: run the server as an unprivileged user, as the packaged systemd unit does");
   if (!now.is_root) {
     for (const auto& name : now.capabilities)
-      f.found.push_back("this process has the capability " + name +
-                        ", which it does not need: start it without, as the packaged systemd unit does");
+      f.found.push_back(
+          "this process has the capability " + name +
+          ", which it does not need: start it without this capability, as the packaged systemd unit does");
     for (const auto& name : now.groups)
       f.found.push_back("this process belongs to the group " + name +
                         ", whose members can become root: leave the group");

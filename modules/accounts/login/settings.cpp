@@ -126,7 +126,7 @@ login_settings read_login_settings(const json::object& settings, std::string_vie
   }
   if (out.verify == verification::email && !is_http_url(out.app_url)) {
     faults.add("local_login",
-               "needs the address that links in mails begin with: set http.public_url or "
+               "needs the base URL of the links in e-mails: set http.public_url or "
                "accounts.login.app_url (https://...)");
   }
   return out;

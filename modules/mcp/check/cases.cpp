@@ -116,9 +116,9 @@ ry::task<void> cancel(const subject& s, ry_exec* exec) {
   p.finish(987654321, RY_REASON_USER);  // unknown tokens have no effect
   co_await sleep_ms(s, settle_ms);
   check_violations(p);
-  if (p.request(11, "tools/list") != RY_OK) fail("after finish() of one message send() refuses another");
+  if (p.request(11, "tools/list") != RY_OK) fail("after finish() of one message, send() refuses another");
   const bool arrived = co_await p.wait_until([](probe& q) { return q.answered(11); }, time_limit_ms);
-  if (!arrived) fail("after finish() of one message another is not answered");
+  if (!arrived) fail("after finish() of one message, another is not answered");
 }
 
 ry::task<void> close_early(const subject& s, ry_exec* exec) {
@@ -151,7 +151,7 @@ ry::task<void> back_pressure(const subject& s, ry_exec* exec) {
   for (std::size_t i = 1; i <= n; ++i) {
     const bool arrived =
         co_await p.wait_until([&](probe& q) { return q.message_count() >= before + i; }, time_limit_ms);
-    if (!arrived) fail(i == 1 ? "a request was not answered" : "after resume() no further message came");
+    if (!arrived) fail(i == 1 ? "a request was not answered" : "no further message came after resume()");
     co_await sleep_ms(s, settle_ms / 2);
     // With exchanges, responses that have already arrived may still be delivered; a shared channel must deliver
     // nothing.
@@ -165,7 +165,7 @@ ry::task<void> back_pressure(const subject& s, ry_exec* exec) {
   p.resume();  // without a pause: no effect
   if (p.request(90, "tools/list") != RY_OK) fail("send() refused a request");
   const bool arrived = co_await p.wait_until([](probe& q) { return q.answered(90); }, time_limit_ms);
-  if (!arrived) fail("after back-pressure a request is not answered");
+  if (!arrived) fail("after backpressure, a request is not answered");
   check_violations(p);
 }
 

@@ -103,7 +103,8 @@ ry::task<discovered> authority::discover(std::string server_url, challenge from_
   d.as = default_metadata(issuer);
   d.by_default = true;
   if (!is_usable_url(d.as.token_endpoint, allowed_)) {
-    throw ry::error(RY_DATA_LOSS, "mcp.oauth", "the authorization server " + issuer + " has no metadata and no https");
+    throw ry::error(RY_DATA_LOSS, "mcp.oauth",
+                    "the authorization server " + issuer + " has no metadata and does not use https");
   }
   co_return std::move(d);
 }

@@ -65,8 +65,8 @@ enum class body_kind { none, some };
     if (limit == std::to_string(limits.max_total_bytes))
       reject_total_size(static_cast<std::int64_t>(limits.max_total_bytes));
     if (limit != std::to_string(limits.max_value_bytes))
-      throw refusal(400, "The fields of the form are too long in total, at " +
-                             (field.empty() ? "the end" : field.substr(0, 100)) + ": at most " +
+      throw refusal(400, "The fields of the form are too long in total; the limit was exceeded in " +
+                             (field.empty() ? "the last field" : field.substr(0, 100)) + ": at most " +
                              size_text(static_cast<std::uint64_t>(parse_int(limit).value_or(0))));
     throw refusal(400, (field.empty() ? "A field" : field.substr(0, 100)) + " is too long: at most " +
                            size_text(limits.max_value_bytes));

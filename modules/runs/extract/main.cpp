@@ -124,7 +124,7 @@ int print_plain_text(int fd, std::string head, std::size_t max_bytes) {
   const bool whole = head.size() < 2 * max_bytes + 4;
   extract::plain_text content = extract::read_text(head, whole ? extract::part::whole : extract::part::beginning);
   if (content.is == extract::plain_text::outcome::unknown_encoding)
-    return print_none("it is a text in an unknown encoding; save it as UTF-8");
+    return print_none("it is text in an unknown encoding; save it as UTF-8");
   if (content.is == extract::plain_text::outcome::binary)
     return print_none("files of this kind cannot be read as text");
   std::string note;

@@ -245,7 +245,7 @@ class model_check::check_sequence {
         break;
       case outcome::empty:
         set(r, check_state::failed,
-            a.finish == RY_LLM_FINISH_LENGTH ? "the output limit left no room for a text: the model only reasoned"
+            a.finish == RY_LLM_FINISH_LENGTH ? "the output limit left no room for text: the model only reasoned"
             : a.has_reasoning                ? "the answer has reasoning but no text"
                                              : "the answer is empty");
         break;
@@ -332,7 +332,7 @@ class model_check::check_sequence {
     co_await request_answer(r, default_options(tools), messages, a);
     if (fails_with_feature(r, a, "tools")) co_return;
     if (a.calls.empty()) {
-      set(r, check_state::failed, "the model answered with a text instead of calls");
+      set(r, check_state::failed, "the model answered with text instead of calls");
       co_return;
     }
     if (std::any_of(a.calls.begin(), a.calls.end(), [](const tool_call& c) { return city_of(c).empty(); })) {
@@ -356,7 +356,7 @@ class model_check::check_sequence {
   ry::task<void> image(check_result& r) {
     probe_answer a;
     co_await request_answer(r, default_options(),
-                            single_message(user_with_image("Which colour has this square? Reply with one word.")), a);
+                            single_message(user_with_image("What colour is this square? Reply with one word.")), a);
     if (fails_with_feature(r, a, "an image") || fails_as_text(r, a)) co_return;
     if (contains_word(a.text, "red"))
       set_ok(r, "sees images");
@@ -552,7 +552,7 @@ ry::task<void> model_check::run_checks(std::string arguments, ry_exec* exec, ry_
   const model_report& report = checks.report();
   print(as_json ? report_json(report) + "\n" : summary_text(report));
   if (!report.basics_work() && checks.ran_out_of_time())
-    throw ry::precondition("runs.model", "the check of " + name + " ran out of time; --total-timeout gives it more");
+    throw ry::precondition("runs.model", "the check of " + name + " ran out of time; set a larger --total-timeout");
   if (!report.basics_work()) throw ry::precondition("runs.model", "the basics of " + name + " do not work");
 }
 

@@ -1,5 +1,4 @@
-// Finds the file names that people and models mean when they type a name in another Unicode normalisation, or with
-// ordinary spaces instead of special ones. Pure.
+// Finds the file names that people and models mean when they type a name that looks the same but differs in Unicode normalization, spaces, dashes, quotation marks or invisible characters. Pure.
 #pragma once
 #include <string>
 #include <string_view>

@@ -67,15 +67,16 @@ std::string limit_note(std::string_view what) {
 std::string excess_text(std::string_view outcome, const workspace_limits& limits) {
   const auto size = [](std::int64_t bytes) { return size_text(static_cast<std::uint64_t>(bytes)); };
   if (outcome == "too_large")
-    return "the workspace is larger than " + size(limits.bytes) + ", so new files are not saved";
+    return "the workspace is larger than " + size(limits.bytes) + ", so new files are not stored in the database";
   if (outcome == "too_many")
-    return "the workspace has more than " + std::to_string(limits.files) + " files, so new files are not saved";
+    return "the workspace has more than " + std::to_string(limits.files) +
+           " files, so new files are not stored in the database";
   if (outcome == "account_bytes")
     return "all workspaces of your account together are larger than " + size(limits.account_bytes) +
-           ", so new files are not saved";
+           ", so new files are not stored in the database";
   if (outcome == "account_files")
     return "all workspaces of your account together have more than " + std::to_string(limits.account_files) +
-           " files, so new files are not saved";
+           " files, so new files are not stored in the database";
   return {};
 }
 
@@ -513,7 +514,7 @@ ry::task<ry::result<workspace_store::kept>> workspace_store::keep_changes(const 
             count_workspace_limit(ctx_, "account_bytes");
             out.note = limit_note("files of your account larger than " +
                                   size_text(static_cast<std::uint64_t>(limits.account_bytes)) +
-                                  " are being stored, so new files are not saved");
+                                  " are being stored, so new files are not stored in the database");
             co_return out;
           }
           const ry_status st = digests.status();

@@ -118,7 +118,7 @@ export function Referrals() {
                 ))}</tbody>
               </table>
             </div>
-          ) : <p class="hint">Nobody has signed up with your code yet.</p>}
+          ) : <p class="hint">Your code has not been used yet.</p>}
           {history.length > 0 && history.length % pageSize === 0 && (older.length === 0 || older.at(-1).length > 0) && <button type="button" onClick={more} disabled={busy}>More</button>}
         </>
       )}

@@ -47,7 +47,7 @@ ry::task<ry::notify::result> mailer::send(ry::notify::notification n) const {
       category, n.to.email, n.texts.title, bodies, n.bulk, key, remaining_s);
   if (!enqueued) {
     if (enqueued.error().is("db.RY422")) {
-      co_return make_result(RY_NOTIFY_REFUSED, "The account's email is not a valid address");
+      co_return make_result(RY_NOTIFY_REFUSED, "The account's e-mail address is not valid");
     }
     throw enqueued.error();
   }

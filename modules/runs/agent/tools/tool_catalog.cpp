@@ -139,7 +139,7 @@ ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
     }
     std::erase(run->progress.sources_missing, source->name);
     for (const std::string& name : offered->skipped)
-      ctx_.warn("a tool is omitted: its description is unreadable or nested too deep",
+      ctx_.warn("a tool is omitted: its description is unreadable or nested too deeply",
                 {{"tool", name}, {"driver", source->name}});
     std::move(offered->instructions.begin(), offered->instructions.end(), std::back_inserter(out->instructions));
     for (tool_listing::tool& t : offered->tools) {

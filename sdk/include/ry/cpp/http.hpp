@@ -77,12 +77,12 @@ struct request_state {
   }
   ry_request* open() const {
     ry_request* r = handle.load(std::memory_order_acquire);
-    if (r == nullptr) throw precondition("http.request_ended", "the request is answered already");
+    if (r == nullptr) throw precondition("http.request_ended", "the request has already been answered");
     return r;
   }
   ry_request* take() {
     ry_request* r = handle.exchange(nullptr, std::memory_order_acq_rel);
-    if (r == nullptr) throw precondition("http.request_ended", "the request is answered already");
+    if (r == nullptr) throw precondition("http.request_ended", "the request has already been answered");
     return r;
   }
   // Ends the request with f(handle). If the host rejects the response (a header that cannot be sent), the request stays
@@ -333,7 +333,8 @@ class request {
       if (!key || *key != name) continue;
       auto value = percent_decode(eq == std::string_view::npos ? std::string_view() : pair.substr(eq + 1));
       if (!value) {
-        throw bad_request("http.query_malformed", "The query parameter " + std::string(name) + " is not well encoded");
+        throw bad_request("http.query_malformed",
+                          "The query parameter " + std::string(name) + " has an invalid percent-encoding");
       }
       out.push_back(std::move(*value));
     }
@@ -352,7 +353,7 @@ class request {
       const std::size_t eq = pair.find('=');
       auto key = percent_decode(pair.substr(0, eq));
       auto value = percent_decode(eq == std::string_view::npos ? std::string_view() : pair.substr(eq + 1));
-      if (!key || !value) throw bad_request("http.query_malformed", "The query is not well encoded");
+      if (!key || !value) throw bad_request("http.query_malformed", "The query has an invalid percent-encoding");
       out.emplace_back(std::move(*key), std::move(*value));
     }
     return out;
@@ -389,7 +390,7 @@ class request {
     state_->end("stream_open", [&](ry_request* r) {
       return state_->http.stream_open(r, status, c_fields.data(), c_fields.size(), &out);
     });
-    if (out == nullptr) throw error(RY_CANCELLED, "http.client_gone", "The client is gone");
+    if (out == nullptr) throw error(RY_CANCELLED, "http.client_gone", "The client has disconnected");
     stream s(state_, out);
     const ry_status watched = state_->http.stream_on_close(out, state_->exec, &cancelled, &state_->cancel);
     if (watched != RY_OK) state_->cancel.cancel(RY_REASON_GONE);
