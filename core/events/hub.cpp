@@ -231,10 +231,10 @@ void hub::forget(const std::shared_ptr<ry_subscription>& s) {
 ry_status hub::publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes, std::uint32_t flags) {
   if (flags & RY_LIVE_AHEAD) return bytes.empty() ? RY_INVALID_ARGUMENT : bus_.publish(topic, cursor, bytes);
   published_.fetch_add(1, std::memory_order_relaxed);
-  if (!(flags & RY_LIVE_HINT)) deliver(topic, cursor, bytes, origin::local);
+  if (!(flags & RY_LIVE_WAKEUP)) deliver(topic, cursor, bytes, origin::local);
   if (flags & RY_LIVE_LOCAL) return RY_OK;
   const bool carried =
-      bus_.carries() && bus_.publish(topic, cursor, flags & RY_LIVE_HINT ? std::string_view() : bytes) == RY_OK;
+      bus_.carries() && bus_.publish(topic, cursor, flags & RY_LIVE_WAKEUP ? std::string_view() : bytes) == RY_OK;
   if (!carried || !bus_.received_by_all()) notify_nodes(topic, cursor);
   return RY_OK;
 }

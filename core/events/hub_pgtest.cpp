@@ -156,7 +156,7 @@ TEST(live, a_topic_reaches_only_its_subscribers_and_in_order) {
 void until_heard(event_node& from, event_node& by, live& first) {
   auto* s = by.hub.subscribe(&by.host, "ready", &by.n.loops.at(0), on_live, &first);
   EXPECT_TRUE(wait_for([&] {
-    from.hub.publish("ready", 1, "", RY_LIVE_HINT);
+    from.hub.publish("ready", 1, "", RY_LIVE_WAKEUP);
     return first.size() > 0;
   }));
   by.hub.unsubscribe(s);
@@ -178,7 +178,7 @@ TEST(live, another_node_gets_a_wakeup_with_the_cursor) {
   ASSERT_TRUE(wait_for([&] { return got.size() == 1; }));
   EXPECT_EQ(got.got[0].first, 7u);
   EXPECT_EQ(got.got[0].second, "");
-  a.hub.publish("run:1", 8, "", RY_LIVE_HINT);
+  a.hub.publish("run:1", 8, "", RY_LIVE_WAKEUP);
   ASSERT_TRUE(wait_for([&] { return got.size() == 2; }));
   b.hub.unsubscribe(s);
 }
@@ -272,13 +272,13 @@ TEST(bus, bytes_reach_the_other_node_and_no_wakeup_goes_through_the_database) {
   for (int i = 0; i < 20 && !quiet; ++i) {
     ASSERT_TRUE(wait_for([&] { return t.a.hub.bus().received_by_all(); }));
     const auto before = t.a.hub.stats().wakeups_sent;
-    t.a.hub.publish("run:2", 1, "", RY_LIVE_HINT);
+    t.a.hub.publish("run:2", 1, "", RY_LIVE_WAKEUP);
     std::this_thread::sleep_for(50ms);
     quiet = t.a.hub.stats().wakeups_sent == before;
   }
   EXPECT_TRUE(quiet);
   EXPECT_EQ(t.a.hub.publish("run:1", 7, "ahead of the log", RY_LIVE_AHEAD), RY_OK);
-  EXPECT_EQ(t.a.hub.publish("run:1", 7, "not sent twice", RY_LIVE_HINT), RY_OK);
+  EXPECT_EQ(t.a.hub.publish("run:1", 7, "not sent twice", RY_LIVE_WAKEUP), RY_OK);
   EXPECT_EQ(t.a.hub.publish("run:1", 8, "both", 0), RY_OK);
   ASSERT_TRUE(wait_for([&] { return got.size() >= 3; }));
   EXPECT_EQ(got.got[0], (std::pair<std::uint64_t, std::string>{7, "ahead of the log"}));
@@ -303,7 +303,7 @@ TEST(bus, while_a_node_does_not_receive_the_bus_wakeups_go_through_the_database_
   t.between.set(t.at_a, true);
   ASSERT_TRUE(wait_for([&] { return t.a.hub.bus().carries(); }));
   EXPECT_FALSE(t.a.hub.bus().received_by_all());
-  t.a.hub.publish("run:1", 7, "", RY_LIVE_HINT);
+  t.a.hub.publish("run:1", 7, "", RY_LIVE_WAKEUP);
   ASSERT_TRUE(wait_for([&] { return got.size() == 1; }));
   EXPECT_GE(t.at_a.taken, 1);
   bool at_once = false;  // may need several attempts on a busy machine
@@ -327,7 +327,7 @@ TEST(bus, a_bus_that_is_up_but_reaches_no_node_is_not_used_alone) {
   std::this_thread::sleep_for(3500ms);
   EXPECT_TRUE(t.a.hub.bus().carries());
   EXPECT_FALSE(t.a.hub.bus().received_by_all());
-  t.a.hub.publish("run:1", 7, "", RY_LIVE_HINT);
+  t.a.hub.publish("run:1", 7, "", RY_LIVE_WAKEUP);
   ASSERT_TRUE(wait_for([&] { return got.size() == 1; }));
   t.b.hub.unsubscribe(s);
 }
@@ -368,7 +368,7 @@ TEST(bus, a_rejected_or_lost_message_becomes_a_wakeup_through_the_database) {
   auto* s = t.b.hub.subscribe(&t.b.host, "run:1", &t.b.n.loops.at(0), on_live, &got);
   t.at_a.answer = RY_RESOURCE_EXHAUSTED;
   EXPECT_EQ(t.a.hub.publish("run:1", 7, "bytes", RY_LIVE_AHEAD), RY_RESOURCE_EXHAUSTED);
-  t.a.hub.publish("run:1", 8, "", RY_LIVE_HINT);
+  t.a.hub.publish("run:1", 8, "", RY_LIVE_WAKEUP);
   ASSERT_TRUE(wait_for([&] { return got.size() == 1; }));
   EXPECT_EQ(got.got[0].first, 8u);
   t.at_a.sink->lost(t.at_a.ctx, ry::core::view("run:1"), 9);

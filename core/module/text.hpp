@@ -14,9 +14,4 @@ inline std::string in_quotes(std::string_view s) {
   return out + '"';
 }
 
-// module "name"
-inline std::string called(std::string_view name) {
-  return "module " + in_quotes(name);
-}
-
 }  // namespace ry::module

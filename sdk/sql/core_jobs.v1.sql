@@ -5,11 +5,11 @@
 -- used by: accounts, mail, notifications, runs, webhooks
 create function core.job_enqueue(p_kind text, p_args jsonb, p_queue text DEFAULT 'default'::text, p_priority integer DEFAULT 0, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_unique_key text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_node uuid DEFAULT NULL::uuid, p_share uuid DEFAULT NULL::uuid) returns TABLE(id bigint, fence bigint);
 
--- Adds a job without the checks of job_enqueue. p_node: the job is leased to this node with the fence 1; NULL: it waits in the queue. Returns the id.
+-- Adds a job that is leased to p_node with the fence 1, without the checks of job_enqueue. Returns the id.
 -- used by: runs
 create function core.job_create_leased(p_kind text, p_queue text, p_args jsonb, p_max_attempts integer, p_node uuid, p_share uuid) returns bigint;
 
--- The same for several jobs in one statement. Skips NULL elements of p_args. Returns the ids in the order of the others.
+-- The same for several jobs in one statement; p_node NULL: the jobs wait in the queue. Skips NULL elements of p_args. Returns the ids in the order of the others.
 -- used by: runs
 create function core.jobs_create_leased(p_kind text, p_queue text, p_args jsonb[], p_max_attempts integer, p_node uuid, p_shares uuid[] DEFAULT NULL::uuid[]) returns bigint[];
 

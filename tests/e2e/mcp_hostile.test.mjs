@@ -303,7 +303,7 @@ test('network errors are in the log only', async () => {
 test('json: an abandoned call is cancelled at the program', async () => {
   const note = path.join(dir, 'cancelled');
   assertMcpError(await call(program('no-result', note), 'json'), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
-  await waitFor('the note', () => readFileSync(note, 'utf8').includes('called off'));
+  await waitFor('the note', () => readFileSync(note, 'utf8').includes('cancelled'));
 });
 test('json: invalid UTF-8 in the output of a program does not corrupt the response', async () => {
   const r = await fetch(`${server.url}/admin/mcp/tools`, { method: 'POST', headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },

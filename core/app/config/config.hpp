@@ -1,6 +1,6 @@
 // The configuration of one process: read and checked once, immutable afterwards.
 //
-// Precedence, lowest first: file, modules.d/*.toml, environment, --set. Threads: immutable after load(), except for
+// Precedence, lowest first: file, modules.d/*.toml, environment, --set. Threads: immutable after load_config(), except for
 // the settings of modules, which are checked one by one when their schema is known.
 #pragma once
 

@@ -80,7 +80,7 @@ ry::task<stored> persist(const ry::context& ctx, checkpoint_batcher& checkpoints
       run->events.buffer.release();
       run->events.deliver();
       run->events.buffer.done(text.from, text.to);
-      (void)ctx.events().live_publish(topic_of(run->who.run), text.to, {}, RY_LIVE_HINT);
+      (void)ctx.events().live_publish(topic_of(run->who.run), text.to, {}, RY_LIVE_WAKEUP);
       co_return stored::yes;
     }
     if (done.error().is("jobs.fence_lost") || run->stop.reason() == RY_REASON_LEASE_LOST) co_return stored::not_ours;

@@ -88,7 +88,7 @@ ry::task<bool> event_log_writer::write_once() {
         p.run->events.deliver();
         if (p.to >= p.from) p.run->events.buffer.done(p.from, p.to);
         p.run->events.log_moved.set();
-        (void)ctx_.events().live_publish(topic_of(p.run->who.run), p.run->events.buffer.durable(), {}, RY_LIVE_HINT);
+        (void)ctx_.events().live_publish(topic_of(p.run->who.run), p.run->events.buffer.durable(), {}, RY_LIVE_WAKEUP);
         if (!p.run->events.buffer.all_taken() && !p.run->events.ended()) touch(p.run);
       }
       co_return true;

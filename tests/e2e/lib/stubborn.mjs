@@ -47,7 +47,7 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
     if (behavior === 'wrong-ids') { send({ jsonrpc: '2.0', id: 9999, result: { tools: [] } }); send({ jsonrpc: '2.0', id: m.id - 1, result: { tools: [] } }); }
     return send({ jsonrpc: '2.0', id: m.id, result: { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] } });
   }
-  if (m.method === 'notifications/cancelled' && pidFile) appendFileSync(pidFile, `\ncalled off ${m.params.requestId}`);
+  if (m.method === 'notifications/cancelled' && pidFile) appendFileSync(pidFile, `\ncancelled ${m.params.requestId}`);
   if (m.method === 'tools/call' && behavior === 'no-result') return;
   if (m.method === 'tools/call' && behavior === 'hoard') { const all = []; for (let i = 0; i < 64; i++) all.push(Buffer.alloc(64 << 20, 1)); }
   if (m.method === 'tools/call' && behavior === 'hoard-together') {

@@ -215,7 +215,7 @@ test('devices are sent to Novu as a whole list; a webhook removes expired ones',
       assert.deepEqual([r.status, await r.json()], [200, { status: 'ok' }]);
     }
   }
-  // What cannot be one of ours says nothing, and is taken.
+  // Bodies that cannot belong to a notification of this server are accepted and ignored.
   for (const body of ['{"type":"notification.failed","transactionId":"x\\u0000","subscriberId":"\\u0000"}', '[]', `{"type":"${'x'.repeat(10_000)}"}`]) {
     const r = await send(signed(`m_${randomBytes(6).toString('hex')}`, body), body);
     assert.deepEqual([r.status, await r.json()], [200, { status: 'ok' }], body.slice(0, 80));

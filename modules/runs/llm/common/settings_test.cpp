@@ -45,7 +45,7 @@ TEST(settings, errors_name_the_invalid_key) {
   EXPECT_NE(error_message(R"({"api_key":5})").find("api_key"), std::string::npos);
   EXPECT_NE(error_message(R"({"headers":{"A":1}})").find("headers.A"), std::string::npos);
   EXPECT_NE(error_message(R"({"headers":{"a b":"x"}})").find("headers.a b is not a header name"), std::string::npos);
-  EXPECT_NE(error_message("{\"headers\":{\"a\":\"x\\ny\"}}").find("headers.a holds"), std::string::npos);
+  EXPECT_NE(error_message("{\"headers\":{\"a\":\"x\\ny\"}}").find("headers.a contains"), std::string::npos);
   EXPECT_NE(error_message(R"({"timeout_seconds":0})").find("timeout_seconds"), std::string::npos);
   EXPECT_NE(error_message(R"({"own":11})").find("own"), std::string::npos);
 }

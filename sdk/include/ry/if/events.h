@@ -76,7 +76,7 @@ typedef struct ry_events_v1 {
 } ry_events_v1;
 
 #define RY_LIVE_LOCAL 1u /* this node only */
-#define RY_LIVE_HINT 2u /* other nodes only: the bytes were already published locally and are durable now */
+#define RY_LIVE_WAKEUP 2u /* other nodes only: the bytes were already published locally and are durable now */
 /* other nodes only, and only by a bus that carries bytes: they are not in the log yet; a notification follows when
    they are. Without such a bus RY_UNAVAILABLE, which loses nothing */
 #define RY_LIVE_AHEAD 4u
