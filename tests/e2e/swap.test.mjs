@@ -202,7 +202,7 @@ test('a library that cannot be loaded or contains another module changes nothing
   installModule('runs', path.join(build, 'modules/agents.so'));
   r = await swap('reload', 'runs');
   assert.equal(r.code, 1);
-  assert.match(r.err, /holds the module "agents", not "runs"/);
+  assert.match(r.err, /contains the module "agents", not "runs"/);
   assert.equal((await state('runs')).instance, before.instance);
   const user = await server.user();
   assert.equal((await user.start({ prompt: '[words 1]' })).status, 200);

@@ -68,7 +68,8 @@ export function includes(files, folders = ['', 'sdk/include', 'modules']) {
       const [, mark, name] = /^\s*#\s*include\s+(["<])([^">]+)[">]/.exec(lineText) ?? [];
       if (!name) return;
       const near = mark === '"' ? ancestors(file) : [];
-      const to = [...near, ...folders].map((f) => path.posix.join(f, name)).find((p) => p in files);
+      const to = [...near, ...folders].map((f) => path.posix.join(f, name)).find((p) => p in files)
+        ?? (mark === '"' ? nearest(file, name, files) : undefined);
       if (to) out.push({ from: file, to, line: i + 1 });
     });
   return out;

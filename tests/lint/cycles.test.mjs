@@ -26,6 +26,9 @@ test('resolves names from the folders around the file, and those in angle bracke
   assert.deepEqual(tree(files).map(({ to, line }) => [to, line]), [['x/top.hpp', 1], ['x/top.hpp', 2]]);
 });
 
+test('resolves names of a linked library to the nearest file', () => assert.deepEqual(
+  tree({ 'm/a/x.cpp': '#include "lib.hpp"\n#include "generated.hpp"', 'm/common/lib.hpp': '', 'n/lib.hpp': '' }).map(({ to }) => to), ['m/common/lib.hpp']));
+
 test('resolves names in the folder of the file first', () => assert.deepEqual(
   tree({ 'x/a.cpp': '#include "b.hpp"', 'x/b.hpp': '', 'b.hpp': '' }).map(({ to }) => to), ['x/b.hpp']));
 
