@@ -60,6 +60,13 @@ function ancestors(file) {
   return out;
 }
 
+// The file of this name in another folder, such as a library that the target links: the one with most folders in common.
+function nearest(file, name, files) {
+  const own = file.split('/');
+  const common = (other) => other.split('/').findIndex((part, i) => part !== own[i]);
+  return Object.keys(files).filter((f) => f.endsWith(`/${name}`)).sort((a, b) => common(b) - common(a))[0];
+}
+
 // [{from, to, line}] of the includes between files of the tree. `files`: {path: text}.
 export function includes(files, folders = ['', 'sdk/include', 'modules']) {
   const out = [];
