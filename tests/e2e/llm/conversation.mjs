@@ -1,4 +1,4 @@
-// One conversation, as our host hands it to drivers and as the users of the official clients write it.
+// One conversation, in the format of our drivers and in those of the official clients.
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 const system = 'You are brief. "Quotes", \\ and ünïcödé stay what they are.';
@@ -15,7 +15,7 @@ export const fixtures = [
   { match: { userMessage: 'too fast' }, response: { error: { message: 'Slow down', type: 'rate_limit_error' }, status: 429 } },
   { match: { userMessage: 'wrong key' }, response: { error: { message: 'Bad key sk-test-secret-value', type: 'authentication_error' }, status: 401 } },
   { match: { userMessage: 'too long' }, response: { error: { message: 'prompt is too long: 300000 tokens > 200000 maximum', type: 'invalid_request_error' }, status: 400 } },
-  { match: { userMessage: 'cut' }, response: { content: 'This answer never comes to its end because the connection breaks.' }, latency: 10, truncateAfterChunks: 8 },
+  { match: { userMessage: 'disconnect' }, response: { content: 'This answer never comes to its end because the connection breaks.' }, latency: 10, truncateAfterChunks: 8 },
   { match: { userMessage: 'slow' }, response: { content: 'word '.repeat(200) }, latency: 20 },
 ];
 
@@ -34,7 +34,7 @@ export const neutral = (model) => [
   { model, system, tools, max_output_tokens: 500, temperature: 0.5, messages: [{ role: 'user', content: question }, { role: 'assistant', content: '', tool_calls: calls }, ...results] },
   { model, max_output_tokens: 500, stop: ['END'], messages: [{ role: 'user', content: [{ type: 'text', text: 'a picture' }, { type: 'image', media_type: 'image/png', data: pixel }] }] },
 ];
-export const ask = (model, text) => ({ model, max_output_tokens: 100, messages: [{ role: 'user', content: text }] });
+export const singleMessage = (model, text) => ({ model, max_output_tokens: 100, messages: [{ role: 'user', content: text }] });
 
 const openaiTools = tools.map((t) => ({ type: 'function', function: t }));
 const openaiCalls = calls.map((c) => ({ id: c.id, type: 'function', function: { name: c.name, arguments: JSON.stringify(c.arguments) } }));
@@ -50,19 +50,19 @@ export const openai = (model) => [
 
 const responsesTools = tools.map((t) => ({ type: 'function', ...t, strict: false }));
 const stateless = { stream: true, store: false };
-const said = (content) => ({ type: 'message', role: 'user', content });
+const userItem = (content) => ({ type: 'message', role: 'user', content });
 // This API has no stop sequences.
 export const responses = (model) => [
-  { model, ...stateless, instructions: system, tools: responsesTools, max_output_tokens: 500, temperature: 0.5, input: [said(question)] },
-  { model, ...stateless, instructions: system, tools: responsesTools, max_output_tokens: 500, temperature: 0.5, input: [said(question),
+  { model, ...stateless, instructions: system, tools: responsesTools, max_output_tokens: 500, temperature: 0.5, input: [userItem(question)] },
+  { model, ...stateless, instructions: system, tools: responsesTools, max_output_tokens: 500, temperature: 0.5, input: [userItem(question),
     ...calls.map((c) => ({ type: 'function_call', call_id: c.id, name: c.name, arguments: JSON.stringify(c.arguments) })),
     { type: 'function_call_output', call_id: 'call_oslo', output: '7 degrees' },
     { type: 'function_call_output', call_id: 'call_rome', output: 'Error: no such city' }] },
-  { model, ...stateless, max_output_tokens: 500, input: [said([{ type: 'input_text', text: 'a picture' }, { type: 'input_image', image_url: `data:image/png;base64,${pixel}`, detail: 'auto' }])] },
+  { model, ...stateless, max_output_tokens: 500, input: [userItem([{ type: 'input_text', text: 'a picture' }, { type: 'input_image', image_url: `data:image/png;base64,${pixel}`, detail: 'auto' }])] },
 ];
 
 const anthropicTools = tools.map((t) => ({ name: t.name, description: t.description, input_schema: t.parameters }));
-// This API version knows no temperature.
+// This API version rejects `temperature`.
 export const anthropic = (model) => [
   { model, stream: true, system, tools: anthropicTools, max_tokens: 500, messages: [{ role: 'user', content: [{ type: 'text', text: question }] }] },
   { model, stream: true, system, tools: anthropicTools, max_tokens: 500, messages: [{ role: 'user', content: [{ type: 'text', text: question }] },

@@ -1,7 +1,6 @@
-// driver_call MODULE.so CONFIG_JSON [--cancel-after N]: loads one LLM driver as the host does, with
-// the host's own egress client, and sends it the requests that stand on standard input, one JSON
-// object per line, one after the other. Each call of the sink becomes a line of JSON on standard
-// output.
+// driver_call MODULE.so CONFIG_JSON [--cancel-after N]: loads one LLM driver like the host, with the host's egress
+// client. Standard input has one request per line as JSON; they are sent one after another. Each call of the sink
+// becomes a line of JSON on standard output. N: cancels a request at its Nth text chunk.
 #include <ry/ext/llm_provider.h>
 #include <ry/if/http_client.h>
 
@@ -27,11 +26,11 @@ using ry::core::view;
 
 const ry_llm_provider_v1* driver_table = nullptr;
 
-struct answer {
+struct response {
   std::promise<void> ended;
   void* self = nullptr;
   void* call = nullptr;
-  long texts = 0, cancel_after = 0;
+  long text_chunks = 0, cancel_after = 0;
 };
 
 void print(const json::object& o) {
@@ -39,9 +38,9 @@ void print(const json::object& o) {
 }
 
 void on_text(void* ctx, ry_str s) noexcept {
-  auto& a = *static_cast<answer*>(ctx);
+  auto& r = *static_cast<response*>(ctx);
   print({{"text", str(s)}});
-  if (++a.texts == a.cancel_after) driver_table->cancel(a.self, a.call);
+  if (++r.text_chunks == r.cancel_after) driver_table->cancel(r.self, r.call);
 }
 void on_reasoning(void*, ry_str s) noexcept {
   print({{"reasoning", str(s)}});
@@ -62,7 +61,7 @@ void on_end(void* ctx, ry_status st, const ry_llm_end* end, const ry_error_view*
     o["retry_after_s"] = err->retry_after_s;
   }
   print({{"end", std::move(o)}});
-  static_cast<answer*>(ctx)->ended.set_value();
+  static_cast<response*>(ctx)->ended.set_value();
 }
 
 }  // namespace
@@ -116,12 +115,12 @@ int main(int argc, char** argv) {
     } else {
       const ry_llm_sink sink{sizeof sink, 0, on_text, on_reasoning, on_tool_call, on_end};
       for (std::string line; std::getline(std::cin, line);) {
-        answer a;
-        a.self = self;
-        a.cancel_after = cancel_after;
-        const auto st = driver_table->complete(self, provider, view(line), &loops.at(0), &sink, &a, &a.call);
+        response r;
+        r.self = self;
+        r.cancel_after = cancel_after;
+        const auto st = driver_table->complete(self, provider, view(line), &loops.at(0), &sink, &r, &r.call);
         if (st == RY_OK)
-          a.ended.get_future().wait();
+          r.ended.get_future().wait();
         else
           print({{"end", {{"status", st}, {"not_started", true}}}});
       }

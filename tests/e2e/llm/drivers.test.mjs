@@ -1,5 +1,5 @@
-// The LLM drivers and the official clients, on the same conversation with the same provider: both must send
-// the same and understand the same.
+// The LLM drivers and the official clients hold the same conversation with the same provider: both must send the same
+// requests and read the same responses.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
@@ -16,14 +16,14 @@ after(() => mock.stop());
 const base = { openai: () => `${mock.url}/v1`, responses: () => `${mock.url}/v1`, anthropic: () => mock.url };
 const model = { openai: 'gpt-4o-mini', responses: 'gpt-4o-mini', anthropic: 'claude-mock' };
 const driver = { openai: 'openai', responses: 'openai', anthropic: 'anthropic' };
-// The official clients set no cache marks by themselves.
+// The official clients do not enable prompt caching by default.
 const plain = { openai: {}, responses: { wire: 'responses' }, anthropic: { prompt_cache: false } };
 const call = (kind, requests, options) => callDriver(driver[kind], { base_url: base[kind](), api_key: key, ...plain[kind] }, requests, options);
 
-const keyIn = (headers) => headers['x-api-key'] ?? headers.authorization?.replace('Bearer ', '');
+const apiKeyOf = (headers) => headers['x-api-key'] ?? headers.authorization?.replace('Bearer ', '');
 
-// What an official client makes of one request: text, tool calls, end.
-async function byOpenAI(request) {
+// Each of these functions sends one request with an official client and returns text, tool calls, finish and usage.
+async function callOpenAI(request) {
   const client = new OpenAI({ baseURL: base.openai(), apiKey: key, maxRetries: 0 });
   const out = { text: '', toolCalls: [], finish: null, usage: null };
   for await (const chunk of await client.chat.completions.create(request)) {
@@ -41,7 +41,7 @@ async function byOpenAI(request) {
   }
   return out;
 }
-async function byResponses(request) {
+async function callResponses(request) {
   const client = new OpenAI({ baseURL: base.responses(), apiKey: key, maxRetries: 0 });
   const { stream, ...rest } = request;
   const out = { text: '', toolCalls: [], finish: null, usage: null };
@@ -54,7 +54,7 @@ async function byResponses(request) {
   if (response.usage) out.usage = { input: response.usage.input_tokens, output: response.usage.output_tokens };
   return out;
 }
-async function byAnthropic(request) {
+async function callAnthropic(request) {
   const client = new Anthropic({ baseURL: base.anthropic(), apiKey: key, maxRetries: 0 });
   const { stream, ...rest } = request;
   const message = await client.messages.stream(rest).finalMessage();
@@ -66,13 +66,13 @@ async function byAnthropic(request) {
   };
 }
 
-for (const [kind, official, requests] of [['openai', byOpenAI, conversation.openai], ['responses', byResponses, conversation.responses], ['anthropic', byAnthropic, conversation.anthropic]]) {
+for (const [kind, callOfficial, requests] of [['openai', callOpenAI, conversation.openai], ['responses', callResponses, conversation.responses], ['anthropic', callAnthropic, conversation.anthropic]]) {
   test(`${kind}: the driver sends and reads the same as the official client`, async () => {
     mock.received();
     const ours = await call(kind, conversation.neutral(model[kind]));
     const sent = mock.received();
     const theirs = [];
-    for (const r of requests(model[kind])) theirs.push(await official(r));
+    for (const r of requests(model[kind])) theirs.push(await callOfficial(r));
     const reference = mock.received();
 
     assert.equal(sent.length, 3);
@@ -81,77 +81,77 @@ for (const [kind, official, requests] of [['openai', byOpenAI, conversation.open
       assert.equal(sent[i].path, reference[i].path);
       for (const h of ['anthropic-version', 'content-type']) assert.equal(sent[i].headers[h], reference[i].headers[h], h);
       // The messages API takes the key in either header; its official client changed from one to the other.
-      assert.equal(keyIn(sent[i].headers), key);
-      assert.equal(keyIn(reference[i].headers), key);
+      assert.equal(apiKeyOf(sent[i].headers), key);
+      assert.equal(apiKeyOf(reference[i].headers), key);
       assert.equal(ours[i].end.status, Status.ok);
       assert.equal(ours[i].text, theirs[i].text);
       assert.deepEqual(ours[i].toolCalls.map((c) => ({ ...c, arguments: JSON.parse(c.arguments) })),
         theirs[i].toolCalls.map((c) => ({ ...c, arguments: JSON.parse(c.arguments) })));
       assert.equal(ours[i].end.finish, theirs[i].finish);
       const { input, output } = theirs[i].usage ?? { input: 0, output: 0 };
-      assert.equal(ours[i].end.estimated, input && output ? 0 : 1);  // the mock's zeros count nothing
+      assert.equal(ours[i].end.estimated, input && output ? 0 : 1);  // the mock reports zeros if it has no usage
       for (const [mine, reported] of [[ours[i].end.input_tokens, input], [ours[i].end.output_tokens, output]])
         if (reported) assert.equal(mine, reported);
         else assert.ok(mine > 0);
     }
     assert.equal(ours[0].toolCalls.length, 2);
     assert.equal(ours[1].text, 'Oslo has 7 °C; Rome is unknown.\n"Done" 🙂');
-    assert.ok(ours[1].pieces > 2, 'the answer came in pieces');
+    assert.ok(ours[1].chunks > 2, 'the response was streamed in chunks');
     assert.ok(mock.journal().slice(-6).every((e) => e.response.status === 200));
   });
 
-  test(`${kind}: failures are distinguished and hide the key`, async () => {
-    const ask = (text) => conversation.ask(model[kind], text);
-    const [refused, fast, wrong, long, cut, fine] = await call(kind, ['refuse', 'too fast', 'wrong key', 'too long', 'cut', 'a picture'].map(ask));
-    assert.equal(refused.end.status, Status.unavailable);
-    assert.match(refused.end.message, /the model provider is unavailable/);
-    assert.doesNotMatch(refused.end.message, /overloaded/, 'no text of the provider');
-    assert.equal(fast.end.status, Status.exhausted);
-    assert.equal(wrong.end.status, Status.unauthenticated);
-    assert.doesNotMatch(JSON.stringify(wrong), /sk-test/);
-    assert.equal(long.end.status, Status.outOfRange);
-    assert.equal(cut.end.status, Status.unavailable);
-    assert.ok(cut.text.length > 0 && cut.end.output_tokens > 0);
-    assert.equal(fine.end.status, Status.ok);
+  test(`${kind}: failures have distinct statuses and do not reveal the API key`, async () => {
+    const request = (text) => conversation.singleMessage(model[kind], text);
+    const [overloaded, rateLimited, wrongKey, tooLong, disconnected, completed] = await call(kind, ['refuse', 'too fast', 'wrong key', 'too long', 'disconnect', 'a picture'].map(request));
+    assert.equal(overloaded.end.status, Status.unavailable);
+    assert.match(overloaded.end.message, /the model provider is unavailable/);
+    assert.doesNotMatch(overloaded.end.message, /overloaded/, 'clients do not see the text of the provider');
+    assert.equal(rateLimited.end.status, Status.exhausted);
+    assert.equal(wrongKey.end.status, Status.unauthenticated);
+    assert.doesNotMatch(JSON.stringify(wrongKey), /sk-test/);
+    assert.equal(tooLong.end.status, Status.outOfRange);
+    assert.equal(disconnected.end.status, Status.unavailable);
+    assert.ok(disconnected.text.length > 0 && disconnected.end.output_tokens > 0);
+    assert.equal(completed.end.status, Status.ok);
   });
 
-  test(`${kind}: cancelling ends the answer and the connection at once`, async () => {
+  test(`${kind}: cancelling ends the response immediately`, async () => {
     const begin = Date.now();
-    const [answer] = await call(kind, [conversation.ask(model[kind], 'slow')], { cancelAfter: 3 });
-    assert.equal(answer.end.status, Status.cancelled);
-    assert.equal(answer.pieces, 3);
+    const [response] = await call(kind, [conversation.singleMessage(model[kind], 'slow')], { cancelAfter: 3 });
+    assert.equal(response.end.status, Status.cancelled);
+    assert.equal(response.chunks, 3);
     assert.ok(Date.now() - begin < 4000);
   });
 }
 
-test('openai: reasoning comes apart from the text', async () => {
-  const [answer] = await call('openai', [conversation.ask(model.openai, 'think')]);
-  assert.equal(answer.reasoning, 'Let me see.');
-  assert.equal(answer.text, 'So it is.');
+test('openai: reasoning is separate from the text', async () => {
+  const [response] = await call('openai', [conversation.singleMessage(model.openai, 'think')]);
+  assert.equal(response.reasoning, 'Let me see.');
+  assert.equal(response.text, 'So it is.');
 });
 
-test('responses: reasoning comes apart from the text', async () => {
-  const [answer] = await call('responses', [conversation.ask(model.responses, 'think')]);
-  assert.equal(answer.reasoning, 'Let me see.');
-  assert.equal(answer.text, 'So it is.');
+test('responses: reasoning is separate from the text', async () => {
+  const [response] = await call('responses', [conversation.singleMessage(model.responses, 'think')]);
+  assert.equal(response.reasoning, 'Let me see.');
+  assert.equal(response.text, 'So it is.');
 });
 
-test('anthropic: thinking comes apart from the text', async () => {
-  const [answer] = await call('anthropic', [conversation.ask(model.anthropic, 'think')]);
-  assert.equal(answer.reasoning, 'Let me see.');
-  assert.equal(answer.text, 'So it is.');
+test('anthropic: thinking is separate from the text', async () => {
+  const [response] = await call('anthropic', [conversation.singleMessage(model.anthropic, 'think')]);
+  assert.equal(response.reasoning, 'Let me see.');
+  assert.equal(response.text, 'So it is.');
 });
 
-// An answer ends with its last event; its connection is free a moment later, so a second one may be opened.
-test('requests in a row share connections', async () => {
+// A response ends with its last event, but its connection is reusable a moment later, so a second one may be opened.
+test('consecutive requests reuse connections', async () => {
   const before = mock.connections.size;
-  await call('openai', Array.from({ length: 12 }, () => conversation.ask(model.openai, 'a picture')));
+  await call('openai', Array.from({ length: 12 }, () => conversation.singleMessage(model.openai, 'a picture')));
   assert.ok(mock.connections.size - before <= 3, `${mock.connections.size - before} connections`);
 });
 
-test('a provider that is not there is unavailable; wrong settings are named', async () => {
-  const [answer] = await callDriver('openai', { base_url: 'http://127.0.0.1:1/v1' }, [conversation.ask('m', 'x')]);
-  assert.equal(answer.end.status, Status.unavailable);
+test('an unreachable provider is unavailable, and errors of settings name the setting', async () => {
+  const [response] = await callDriver('openai', { base_url: 'http://127.0.0.1:1/v1' }, [conversation.singleMessage('m', 'x')]);
+  assert.equal(response.end.status, Status.unavailable);
   await assert.rejects(callDriver('openai', { base_url: 'ftp://x' }, []), /base_url/);
   await assert.rejects(callDriver('openai', { wire: 'grpc' }, []), /^Error: wire must be chat or responses/);
   await assert.rejects(callDriver('openai', { wire: 'responses', stream_usage: true }, []), /^Error: stream_usage applies to wire = "chat" only/);
@@ -159,7 +159,7 @@ test('a provider that is not there is unavailable; wrong settings are named', as
   await assert.rejects(callDriver('anthropic', { max_token: 5 }, []), /max_token/);
 });
 
-test('offline: identifies itself and reads attached files', async () => {
+test('offline: the response identifies the driver, and attached files are read', async () => {
   const tools = [{ name: 'read_file', parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] } }];
   const user = { role: 'user', content: 'Sum up\n\n[Attached: a.txt (9 B) -> uploads/a.txt]' };
   const options = { delay_ms: 1 };
@@ -172,5 +172,5 @@ test('offline: identifies itself and reads attached files', async () => {
   assert.equal(second.end.finish, Finish.stop);
   assert.match(second.text, /not a language model/);
   assert.match(second.text, /1 line, 2 words/);
-  assert.ok(second.pieces > 3);
+  assert.ok(second.chunks > 3);
 });

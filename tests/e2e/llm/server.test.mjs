@@ -1,6 +1,6 @@
-// Runs through the whole server with each driver, against a model provider from npm. The drivers send
-// the same requests as the official clients, and with a provider that fails at random every run still has
-// exactly one terminal event.
+// Runs through the complete server with each driver, against a mock model provider from npm. The drivers send the same
+// requests as the official clients, and with a provider that fails at random every run still has exactly one terminal
+// event.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
@@ -10,19 +10,19 @@ import { startMock } from './mock.mjs';
 
 const key = 'sk-test-secret-value';
 const system = 'You are brief. "Quotes" and ünïcödé stay.';
-const closing = 'The workspace is empty. "Done" 🙂';
+const finalText = 'The workspace is empty. "Done" 🙂';
 const fixtures = [
   { match: { userMessage: 'look around', hasToolResult: false }, response: { toolCalls: [
     { id: 'call_list', name: 'list_files', arguments: '{}' },
     { id: 'call_echo', name: 'shell', arguments: JSON.stringify({ command: 'echo "hi"' }) }] } },
-  { match: { userMessage: 'look around', hasToolResult: true }, response: { content: closing } },
+  { match: { userMessage: 'look around', hasToolResult: true }, response: { content: finalText } },
   { match: { userMessage: 'think' }, response: { content: 'So it is.', reasoning: 'Let me see.' } },
-  { match: { userMessage: 'cut' }, response: { content: 'This answer never comes to its end because the connection breaks.' }, latency: 5, truncateAfterChunks: 5 },
+  { match: { userMessage: 'disconnect' }, response: { content: 'This answer never comes to its end because the connection breaks.' }, latency: 5, truncateAfterChunks: 5 },
   { match: { userMessage: 'overloaded' }, response: { error: { message: 'Overloaded', type: 'overloaded_error' }, status: 529 } },
 ];
-const thoughtful = { toolCalls: [{ id: 'call_pwd', name: 'shell', arguments: JSON.stringify({ command: 'pwd' }) }],
+const withReasoning = { toolCalls: [{ id: 'call_pwd', name: 'shell', arguments: JSON.stringify({ command: 'pwd' }) }],
   reasoning: 'Where am I? "Here".', reasoningSignature: 'c2lnbmF0dXJl', redactedThinking: ['ZW5jcnlwdGVk'] };
-fixtures.unshift({ match: { userMessage: 'think deeply', hasToolResult: false }, response: thoughtful },
+fixtures.unshift({ match: { userMessage: 'think deeply', hasToolResult: false }, response: withReasoning },
   { match: { userMessage: 'think deeply', hasToolResult: true }, response: { content: 'In the workspace.' } });
 const drivers = {
   openai: { base: (mock) => `${mock.url}/v1`, model: 'gpt-4o-mini' },
@@ -78,8 +78,8 @@ async function run(kind, prompt, user, form = {}) {
   return { id: r.json.agent_run_id, thread: r.json.thread_id, u, events: s.events, end: s.events.at(-1), raw: s.raw };
 }
 
-// The same conversation as the user of an official client writes it; tools as the server offers them.
-function byHand(kind, model, tools, results) {
+// The requests of the same conversation for an official client, with the tools that the server offered.
+function officialRequests(kind, model, tools, results) {
   const prompt = 'please look around';
   const text = (id) => results.find((e) => e.tool_call_id === id).content;
   const calls = [['call_list', 'list_files', {}], ['call_echo', 'shell', { command: 'echo "hi"' }]];
@@ -96,7 +96,7 @@ function byHand(kind, model, tools, results) {
     { role: 'assistant', content: calls.map(([id, name, input]) => ({ type: 'tool_use', id, name, input })) },
     { role: 'user', content: calls.map(([id]) => ({ type: 'tool_result', tool_use_id: id, content: text(id) })) }] }];
 }
-async function official(kind, request) {
+async function callOfficial(kind, request) {
   if (kind === 'openai') {
     const client = new OpenAI({ baseURL: `${mock.url}/v1`, apiKey: key, maxRetries: 0 });
     let text = '';
@@ -109,38 +109,38 @@ async function official(kind, request) {
   return message.content.filter((b) => b.type === 'text').map((b) => b.text).join('');
 }
 
-test('anthropic: thoughts are sent back with their signature, and to no other provider', async () => {
+test('anthropic: thinking is sent back with its signature, and not to other providers', async () => {
   const u = await servers.anthropic.user({ tier: 'pro' });
   mock.received();
   const x = await run('anthropic', 'think deeply', u, { model_name: 'runyard/power' });
   assert.equal(x.end.status, 'completed', x.raw);
-  assert.equal(x.events.filter((e) => e.type === 'reasoning_chunk').map((e) => e.content).join(''), thoughtful.reasoning);
+  assert.equal(x.events.filter((e) => e.type === 'reasoning_chunk').map((e) => e.content).join(''), withReasoning.reasoning);
   const [, second] = mock.received();
   assert.deepEqual(second.json.thinking, { type: 'enabled', budget_tokens: 1024 });
   assert.deepEqual(second.json.messages[1].content, [
-    { type: 'redacted_thinking', data: thoughtful.redactedThinking[0] },
-    { type: 'thinking', thinking: thoughtful.reasoning, signature: thoughtful.reasoningSignature },
+    { type: 'redacted_thinking', data: withReasoning.redactedThinking[0] },
+    { type: 'thinking', thinking: withReasoning.reasoning, signature: withReasoning.reasoningSignature },
     { type: 'tool_use', id: 'call_pwd', name: 'shell', input: { command: 'pwd' } }]);
   const messages = await u.get(`/threads/${x.thread}/messages`);
-  assert.ok(!messages.text.includes(thoughtful.reasoningSignature) && !x.raw.includes(thoughtful.reasoningSignature));
-  // The next run of the thread asks another model: it gets no thought of this one.
+  assert.ok(!messages.text.includes(withReasoning.reasoningSignature) && !x.raw.includes(withReasoning.reasoningSignature));
+  // The next run of the thread uses another model, which must not get the thinking of this one.
   mock.received();
   await run('anthropic', 'think', u, { thread_id: x.thread });
-  assert.ok(!JSON.stringify(mock.received()[0].json).includes(thoughtful.reasoningSignature));
+  assert.ok(!JSON.stringify(mock.received()[0].json).includes(withReasoning.reasoningSignature));
 });
 
-test('openai: reasoning goes back with its calls when the provider insists, in later runs too', async () => {
+test('openai: with send_reasoning, reasoning is sent back with its tool calls, in later runs as well', async () => {
   const u = await servers.openai.user({ tier: 'pro' });
   mock.received();
   const x = await run('openai', 'think deeply', u, { model_name: 'runyard/power' });
   assert.equal(x.end.status, 'completed', x.raw);
   const [, second] = mock.received();
-  const calling = (request) => request.json.messages.filter((m) => m.tool_calls).map((m) => m.reasoning_content);
-  assert.deepEqual(calling(second), [thoughtful.reasoning]);
+  const reasoningOfCalls = (request) => request.json.messages.filter((m) => m.tool_calls).map((m) => m.reasoning_content);
+  assert.deepEqual(reasoningOfCalls(second), [withReasoning.reasoning]);
   await run('openai', 'think', u, { thread_id: x.thread, model_name: 'runyard/power' });
-  assert.deepEqual(calling(mock.received()[0]), [thoughtful.reasoning]);
+  assert.deepEqual(reasoningOfCalls(mock.received()[0]), [withReasoning.reasoning]);
   await run('openai', 'think', u, { thread_id: x.thread, model_name: 'runyard/basic' });
-  assert.deepEqual(calling(mock.received()[0]), [undefined], 'a provider that does not insist gets none of it');
+  assert.deepEqual(reasoningOfCalls(mock.received()[0]), [undefined], 'a provider without send_reasoning gets no reasoning');
 });
 
 for (const kind of Object.keys(drivers)) {
@@ -148,14 +148,14 @@ for (const kind of Object.keys(drivers)) {
     mock.received();
     const x = await run(kind, 'please look around');
     assert.equal(x.end.status, 'completed', x.raw);
-    assert.equal(textOf(x.events), closing);
+    assert.equal(textOf(x.events), finalText);
     const sent = mock.received();
     assert.equal(sent.length, 2);
-    const requests = byHand(kind, drivers[kind].model, sent[0].json.tools, x.events.filter((e) => e.type === 'tool_result'));
-    const said = [];
-    for (const r of requests) said.push(await official(kind, r));
+    const requests = officialRequests(kind, drivers[kind].model, sent[0].json.tools, x.events.filter((e) => e.type === 'tool_result'));
+    const replies = [];
+    for (const r of requests) replies.push(await callOfficial(kind, r));
     const reference = mock.received();
-    assert.equal(said[1], closing);
+    assert.equal(replies[1], finalText);
     for (const i of [0, 1]) {
       assert.deepEqual(sent[i].json, reference[i].json, `request ${i + 1}`);
       assert.equal(sent[i].path, reference[i].path);
@@ -164,23 +164,23 @@ for (const kind of Object.keys(drivers)) {
     assert.ok(!servers[kind].log.includes(key) && !x.raw.includes(key));
   });
 
-  test(`${kind}: reasoning, a cut stream and an overloaded provider, as the reader sees them`, async () => {
+  test(`${kind}: the events of reasoning, of a disconnect and of an overloaded provider`, async () => {
     const thought = await run(kind, 'think');
     assert.equal(thought.events.filter((e) => e.type === 'reasoning_chunk').map((e) => e.content).join(''), 'Let me see.');
     assert.equal(textOf(thought.events), 'So it is.');
-    const cut = await run(kind, 'cut');
-    assert.deepEqual([cut.end.status, cut.end.reason], ['failed', 'llm_error']);
-    assert.equal(cut.events.filter((e) => e.type === 'turn_aborted').length, 3);
-    assert.equal(textOf(cut.events), '', 'nothing of it stands');
-    const busy = await run(kind, 'overloaded');
-    assert.deepEqual([busy.end.status, busy.end.reason, busy.end.credits], ['failed', 'llm_error', 0]);
-    assert.match(busy.end.error, /the model provider is unavailable/);
-    assert.doesNotMatch(JSON.stringify(busy.events), /verloaded/, 'no text of the provider');
+    const disconnected = await run(kind, 'disconnect');
+    assert.deepEqual([disconnected.end.status, disconnected.end.reason], ['failed', 'llm_error']);
+    assert.equal(disconnected.events.filter((e) => e.type === 'turn_aborted').length, 3);
+    assert.equal(textOf(disconnected.events), '', 'the partial text is withdrawn');
+    const overloaded = await run(kind, 'overloaded');
+    assert.deepEqual([overloaded.end.status, overloaded.end.reason, overloaded.end.credits], ['failed', 'llm_error', 0]);
+    assert.match(overloaded.end.error, /the model provider is unavailable/);
+    assert.doesNotMatch(JSON.stringify(overloaded.events), /verloaded/, 'clients do not see the text of the provider');
     assert.match(servers[kind].log, /a model request failed.*verloaded/);
-    assert.equal(busy.events.filter((e) => e.type === 'llm_response_start').length, 3);
+    assert.equal(overloaded.events.filter((e) => e.type === 'llm_response_start').length, 3);
   });
 
-  test(`${kind}: with faults by chance every run comes to exactly one end`, async () => {
+  test(`${kind}: with random faults, every run has exactly one terminal event`, async () => {
     const server = servers[kind];
     const u = await server.user({ tier: 'enterprise' });
     server.database.sql(`select accounts.ledger_add('${u.id}', 1000000000, 'grant', 'chaos-${kind}')`);
@@ -188,7 +188,7 @@ for (const kind of Object.keys(drivers)) {
     const all = [];
     try {
       for (let round = 0; round < 3; round++)
-        all.push(...(await Promise.all(Array.from({ length: 8 }, (_, i) => run(kind, ['please look around', 'think', 'cut'][i % 3], u)))));
+        all.push(...(await Promise.all(Array.from({ length: 8 }, (_, i) => run(kind, ['please look around', 'think', 'disconnect'][i % 3], u)))));
     } finally {
       mock.chaos(null);
     }
@@ -198,7 +198,7 @@ for (const kind of Object.keys(drivers)) {
       assert.equal(ends.length, 1, x.raw);
       assert.ok(ends[0] === 'completed' || (ends[0] === 'failed' && x.end.reason === 'llm_error'), x.raw);
       const count = (type) => x.events.filter((e) => e.type === type).length;
-      assert.equal(count('llm_response_start'), count('llm_response_end') + count('turn_aborted'), 'each attempt is closed');
+      assert.equal(count('llm_response_start'), count('llm_response_end') + count('turn_aborted'), 'each started attempt completes or is aborted');
     }
     assert.ok(all.some((x) => x.end.status === 'completed'));
     assert.ok(all.some((x) => x.events.some((e) => e.type === 'turn_aborted')));

@@ -1,5 +1,5 @@
-// The driver `novu` against a stand-in for Novu: beside the official client, against Novu's own API description, and
-// through every fault that a trigger can meet.
+// The driver `novu` against a fake of Novu: its requests are compared with the official client and with Novu's API
+// description, and its triggers go through every fault.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -14,11 +14,11 @@ const description = JSON.parse(readFileSync(path.join(import.meta.dirname, 'novu
 const txn = (name) => createHash('sha256').update(name).digest('hex').slice(0, 32);
 const account = '018f4c1e-0000-7000-8000-000000000001';
 const ann = { account_id: account, email: 'ann@example.org', name: 'Ann Lee', first_name: 'Ann', phone: '+4711', avatar: 'https://x.test/a.png' };
-const annThere = { subscriberId: account, email: 'ann@example.org', firstName: 'Ann', lastName: 'Lee', phone: '+4711', avatar: 'https://x.test/a.png' };
+const annAtNovu = { subscriberId: account, email: 'ann@example.org', firstName: 'Ann', lastName: 'Lee', phone: '+4711', avatar: 'https://x.test/a.png' };
 const expo = [{ provider: 'expo', token: 'ExponentPushToken[a]', device_type: 'mobile' }, { provider: 'expo', token: 'ExponentPushToken[b]', device_type: 'mobile' }];
 const completed = (name, more = {}) => ({ workflow: 'task-completed', key: txn(name), to: ann, tokens: expo,
   payload: { first_name: 'Ann', task_name: 'Report', task_url: 'https://x.test/t/1' }, ...more });
-const event = (name, more = {}) => ({ workflowId: 'task-completed', to: annThere, transactionId: txn(name),
+const event = (name, more = {}) => ({ workflowId: 'task-completed', to: annAtNovu, transactionId: txn(name),
   payload: { first_name: 'Ann', task_name: 'Report', task_url: 'https://x.test/t/1' }, ...more });
 
 let novu;
@@ -36,58 +36,58 @@ after(async () => {
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 ajv.addSchema(description, 'novu');
-function operationOf(r) {
+function findOperation(r) {
   const [, methods] = Object.entries(description.paths).find(([template, methods]) =>
     methods[r.method.toLowerCase()] && new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`).test(r.path)) ?? [];
   return methods?.[r.method.toLowerCase()];
 }
-// The violations of Novu's API description in a request.
+// Returns how a request violates Novu's API description.
 function violations(r) {
-  const operation = operationOf(r);
+  const operation = findOperation(r);
   if (!operation) return ['no such operation'];
   const out = [];
   const known = new Set(operation.parameters.map((p) => `${p.in} ${p.name}`));
   for (const name of r.query.keys()) if (!known.has(`query ${name}`)) out.push(`unknown parameter ${name}`);
-  if (!/^ApiKey /.test(r.headers.authorization ?? '')) out.push('no key');
+  if (!/^ApiKey /.test(r.headers.authorization ?? '')) out.push('no API key');
   const schema = operation.requestBody?.content['application/json'].schema;
   if (schema && !ajv.validate({ $ref: `novu${schema.$ref}` }, r.body)) out.push(...ajv.errors.map((e) => `${e.instancePath} ${e.message}`));
-  if (!schema && r.body !== undefined) out.push('a body that is not asked for');
+  if (!schema && r.body !== undefined) out.push('an unexpected body');
   return out;
 }
 const shape = (r) => ({ method: r.method, path: r.path, query: Object.fromEntries(r.query), body: r.body, authorization: r.headers.authorization,
   key: r.headers['idempotency-key'] });
 
-test('each operation: the driver sends the request of the official client, valid by the API description', async (t) => {
+test('each operation: the driver sends the same request as the official client, and it is valid by the API description', async (t) => {
   const d = driver();
-  const conditioned = driver({ step_conditions: true });
-  const integrated = driver({ integrations: { fcm: 'fcm-eu' } });
-  const together = driver({ bulk_size: 3, bulk_wait_ms: 1000 });
+  const withConditions = driver({ step_conditions: true });
+  const withIntegration = driver({ integrations: { fcm: 'fcm-eu' } });
+  const withBulk = driver({ bulk_size: 3, bulk_wait_ms: 1000 });
   const sdk = new Novu({ secretKey: novu.key, serverURL: novu.url, retryConfig: { strategy: 'none' } });
   novu.subscribers.set(account, { subscriberId: account, channels: {} });
   const operations = [
     ['trigger', () => d.call({ trigger: completed('g1') }), () => sdk.trigger(event('g1'), `${txn('g1')}.0`)],
     ['trigger, later epoch', () => d.call({ trigger: completed('g2', { epoch: 3, attempt: 4 }) }), () => sdk.trigger(event('g2'), `${txn('g2')}.3`)],
-    ['trigger on a part of the channels', () => conditioned.call({ trigger: completed('g3', { channels: Channel.email }) }),
+    ['trigger on some of the channels', () => withConditions.call({ trigger: completed('g3', { channels: Channel.email }) }),
       () => sdk.trigger(event('g3', { payload: { ...event('g3').payload, channels: { email: true, push: false, in_app: false } } }), `${txn('g3')}.0`)],
-    ['trigger for somebody with an id only', () => d.call({ trigger: completed('g4', { to: { account_id: account, first_name: 'User' }, tokens: [], workflow: 'promotional', payload: { title: 'T', message: 'M', action_url: 'https://x.test' } }) }),
+    ['trigger for a subscriber with only an id', () => d.call({ trigger: completed('g4', { to: { account_id: account, first_name: 'User' }, tokens: [], workflow: 'promotional', payload: { title: 'T', message: 'M', action_url: 'https://x.test' } }) }),
       () => sdk.trigger({ workflowId: 'promotional', transactionId: txn('g4'), to: { subscriberId: account, firstName: 'User' }, payload: { title: 'T', message: 'M', action_url: 'https://x.test' } }, `${txn('g4')}.0`)],
-    ['bulk', () => together.call({ triggers: ['b1', 'b2', 'b3'].map((n) => completed(n)) }),
+    ['bulk', () => withBulk.call({ triggers: ['b1', 'b2', 'b3'].map((n) => completed(n)) }),
       () => sdk.triggerBulk({ events: ['b1', 'b2', 'b3'].map((n) => event(n)) }, `${txn('b1')}.0.bulk`)],
     ['withdraw', () => d.call({ withdraw: txn('g1') }), () => sdk.cancel(txn('g1'))],
-    ['put_subscriber', () => d.call({ put_subscriber: ann }), () => sdk.subscribers.create(annThere)],
+    ['put_subscriber', () => d.call({ put_subscriber: ann }), () => sdk.subscribers.create(annAtNovu)],
     ['put_tokens', () => d.call({ put_tokens: { account_id: account, provider: 'expo', tokens: expo } }),
       () => sdk.subscribers.credentials.update({ providerId: 'expo', credentials: { deviceTokens: expo.map((x) => x.token) } }, account)],
-    ['put_tokens of one integration', () => integrated.call({ put_tokens: { account_id: account, provider: 'fcm', tokens: [{ provider: 'fcm', token: 'a:b' }] } }),
+    ['put_tokens for one integration', () => withIntegration.call({ put_tokens: { account_id: account, provider: 'fcm', tokens: [{ provider: 'fcm', token: 'a:b' }] } }),
       () => sdk.subscribers.credentials.update({ providerId: 'fcm', integrationIdentifier: 'fcm-eu', credentials: { deviceTokens: ['a:b'] } }, account)],
-    ['put_tokens, none', () => d.call({ put_tokens: { account_id: account, provider: 'expo', tokens: [] } }), () => sdk.subscribers.credentials.delete(account, 'expo')],
+    ['put_tokens, empty list', () => d.call({ put_tokens: { account_id: account, provider: 'expo', tokens: [] } }), () => sdk.subscribers.credentials.delete(account, 'expo')],
     ['follow', () => d.call({ follow: [{ key: txn('g1') }] }), () => sdk.messages.retrieve({ transactionId: [txn('g1')], limit: 100 })],
-    ['follow what left no message', () => d.call({ follow: [{ key: txn('g4') }] }), async () => {
+    ['follow a notification without messages', () => d.call({ follow: [{ key: txn('g4') }] }), async () => {
       await sdk.messages.retrieve({ transactionId: [txn('g4')], limit: 100 });
       await sdk.notifications.list({ transactionId: txn('g4') });
     }],
     ['forget', () => d.call({ forget: account }), () => sdk.subscribers.delete(account)],
   ];
-  const met = new Set();
+  const called = new Set();
   for (const [name, ours, theirs] of operations) {
     await t.test(name, async () => {
       if (name === 'forget') novu.subscribers.set(account, { subscriberId: account, channels: {} });
@@ -96,24 +96,24 @@ test('each operation: the driver sends the request of the official client, valid
       const sent = novu.requests.splice(0);
       assert.equal((a[0] ?? a).status, Status.ok, JSON.stringify(a));
       if (name === 'forget') novu.subscribers.set(account, { subscriberId: account, channels: {} });
-      novu.forgetAnswers(); // the same text in another order is another body
+      novu.forgetAnswers(); // another order of the members counts as a different body
       await theirs();
       const reference = novu.requests.splice(0);
       assert.deepEqual(sent.length, reference.length);
       for (const [i, r] of sent.entries()) {
         const [x, y] = [shape(r), shape(reference[i])];
-        // The client makes up a key where none is given; the driver has one where twice is not once.
+        // The client generates a key if none is given; the driver sends one only if a repeat has an effect.
         if (x.key === undefined) y.key = undefined;
         if (x.body === undefined && Object.keys(y.body ?? {}).length === 0) y.body = undefined;
-        // It also writes out what Novu takes for granted.
+        // The client also sends parameters that have their default value.
         for (const name of ['page', 'limit']) if (x.query[name] === undefined) delete y.query[name];
         assert.deepEqual(x, y);
         assert.deepEqual(violations(r), []);
-        met.add(operationOf(r).operationId);
+        called.add(findOperation(r).operationId);
       }
     });
   }
-  assert.deepEqual([...met].sort(), Object.values(description.paths).flatMap((p) => Object.values(p).map((o) => o.operationId)).sort(), 'all that the driver calls');
+  assert.deepEqual([...called].sort(), Object.values(description.paths).flatMap((p) => Object.values(p).map((o) => o.operationId)).sort(), 'every operation of the description is tested');
 });
 
 test('the API description rejects invalid requests', () => {
@@ -125,7 +125,7 @@ test('the API description rejects invalid requests', () => {
   assert.notDeepEqual(violations(r('GET', '/v1/other')), []);
 });
 
-// As the module does with its outbox: the same key and epoch after RETRY, the next epoch after RETRY_NEW.
+// Retries like the outbox of the module: with the same key and epoch after RETRY, the next epoch after RETRY_NEW.
 async function deliver(d, name, more = {}) {
   const seen = [];
   for (let attempt = 1, epoch = 0; attempt <= 6; attempt++) {
@@ -139,11 +139,11 @@ async function deliver(d, name, more = {}) {
   return { seen };
 }
 
-for (const [what, faults, seen, sends] of [
-  ['nothing', [], [Result.accepted], 1],
-  ['a time-out after it was done', ['time-out'], [Result.retry, Result.accepted], 1],
-  ['a request that is lost', ['lost'], [Result.retry, Result.accepted], 1],
-  ['a reset in mid-body', ['reset'], [Result.retry, Result.accepted], 1],
+for (const [label, faults, expected, sends] of [
+  ['no fault', [], [Result.accepted], 1],
+  ['a time-out after Novu accepted it', ['time-out'], [Result.retry, Result.accepted], 1],
+  ['a lost request', ['lost'], [Result.retry, Result.accepted], 1],
+  ['a reset within the response', ['reset'], [Result.retry, Result.accepted], 1],
   ['409', [409], [Result.retry, Result.accepted], 1],
   ['422', [422], [Result.refused], 0],
   ['429', [429], [Result.retry, Result.accepted], 1],
@@ -152,31 +152,31 @@ for (const [what, faults, seen, sends] of [
   ['201 with trigger_not_active', ['trigger_not_active'], [Result.refused], 0],
   ['201 with no_workflow_steps_defined', ['no_workflow_steps_defined'], [Result.refused], 0],
 ]) {
-  test(`a trigger through: ${what}`, async () => {
-    const name = `fault ${what}`;
+  test(`a trigger with faults: ${label}`, async () => {
+    const name = `fault ${label}`;
     novu.script(txn(name), faults);
     const out = await deliver(driver(), name);
-    assert.deepEqual(out.seen, seen);
+    assert.deepEqual(out.seen, expected);
     assert.equal(novu.accepted.get(txn(name))?.times ?? 0, sends, 'accepted once');
     const keys = novu.of(txn(name)).map((r) => r.headers['idempotency-key']);
     assert.ok(keys.every((k) => k.startsWith(`${txn(name)}.`)));
-    if (seen.at(-1) === Result.refused) assert.match(out.detail, /workflow_not_found|trigger_not_active|no_workflow_steps_defined/);
+    if (expected.at(-1) === Result.refused) assert.match(out.detail, /workflow_not_found|trigger_not_active|no_workflow_steps_defined/);
   });
 }
 
-test('an error that Novu keeps under its key is not asked for again', async () => {
-  novu.script(txn('kept'), [500]);
+test('an error that Novu stores for an idempotency key is retried with a new key', async () => {
+  novu.script(txn('stored error'), [500]);
   const d = driver();
-  const ask = (epoch, attempt) => d.call({ trigger: completed('kept', { epoch, attempt }) });
-  assert.equal((await ask(0, 1)).results[0].result, Result.retryNew);
-  assert.equal((await ask(0, 2)).results[0].result, Result.retryNew, 'the same key only repeats the failure');
-  assert.equal((await ask(1, 3)).results[0].result, Result.accepted);
+  const trigger = (epoch, attempt) => d.call({ trigger: completed('stored error', { epoch, attempt }) });
+  assert.equal((await trigger(0, 1)).results[0].result, Result.retryNew);
+  assert.equal((await trigger(0, 2)).results[0].result, Result.retryNew, 'the same key only repeats the failure');
+  assert.equal((await trigger(1, 3)).results[0].result, Result.accepted);
 });
 
-test('a bulk response is read item by item, and a failed bulk is sent one by one', async () => {
+test('a bulk response is read item by item, and the triggers of a failed bulk request are retried one by one', async () => {
   const d = driver({ bulk_size: 4, bulk_wait_ms: 1000 });
-  const four = (names, more) => names.map((n) => completed(n, n.endsWith('?') ? { ...more, workflow: 'unknown' } : more));
-  const a = await d.call({ triggers: four(['p1', 'p2?', 'p3', 'p4'], { attempt: 1 }) });
+  const batch = (names, more) => names.map((n) => completed(n, n.endsWith('?') ? { ...more, workflow: 'unknown' } : more));
+  const a = await d.call({ triggers: batch(['p1', 'p2?', 'p3', 'p4'], { attempt: 1 }) });
   assert.deepEqual(a.map((x) => x.results[0].result), [Result.accepted, Result.refused, Result.accepted, Result.accepted]);
   assert.match(a[1].results[0].detail, /workflow_not_found/);
   assert.equal(novu.of(txn('p1')).length, 1);
@@ -184,20 +184,20 @@ test('a bulk response is read item by item, and a failed bulk is sent one by one
 
   const names = ['q1', 'q2', 'q3', 'q4'];
   novu.script(txn('q1'), ['reset']);
-  const b = await d.call({ triggers: four(names, { attempt: 1 }) });
+  const b = await d.call({ triggers: batch(names, { attempt: 1 }) });
   assert.deepEqual(b.map((x) => x.results[0].result), Array(4).fill(Result.retry));
-  const c = await d.call({ triggers: four(names, { attempt: 2 }) });
+  const c = await d.call({ triggers: batch(names, { attempt: 2 }) });
   assert.deepEqual(c.map((x) => x.results[0].result), Array(4).fill(Result.accepted));
   for (const n of names) assert.equal(novu.sent(txn(n)), 1);
-  // A bulk that never fills goes after its wait.
+  // A bulk request that is not full is sent after bulk_wait_ms.
   const begin = Date.now();
-  const one = await driver({ bulk_size: 50, bulk_wait_ms: 50 }).call({ trigger: completed('lonely', { attempt: 1 }) });
+  const one = await driver({ bulk_size: 50, bulk_wait_ms: 50 }).call({ trigger: completed('single', { attempt: 1 }) });
   assert.equal(one.results[0].result, Result.accepted);
-  assert.equal(novu.of(txn('lonely'))[0].path, '/v1/events/trigger');
+  assert.equal(novu.of(txn('single'))[0].path, '/v1/events/trigger');
   assert.ok(Date.now() - begin < 5000);
 });
 
-test('one notification from five sides: Novu answers 201 to all, one was taken', async () => {
+test('five concurrent triggers of one notification: Novu accepts it once', async () => {
   const all = await driver().call({ triggers: Array.from({ length: 5 }, () => completed('five')) });
   assert.ok(all.every((a) => [Result.accepted, Result.retry].includes(a.results[0].result)));
   assert.equal(novu.accepted.get(txn('five')).times, 1, 'the idempotency key was the same');
@@ -207,16 +207,16 @@ test('channels without an address are reported, not sent', async () => {
   const d = driver();
   const a = await d.call({ trigger: completed('noaddress', { to: { account_id: account, first_name: 'User' }, tokens: [] }) });
   assert.deepEqual(a.results.map((r) => [r.channels, r.result]), [[Channel.inApp, Result.accepted], [Channel.email | Channel.push, Result.skipped]]);
-  novu.script(txn('again'), [409]);
-  const again = { ...completed('again'), tokens: [] };
-  const c = await d.call({ trigger: again });
-  assert.deepEqual(c.results.map((r) => [r.channels, r.result]), [[7, Result.retry]], 'asked for again as a whole: the same request');
-  const b = await d.call({ trigger: completed('nobody', { channels: Channel.email, to: { account_id: account, first_name: 'User' } }) });
+  novu.script(txn('conflict'), [409]);
+  const conflict = { ...completed('conflict'), tokens: [] };
+  const c = await d.call({ trigger: conflict });
+  assert.deepEqual(c.results.map((r) => [r.channels, r.result]), [[7, Result.retry]], 'all channels are retried, because the request must be the same');
+  const b = await d.call({ trigger: completed('no email', { channels: Channel.email, to: { account_id: account, first_name: 'User' } }) });
   assert.deepEqual(b.results.map((r) => [r.channels, r.result]), [[Channel.email, Result.skipped]]);
-  assert.equal(novu.of(txn('nobody')).length, 0);
+  assert.equal(novu.of(txn('no email')).length, 0);
 });
 
-test('disabled channels are never sent: without conditions in Novu the notification stays here', async () => {
+test('disabled channels are never sent: without step conditions in Novu the driver sends no trigger', async () => {
   const d = driver();
   for (const [name, channels] of [['part1', Channel.email], ['part2', Channel.email | Channel.push], ['part3', Channel.push | Channel.inApp]]) {
     const a = await d.call({ trigger: completed(name, { channels }) });
@@ -224,9 +224,9 @@ test('disabled channels are never sent: without conditions in Novu the notificat
     assert.match(a.results[0].detail, /a channel is disabled.*notify_novu\.step_conditions is not set/);
     assert.equal(novu.of(txn(name)).length, 0);
   }
-  assert.equal(d.err.match(/step_conditions/g).length, 1, 'the log says it once');
+  assert.equal(d.err.match(/step_conditions/g).length, 1, 'it is logged once');
   const welcome = await d.call({ trigger: completed('part4', { workflow: 'welcome-email', channels: Channel.email, payload: {} }) });
-  assert.deepEqual(welcome.results.map((r) => r.result), [Result.accepted], 'that is all it has');
+  assert.deepEqual(welcome.results.map((r) => r.result), [Result.accepted], 'the workflow has no other channel');
 });
 
 test('a wrong key pauses all sends and is never shown', async () => {
@@ -243,7 +243,7 @@ test('a wrong key pauses all sends and is never shown', async () => {
   assert.match(none.results[0].detail, /notify_novu\.api_key is not set/);
 });
 
-test('devices: the whole list each time, an empty list deletes, an unknown subscriber is reported', async () => {
+test('devices: each update sends the complete list, an empty list deletes, an unknown subscriber is reported', async () => {
   const d = driver();
   const put = (tokens, provider = 'expo', id = account) => d.call({ put_tokens: { account_id: id, provider, tokens } });
   await d.call({ put_subscriber: ann });
@@ -254,17 +254,17 @@ test('devices: the whole list each time, an empty list deletes, an unknown subsc
   await put([]);
   assert.equal(novu.subscribers.get(account).channels.expo, undefined);
   assert.equal((await put([])).status, Status.ok, 'idempotent');
-  assert.equal((await put(expo, 'expo', 'nobody')).status, Status.notFound);
+  assert.equal((await put(expo, 'expo', 'unknown')).status, Status.notFound);
   const none = await put([{ provider: 'apns', token: 'x' }], 'apns');
   assert.equal(none.status, Status.invalid);
   assert.match(none.message, /active apns integration/);
   assert.equal((await d.call({ accepts: expo[0] })).status, Status.ok);
-  const no = await d.call({ accepts: { provider: 'web-push', token: '{}' } });
-  assert.equal(no.status, Status.invalid);
-  assert.match(no.message, /expo, fcm, apns/);
+  const rejected = await d.call({ accepts: { provider: 'web-push', token: '{}' } });
+  assert.equal(rejected.status, Status.invalid);
+  assert.match(rejected.message, /expo, fcm, apns/);
 });
 
-test('a Novu without /v2/subscribers is found out once', async () => {
+test('an old Novu without /v2/subscribers is detected once', async () => {
   const old = await startNovu({ v2: false });
   try {
     const d = new Driver('notify_novu', { base_url: old.url, api_key: old.key });
@@ -274,7 +274,7 @@ test('a Novu without /v2/subscribers is found out once', async () => {
     assert.deepEqual(old.requests.map((r) => r.path), ['/v2/subscribers', '/v1/subscribers', '/v1/subscribers']);
     assert.equal((await d.call({ forget: account })).status, Status.ok);
     assert.ok(!old.subscribers.has(account));
-    assert.equal((await d.call({ forget: account })).status, Status.ok, 'forgotten already');
+    assert.equal((await d.call({ forget: account })).status, Status.ok, 'it was deleted before');
     const fresh = new Driver('notify_novu', { base_url: old.url, api_key: old.key });
     drivers.push(fresh);
     old.requests.length = 0;
@@ -285,33 +285,32 @@ test('a Novu without /v2/subscribers is found out once', async () => {
   }
 });
 
-test('the rate that Novu grants is kept to', async () => {
-  const paced = await startNovu();
+test('the driver respects the rate limit of Novu', async () => {
+  const limited = await startNovu();
   try {
-    let left = 3;
-    paced.rate = () => ({ 'ratelimit-remaining': String(Math.max(--left, 0)), 'ratelimit-reset': '1' });
-    const d = new Driver('notify_novu', { base_url: paced.url, api_key: paced.key, timeout_seconds: 5 });
+    let remaining = 3;
+    limited.rate = () => ({ 'ratelimit-remaining': String(Math.max(--remaining, 0)), 'ratelimit-reset': '1' });
+    const d = new Driver('notify_novu', { base_url: limited.url, api_key: limited.key, timeout_seconds: 5 });
     drivers.push(d);
     for (let i = 0; i < 3; i++) await d.call({ trigger: completed(`rate ${i}`) });
-    left = 100;
+    remaining = 100;
     const last = await d.call({ trigger: completed('rate 3') });
     assert.equal(last.results[0].result, Result.accepted);
-    assert.ok(paced.requests[3].at - paced.requests[2].at >= 900, 'waited for the reset');
-    left = 1;
-    paced.rate = () => ({ 'ratelimit-remaining': '0', 'ratelimit-reset': '30' });
+    assert.ok(limited.requests[3].at - limited.requests[2].at >= 900, 'waited for the reset');
+    limited.rate = () => ({ 'ratelimit-remaining': '0', 'ratelimit-reset': '30' });
     await d.call({ trigger: completed('rate 4') });
     const begin = Date.now();
     const none = await d.call({ trigger: completed('rate 5', { timeout_ms: 2000 }) });
     assert.equal(none.results[0].result, Result.retry);
-    assert.ok(none.results[0].retry_after_s >= 25, 'says when there is room again');
+    assert.ok(none.results[0].retry_after_s >= 25, 'the result has the time until the reset');
     assert.ok(Date.now() - begin < 2000);
-    assert.equal(paced.of(txn('rate 5')).length, 0);
+    assert.equal(limited.of(txn('rate 5')).length, 0);
   } finally {
-    await paced.close();
+    await limited.close();
   }
 });
 
-test('the delivery status is read from messages, then from the activity', async () => {
+test('the delivery status is read from the messages, or from the activity feed if there are none', async () => {
   const d = driver();
   await d.call({ trigger: completed('f1') });
   await d.call({ trigger: completed('f2', { to: { account_id: account, first_name: 'User' }, tokens: [] }) });
@@ -322,7 +321,7 @@ test('the delivery status is read from messages, then from the activity', async 
   assert.match(a.results[2].detail, /DeviceNotRegistered/);
 });
 
-test('webhooks of Novu are read in both forms', async () => {
+test('webhooks of Novu are read in both payload formats', async () => {
   const d = driver();
   const read = async (body) => d.call({ read_report: typeof body === 'string' ? body : JSON.stringify(body) });
   const flat = await read({ type: 'notification.sent', transactionId: 't', subscriberId: account });
@@ -333,7 +332,7 @@ test('webhooks of Novu are read in both forms', async () => {
   assert.equal((await read('nonsense')).status, Status.invalid);
 });
 
-test('a Novu that is not there: nothing is known, nothing is lost', async () => {
-  const a = await driver({ base_url: 'http://127.0.0.1:1' }).call({ trigger: completed('away') });
+test('a trigger is retried while Novu is unreachable', async () => {
+  const a = await driver({ base_url: 'http://127.0.0.1:1' }).call({ trigger: completed('unreachable') });
   assert.equal(a.results[0].result, Result.retry);
 });

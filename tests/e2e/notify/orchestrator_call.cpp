@@ -1,10 +1,8 @@
-// orchestrator_call MODULE.so SETTINGS_JSON [MODE]: loads one driver of notify.orchestrator/1 as
-// the host does, with the host's own egress client (as in deployment.mode = MODE; staging), and
-// makes the calls that stand on standard input, one JSON object per line, one after the other:
-// {"trigger": {...}}, {"triggers": [...]} (concurrently), {"withdraw": key},
-// {"put_subscriber": {...}}, {"forget": id}, {"put_tokens": {...}}, {"follow": [...]},
-// {"read_report": text},
-// {"accepts": {...}}. Each answer is a line of JSON on standard output.
+// orchestrator_call MODULE.so SETTINGS_JSON [MODE]: loads one driver of notify.orchestrator/1 like the host, with the
+// host's egress client and deployment.mode = MODE (default: staging). Standard input has one call per line as JSON:
+// {"trigger": {...}}, {"triggers": [...]} (concurrently), {"withdraw": key}, {"put_subscriber": {...}}, {"forget": id},
+// {"put_tokens": {...}}, {"follow": [...]}, {"read_report": text}, {"accepts": {...}}. The calls run one after another;
+// the result of each is a line of JSON on standard output.
 #include <ry/ext/notify_orchestrator.h>
 #include <ry/if/http_client.h>
 
@@ -41,9 +39,9 @@ ry_str text_of(const json::object& o, const char* key) {
   if (v == nullptr || !v->is_string()) return {};
   return {v->get_string().data(), v->get_string().size()};
 }
-std::int64_t number_of(const json::object& o, const char* key, std::int64_t standard) {
+std::int64_t number_of(const json::object& o, const char* key, std::int64_t default_value) {
   const auto* v = o.if_contains(key);
-  return v == nullptr ? standard : v->to_number<std::int64_t>();
+  return v == nullptr ? default_value : v->to_number<std::int64_t>();
 }
 const json::object& object_of(const json::object& o, const char* key) {
   static const json::object none;
@@ -68,7 +66,7 @@ std::vector<ry_notify_token> tokens_of(const json::object& o) {
 
 using promise = std::promise<json::object>;
 
-json::object failed(ry_status st, const ry_error_view* err) {
+json::object status_object(ry_status st, const ry_error_view* err) {
   json::object o{{"status", st}};
   if (err != nullptr) {
     o["reason"] = str(err->reason);
@@ -79,34 +77,34 @@ json::object failed(ry_status st, const ry_error_view* err) {
 }
 void on_results(void* ctx, ry_status st, const ry_notify_result* first, std::size_t n, std::size_t stride,
                 const ry_error_view* err) noexcept {
-  json::object o = failed(st, err);
-  json::array all;
+  json::object o = status_object(st, err);
+  json::array results;
   const auto* at = reinterpret_cast<const unsigned char*>(first);
   for (std::size_t i = 0; i < n; ++i, at += stride) {
     const auto& r = *reinterpret_cast<const ry_notify_result*>(at);
-    json::object one;
-    one["channels"] = r.channels;
-    one["result"] = r.result;
-    one["retry_after_s"] = r.retry_after_s;
-    one["provider"] = str(r.provider);
-    one["provider_id"] = str(r.provider_id);
-    one["token"] = str(r.token);
-    one["detail"] = str(r.detail);
-    all.push_back(std::move(one));
+    json::object result;
+    result["channels"] = r.channels;
+    result["result"] = r.result;
+    result["retry_after_s"] = r.retry_after_s;
+    result["provider"] = str(r.provider);
+    result["provider_id"] = str(r.provider_id);
+    result["token"] = str(r.token);
+    result["detail"] = str(r.detail);
+    results.push_back(std::move(result));
   }
-  o["results"] = std::move(all);
+  o["results"] = std::move(results);
   static_cast<promise*>(ctx)->set_value(std::move(o));
 }
 void on_withdrawn(void* ctx, ry_status st, std::uint32_t withdrawn, const ry_error_view* err) noexcept {
-  json::object o = failed(st, err);
+  json::object o = status_object(st, err);
   o["withdrawn"] = withdrawn;
   static_cast<promise*>(ctx)->set_value(std::move(o));
 }
 void on_done(void* ctx, ry_status st, const ry_error_view* err) noexcept {
-  static_cast<promise*>(ctx)->set_value(failed(st, err));
+  static_cast<promise*>(ctx)->set_value(status_object(st, err));
 }
 
-// Starts a call by f(ctx) and waits for what its completion hands over.
+// Starts a call with f(ctx) and waits for the result that its completion callback delivers.
 template <class F>
 json::object wait_for(F f) {
   promise p;
@@ -116,17 +114,17 @@ json::object wait_for(F f) {
 }
 
 json::array trigger_all(const json::array& list) {
-  struct one {
+  struct pending_call {
     std::string payload;
     std::vector<ry_notify_token> tokens;
-    promise answer;
+    promise result;
     void* call = nullptr;
     ry_status st = RY_OK;
   };
-  std::deque<one> all;
+  std::deque<pending_call> calls;
   for (const auto& v : list) {
     const json::object& o = v.as_object();
-    one& c = all.emplace_back();
+    pending_call& c = calls.emplace_back();
     c.payload = json::serialize(object_of(o, "payload"));
     c.tokens = tokens_of(o);
     const ry_notify_subscriber to = subscriber_of(object_of(o, "to"));
@@ -152,12 +150,12 @@ json::array trigger_all(const json::array& list) {
     t.n_tokens = c.tokens.size();
     t.token_stride = sizeof(ry_notify_token);
     t.timeout_ms = static_cast<std::uint64_t>(number_of(o, "timeout_ms", 10'000));
-    c.st = table->trigger(self, &t, exec, &on_results, &c.answer, &c.call);
+    c.st = table->trigger(self, &t, exec, &on_results, &c.result, &c.call);
   }
   json::array out;
-  for (auto& c : all) {
+  for (auto& c : calls) {
     if (c.st == RY_OK) {
-      out.push_back(c.answer.get_future().get());
+      out.push_back(c.result.get_future().get());
     } else {
       out.push_back(json::object{{"status", c.st}, {"not_started", true}});
     }
@@ -165,7 +163,7 @@ json::array trigger_all(const json::array& list) {
   return out;
 }
 
-json::value answer_to(const json::object& line) {
+json::value execute_call(const json::object& line) {
   const auto& [name, value] = *line.begin();
   const std::string op(name);
   if (op == "trigger") return trigger_all({value}).at(0);
@@ -175,8 +173,8 @@ json::value answer_to(const json::object& line) {
     return wait_for([&](void* ctx) { return table->withdraw(self, key, exec, &on_withdrawn, ctx); });
   }
   if (op == "put_subscriber") {
-    const ry_notify_subscriber who = subscriber_of(value.as_object());
-    return wait_for([&](void* ctx) { return table->put_subscriber(self, &who, exec, {&on_done, ctx}); });
+    const ry_notify_subscriber subscriber = subscriber_of(value.as_object());
+    return wait_for([&](void* ctx) { return table->put_subscriber(self, &subscriber, exec, {&on_done, ctx}); });
   }
   if (op == "forget") {
     const ry_str id = text_of(line, "forget");
@@ -213,7 +211,7 @@ json::value answer_to(const json::object& line) {
     return json::object{{"status", st}, {"message", std::string(text, err.len)}, {"name", name}};
   }
   if (op == "read_report") {
-    json::array all;
+    json::array reports;
     const ry_str body = text_of(line, "read_report");
     const ry_status st = table->read_report(
         self, {reinterpret_cast<const std::uint8_t*>(body.ptr), body.len},
@@ -224,20 +222,20 @@ json::value answer_to(const json::object& line) {
           o["token"] = str(r->token);
           static_cast<json::array*>(ctx)->push_back(std::move(o));
         },
-        &all);
+        &reports);
     json::object o{{"status", st}};
-    o["reports"] = std::move(all);
+    o["reports"] = std::move(reports);
     return o;
   }
   return json::object{{"status", RY_UNIMPLEMENTED}};
 }
 
-// The value of a setting, or the default of the schema.
+// The given settings, completed with the defaults of the schema.
 std::string with_defaults(std::string_view schema, const json::object& given) {
   json::object out;
   const json::value s = json::parse(schema);
   for (const auto& [key, property] : s.as_object().at("properties").as_object())
-    if (const auto* standard = property.as_object().if_contains("default")) out[key] = *standard;
+    if (const auto* default_value = property.as_object().if_contains("default")) out[key] = *default_value;
   for (const auto& [key, v] : given) out[key] = v;
   return json::serialize(out);
 }
@@ -292,7 +290,7 @@ int main(int argc, char** argv) {
     } else {
       exec = &loops.at(0);
       for (std::string line; std::getline(std::cin, line);)
-        std::cout << json::serialize(answer_to(json::parse(line).as_object())) << std::endl;
+        std::cout << json::serialize(execute_call(json::parse(line).as_object())) << std::endl;
     }
     modules.stop(std::chrono::system_clock::now() + std::chrono::seconds(5));
   }

@@ -1,5 +1,5 @@
-// A driver of notify.orchestrator/1 that sends push messages and nothing else: the library of
-// modules/notifications/push, to be called by itself.
+// A driver of notify.orchestrator/1 that only sends push messages, so that the tests can call the library
+// modules/notifications/push without the driver `builtin`.
 #include <boost/json/parse.hpp>
 
 #include "sender.hpp"
