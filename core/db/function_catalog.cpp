@@ -9,7 +9,7 @@ namespace ry::db {
 
 std::multimap<std::string, std::string> function_signatures(const connect_settings& connect) {
   session_opener opener;
-  const auto session = opener.open(conninfo(connect));
+  const auto session = opener.open(conninfo(connect, session_settings::later));
   std::multimap<std::string, std::string> out;
   try {
     const soci::rowset<soci::row> rows =

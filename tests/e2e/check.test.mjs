@@ -86,7 +86,7 @@ ${needed}${modules('notifications', 'notify_novu', 'mail')}`;
       'a.toml:9:1: runs.webhooks.a.secret: must be "whsec_"',
       'a.toml:10:26: runs.webhooks.a.statuses[1]: must be completed, failed or stopped',
       'a.toml:12:1: accounts.default_tier: names no tier of accounts.tiers',
-      'a.toml:13:1: accounts.local_login: needs the address that links in mails begin with',
+      'a.toml:13:1: accounts.local_login: needs the base URL of the links in e-mails',
       'a.toml:15:20: notifications.webhook_secrets[0]: must be "whsec_"',
       'a.toml:16:1: notifications.templates_dir: /nowhere cannot be read',
       'a.toml:19:1: mail.from: is not a bare e-mail address',

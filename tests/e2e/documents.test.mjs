@@ -130,7 +130,7 @@ test('byte order marks and charset declarations are respected, and an unknown en
   assert.equal(await run.text('short.csv'), '日期,金额\n');
   assert.doesNotMatch(run.prompt, /Text of marked/);
   assert.equal(await run.text('unknown.txt'), null);
-  assert.match(run.prompt, /\[No text of unknown\.txt: it is a text in an unknown encoding/);
+  assert.match(run.prompt, /\[No text of unknown\.txt: it is text in an unknown encoding/);
 });
 
 test('a file is classified by its content, not by names that it mentions', async () => {

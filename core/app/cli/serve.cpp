@@ -40,6 +40,16 @@ exit_code fail(const std::string& why) {
   return exit_code::failed;
 }
 
+void log_interface_faults(const db::connect_settings& connect, const module::module_set& modules) {
+  try {
+    for (const auto& f : check_sql_interfaces(connect, modules.provided()))
+      observe::log(level::warn, "host", "a module lacks SQL functions of its service",
+                   {{"module", f.module}, {"error", f.message}});
+  } catch (const db::failure& e) {
+    observe::log(level::warn, "host", "cannot check the SQL functions of services", {{"error", e.what()}});
+  }
+}
+
 // Applies the migrations of host and modules. A failure in one module affects only that module.
 module::report migrate_all(module_host& w, db::migrator& migrator, const db::connect_settings& connect,
                            const config::config& c, const signals& stop, const service_manager& manager,
@@ -49,10 +59,7 @@ module::report migrate_all(module_host& w, db::migrator& migrator, const db::con
       migrator, all_migrations(w.modules), c.duration("database.wait_seconds"), [&] { return stop.requested(); },
       progress);
   unconfirmed = report.unconfirmed;
-  if (!report.applied.empty())
-    for (const auto& f : check_sql_interfaces(connect, w.modules.provided()))
-      observe::log(level::warn, "host", "a module lacks SQL functions of its service",
-                   {{"module", f.module}, {"error", f.message}});
+  if (!report.applied.empty()) log_interface_faults(connect, w.modules);
   module::report out;
   for (const auto& p : report.problems) {
     if (p.module == "core") {
