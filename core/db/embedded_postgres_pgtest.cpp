@@ -481,7 +481,7 @@ TEST(embedded, a_cluster_next_to_the_new_one_is_named_in_a_warning) {
   fs::rename(cluster, beside);
   fs::create_directory(cluster.string() + ".17");  // without PG_VERSION
   const auto a = start_on(f, f.path / "bin");
-  EXPECT_TRUE(has(a.error, "makes no cluster")) << a.error;
+  EXPECT_TRUE(has(a.error, "creates no cluster")) << a.error;
   EXPECT_TRUE(has(a.log, "creates an empty cluster")) << a.log;
   EXPECT_TRUE(has(a.log, beside.string())) << a.log;
   EXPECT_TRUE(has(a.log, chapter)) << a.log;
@@ -497,7 +497,7 @@ TEST(embedded, the_newest_version_creates_a_cluster_wherever_it_is_installed) {
   const path_in_front path((f.path / "11").string() + ":" + (f.path / "900").string() + ":" +
                            (f.path / "other").string());
   const auto a = start_on(f);
-  EXPECT_TRUE(has(a.error, "stub 900.1 makes no cluster")) << a.error;
+  EXPECT_TRUE(has(a.error, "stub 900.1 creates no cluster")) << a.error;
   EXPECT_FALSE(has(a.log, "an empty cluster")) << a.log;
 }
 

@@ -148,7 +148,7 @@ TEST(manifest, any_descriptor_is_checked_without_a_crash) {
   EXPECT_THAT(refuse_descriptor(&d, "x.so"), HasSubstr("\"No?Name\""));
   d = descriptor();
   d.version = {nullptr, 5};
-  EXPECT_THAT(refuse_descriptor(&d, "x.so"), HasSubstr("no bytes"));
+  EXPECT_THAT(refuse_descriptor(&d, "x.so"), HasSubstr("is empty or too long"));
   d = descriptor();
   d.n_needs = 1;
   EXPECT_THAT(refuse_descriptor(&d, "x.so"), HasSubstr("needs"));

@@ -412,7 +412,7 @@ bool module_graph::end(std::size_t i, clock::time_point deadline, unmapping unma
     for (const auto& lease : reg.leases_on(e.gen->host())) why += ", lease of " + lease;
     return abandon(why);
   }
-  if (!e.gen->destroy()) return abandon("its destroy() did not return");
+  if (!e.gen->destroy()) return abandon("it did not return from destroy");
   if (!e.gen->quiesce(clock::now() + least_time))
     return abandon("some of its operations or handles are outstanding after destroy");
   const bool unmapped = unload(i, unmap);

@@ -206,7 +206,7 @@ TEST_F(registrar_test, services_points_and_drivers_must_match_the_descriptor) {
   expect_refused(to.contribute(&r, view("agent.tools/1"), view("a-b"), table, nullptr), "twice", RY_ALREADY_EXISTS);
   expect_refused(to.contribute(&r, view("nobody/1"), view("x"), table, nullptr),
                  "driver x for nobody/1: that extension point is not listed");
-  expect_refused(to.contribute(&r, view("agent.tools/1"), view("X y"), table, nullptr), "no word");
+  expect_refused(to.contribute(&r, view("agent.tools/1"), view("X y"), table, nullptr), "is not a word");
 }
 
 TEST_F(registrar_test, the_first_error_is_kept_and_other_threads_are_rejected) {

@@ -428,11 +428,6 @@ TEST(notifications_requests, are_read_strictly_and_errors_name_the_field) {
             0u);
 }
 
-TEST(notifications_requests, text_must_be_utf8) {
-  for (const char* good : {"", "ExponentPushToken[a]", "\u00e9\u6f22", "a\"b\\\n"}) EXPECT_TRUE(is_text(good)) << good;
-  for (const char* bad : {"\xff", "a\xc3", "\xed\xa0\x80", "\xc0\xaf"}) EXPECT_FALSE(is_text(bad));
-}
-
 TEST(notifications_workflow, ids_have_a_restricted_form) {
   EXPECT_TRUE(is_workflow_id("task-completed"));
   for (const char* bad : {"", "-x", "A", "a b", "a/b", "../x"}) EXPECT_FALSE(is_workflow_id(bad)) << bad;

@@ -92,7 +92,7 @@ TEST_F(referrals_sql, a_revocation_takes_back_both_rewards_but_still_counts_towa
   referred_account(code_);
   EXPECT_EQ(last_outcome_, "cap_reached");
   EXPECT_EQ(sql("select actor || ' ' || action || ' ' || (detail->>'reason') from accounts.audit"),
-            "admin referral.revoke why");
+            "admin referral.revoke test reason");
   EXPECT_EQ(state_of("select referrals.review('admin', gen_random_uuid(), 'revoke', '')"), "RY404");
   expect_consistency();
 }

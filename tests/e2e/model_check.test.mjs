@@ -145,7 +145,7 @@ test('the human-readable report', async () => {
 });
 
 const defectCases = [
-  ['responses that are not streamed', { streaming: true }, 0, 'streaming', 'unsupported', /as a whole/],
+  ['responses that are not streamed', { streaming: true }, 0, 'streaming', 'unsupported', /at once, not as a stream/],
   ['responses that are buffered', { held: true }, 0, 'streaming', 'unsupported', /all chunks arrived at once/],
   ['usage that is not reported', { usage: true }, 0, 'text', 'ok', /does not report its usage/],
   ['tools that are rejected', { tools: 'refused' }, 1, 'tool_call', 'unsupported', /refuses a request with tools: .*does not support tools/],
@@ -195,7 +195,7 @@ test('all checks together have a time limit', async () => {
   }
   assert.equal(r.of('streaming').requests, 1, r.stdout);
   assert.equal(r.of('tool_call').requests, 0);
-  assert.match(r.stderr, /ran out of time; --total-timeout/);
+  assert.match(r.stderr, /ran out of time; set a larger --total-timeout/);
   assert.equal(r.report.capabilities.streaming, null);
   assert.ok(Date.now() - begun < 30_000, 'long before the time limit of one response');
 });

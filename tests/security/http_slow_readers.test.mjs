@@ -93,7 +93,7 @@ attack('large JSON responses: an account beyond its share gets a 503 with an err
     const again = await ask(server.url, 'GET', '/agents?limit=100', { headers: { authorization: `Bearer ${user.token}` } });
     assert.equal(again.status, 503);
     assert.equal(again.json.detail.error_code, 'RESPONSE_BUFFER_LIMIT');
-    assert.ok(await metric(server.url, 'runyard_http_unsent_refused_total') > before);
+    assert.ok(await metric(server.url, 'runyard_http_unsent_refused_total') > 0);
     assert.ok(await metric(server.url, 'runyard_http_unsent_bytes') <= 8 * MiB);
     assert.equal((await user.get('/account')).status, 200, 'small responses still work');
     assert.equal((await other.get('/agents?limit=100')).status, 200, 'all responses to other accounts still work');

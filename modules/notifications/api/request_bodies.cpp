@@ -70,12 +70,6 @@ ry::error invalid(std::string_view field, const std::string& what) {
   return ry::http_error(422, RY_INVALID_ARGUMENT, "notifications.invalid_value", std::string(field) + " " + what);
 }
 
-bool is_text(std::string_view bytes) {
-  json::error_code bad;
-  (void)json::parse(ry::json_string(bytes), bad);
-  return !bad;
-}
-
 json::object read_object(std::string_view body) {
   if (body.find_first_not_of(" \t\r\n") == body.npos) return {};
   json::error_code bad;

@@ -14,8 +14,6 @@
 namespace notifications {
 
 ry::error invalid(std::string_view field, const std::string& what);
-// Whether the database can store the bytes as text: valid UTF-8.
-bool is_text(std::string_view bytes);
 // An empty text counts as {}.
 boost::json::object read_object(std::string_view body);
 // nullopt if the member is absent or null.

@@ -107,7 +107,7 @@ TEST_F(sink_guards_test, on_another_thread_text_is_dropped_and_the_end_fails_the
   EXPECT_EQ(text, "");
   EXPECT_EQ(ends, std::vector{RY_INTERNAL});
   ASSERT_EQ(violations(), 1u);
-  EXPECT_NE(host.driver_violations[0].find("on another thread"), std::string::npos);
+  EXPECT_NE(host.driver_violations[0].find("on a thread other than the executor"), std::string::npos);
 }
 
 TEST_F(sink_guards_test, an_abandoned_answer_keeps_its_provider_until_it_ends) {

@@ -1,7 +1,7 @@
 -- ry: number 0006 compatible
 
 -- Awards the credits of the referrals that are due: qualified, held long enough, neither void nor flagged, with an active code.
--- Earlier sign-ups of a referrer are paid first, until the cap is reached. p_qualified: all of them have just qualified; those that must wait are
+-- Earlier sign-ups come first below the referrer's cap. p_qualified: all of them have just qualified; those that must wait are
 -- marked as qualified. Returns a row for each decided referral: 'successful' with the referrer's credits, or 'cap_reached'.
 -- Lock order: codes, referrals, counters, accounts; several of a kind in the order of their ids.
 create or replace function settle(p_ids uuid[], p_qualified boolean default false)

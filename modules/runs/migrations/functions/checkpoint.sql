@@ -1,4 +1,4 @@
--- ry: number 0015 compatible
+-- ry: number 0018 compatible
 -- Checkpoints: the commits of a run after a model response, after tool calls, and at its end.
 
 -- Commits steps of several runs, ordered by run id: events, messages, usage, charge, and for the last step of a run its

@@ -1,4 +1,4 @@
--- ry: number 0014 compatible
+-- ry: number 0019 compatible
 -- Starts of runs. Each function locks the accounts, decides, and writes all rows of the granted starts: project,
 -- thread, message, run, first event and job.
 

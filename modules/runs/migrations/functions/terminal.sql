@@ -1,4 +1,4 @@
--- ry: number 0016 compatible
+-- ry: number 0020 compatible
 -- The end of a run without its worker.
 
 -- The terminal event of a run that another node ends or whose log was trimmed. agent/executor builds the same event for
