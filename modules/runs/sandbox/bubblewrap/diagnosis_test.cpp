@@ -302,8 +302,9 @@ TEST(diagnosis, output_is_truncated_between_characters) {
 }
 
 TEST(diagnosis, a_workspace_error_does_not_mention_bubblewrap) {
-  EXPECT_THAT(workspace_message("the workspace: No space left on device"),
-              testing::AllOf(HasSubstr("(the workspace: No space left on device)"), Not(HasSubstr("install bubblewrap"))));
+  EXPECT_THAT(
+      workspace_message("the workspace: No space left on device"),
+      testing::AllOf(HasSubstr("(the workspace: No space left on device)"), Not(HasSubstr("install bubblewrap"))));
 }
 
 TEST(system_info, an_absent_apparmor_setting_restricts_nothing) {
