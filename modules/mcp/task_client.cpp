@@ -8,7 +8,7 @@ namespace {
 
 // How many tasks/get requests in a row may fail.
 constexpr int max_failures = 10;
-constexpr std::size_t max_input_requests = 64;  // of one task
+constexpr std::size_t max_task_input_requests = 64;  // of one task
 
 }  // namespace
 
@@ -88,7 +88,7 @@ ry::task<void> client::cancel_input_requests(const remote_task& t, std::unordere
   json::object responses;
   for (const auto& member : *requests) {
     if (!answered.insert(std::string(sv(member.key()))).second) continue;
-    auto response = answered.size() <= max_input_requests ? response_to(member.value()) : std::nullopt;
+    auto response = answered.size() <= max_task_input_requests ? response_to(member.value()) : std::nullopt;
     if (!response) {
       throw server_error(*target_, RY_FAILED_PRECONDITION, "mcp.input_required",
                          "the server asks for input that an agent cannot give");

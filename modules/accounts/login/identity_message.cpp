@@ -107,14 +107,10 @@ identity read_user(const json::object& user) {
   return out;
 }
 
-bool is_http_url(std::string_view s) {
-  return s.starts_with("https://") || s.starts_with("http://");
-}
-
 // The link that Supabase Auth itself would send. `site_url` is the URL of its API.
 std::string verify_link(const json::object& data, const std::string& hash) {
   auto site = clean_member(&data, "site_url", max_link);
-  if (hash.empty() || !is_http_url(site)) return {};
+  if (hash.empty() || !ry::has_http_scheme(site)) return {};
   while (site.ends_with('/')) site.pop_back();
   return site + "/verify?token=" + ry::percent_encoded(hash) +
          "&type=" + ry::percent_encoded(clean_member(&data, "email_action_type", 32)) +

@@ -1,6 +1,7 @@
 #include "settings.hpp"
 
 #include <ry/cpp/settings_check.hpp>
+#include <ry/cpp/text.hpp>
 
 #include "../types.hpp"
 #include "webhook_signature.hpp"
@@ -17,10 +18,6 @@ void number(const json::object& o, const char* name, auto& out) {
   if (const auto* v = o.if_contains(name); v && v->is_int64()) {
     out = static_cast<std::decay_t<decltype(out)>>(v->get_int64());
   }
-}
-
-bool is_http_url(std::string_view s) {
-  return s.substr(0, 8) == "https://" || s.substr(0, 7) == "http://";
 }
 
 std::string_view text_of(const json::value& v) {
@@ -124,7 +121,7 @@ login_settings read_login_settings(const json::object& settings, std::string_vie
   if (out.verify == verification::email && !out.setup_code.empty()) {
     faults.add("login.setup_code", "requires login.verify = \"none\"");
   }
-  if (out.verify == verification::email && !is_http_url(out.app_url)) {
+  if (out.verify == verification::email && !ry::has_http_scheme(out.app_url)) {
     faults.add("local_login",
                "needs the base URL of the links in e-mails: set http.public_url or "
                "accounts.login.app_url (https://...)");

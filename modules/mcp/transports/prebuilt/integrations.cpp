@@ -1,6 +1,7 @@
 #include "integrations.hpp"
 
 #include <algorithm>
+#include <ry/cpp/text.hpp>
 #include <ry/cpp/types.hpp>
 #include <stdexcept>
 
@@ -54,7 +55,7 @@ integrations read_integrations(std::string_view settings_json) {
     const auto path = "mcp_prebuilt.integrations." + std::string(name.data(), name.size());
     integration i;
     i.url = text(o.at("url"));
-    if (!i.url.starts_with("http://") && !i.url.starts_with("https://")) {
+    if (!ry::has_http_scheme(i.url)) {
       throw std::invalid_argument(path + ".url must begin with http:// or https://");
     }
     if (const auto* type = o.if_contains("type")) i.type = text(*type);

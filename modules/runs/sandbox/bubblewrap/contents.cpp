@@ -13,7 +13,7 @@
 namespace bubblewrap {
 namespace {
 
-constexpr auto max_removal_time = std::chrono::seconds(60);
+constexpr auto max_contents_removal_time = std::chrono::seconds(60);
 
 }  // namespace
 
@@ -41,7 +41,7 @@ file_error change_owner(int workspace, uid_t owner) {
 file_error trim_deep(int workspace, bool& trimmed) {
   trimmed = false;
   disk::removal first;
-  const disk::stop_condition stop = disk::stop_after(max_removal_time);
+  const disk::stop_condition stop = disk::stop_after(max_contents_removal_time);
   const int error = disk::walk_tree(workspace, [&](int directory, const char* name, const struct stat&, bool deep) {
     if (!deep) return disk::visit::enter;
     trimmed = true;

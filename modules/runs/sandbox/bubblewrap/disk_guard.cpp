@@ -9,7 +9,7 @@
 namespace bubblewrap {
 namespace {
 
-constexpr auto max_removal_time = std::chrono::seconds(10);
+constexpr auto max_guard_removal_time = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -61,7 +61,7 @@ file_error disk_guard::before_write(const std::string& project, std::uint64_t by
 
 file_error disk_guard::destroy(const std::string& project, const std::string& path) {
   watch_.forget(project);
-  const disk::removal done = cleaner_->remove(path, project, max_removal_time);
+  const disk::removal done = cleaner_->remove(path, project, max_guard_removal_time);
   if (done.complete()) return {};
   if (done.error == 0) return fail(RY_UNAVAILABLE, "the workspace is large; it is deleted in the background");
   return fail(RY_UNAVAILABLE, "the workspace could not be deleted yet: " + std::string(std::strerror(done.error)));

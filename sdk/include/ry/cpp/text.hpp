@@ -47,6 +47,10 @@ constexpr std::string_view trimmed(std::string_view text, std::string_view blank
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
+constexpr bool has_http_scheme(std::string_view url) noexcept {
+  return url.starts_with("http://") || url.starts_with("https://");
+}
+
 // Percent-encodes every byte except the unreserved characters of RFC 3986, for one path segment or query value.
 inline std::string percent_encoded(std::string_view text) {
   constexpr char digits[] = "0123456789ABCDEF";
