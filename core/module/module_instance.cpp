@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <ry/cpp/utf8.hpp>
 #include <stdexcept>
 #include <thread>
 
@@ -22,11 +23,16 @@ using clock = std::chrono::steady_clock;
 // outstanding.
 constexpr auto busy_loop_time = std::chrono::seconds(10);
 
+// Valid UTF-8 without control characters: the text of a module appears in JSON, in the log and on terminals.
 std::string one_line(std::string_view text) {
-  std::string s(text);
-  for (char& c : s)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return s;
+  const std::string valid = to_valid_utf8(text);
+  std::string out;
+  out.reserve(valid.size());
+  for (std::string_view rest = valid; !rest.empty();) {
+    const char32_t c = next_code_point(rest);
+    append_utf8(out, c < 0x20 || (c >= 0x7f && c <= 0x9f) ? U' ' : c);
+  }
+  return out;
 }
 
 // Receives the text that a module writes into an error buffer.

@@ -445,6 +445,14 @@ TEST_F(module_set_test, health_is_queried_while_running) {
   EXPECT_THAT(set.health(), IsEmpty());
 }
 
+TEST_F(module_set_test, a_health_message_is_made_valid_utf8_without_control_characters) {
+  EXPECT_EQ(prepared(specs({"garbled"})), "");
+  EXPECT_EQ(set.start().text(), "");
+  const auto h = set.health();
+  ASSERT_THAT(h, SizeIs(1));
+  EXPECT_EQ(h[0].message, "caf\xc3\xa9 \xef\xbf\xbd,   .");
+}
+
 TEST_F(module_set_test, the_description_is_complete) {
   EXPECT_EQ(prepared(specs({"plain", "owner", "driver_a", "provider"})), "");
   const auto d = described("plain");

@@ -3,6 +3,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
+#include <ry/cpp/utf8.hpp>
 
 #include "core/app/admin/host_metrics.hpp"
 
@@ -12,8 +13,9 @@ namespace json = boost::json;
 
 namespace {
 
+// The text of a message may come from the database or the loader, so it may be invalid UTF-8.
 json::object entry_of(std::string_view component, std::string_view message) {
-  return {{"component", component}, {"room", component}, {"message", message}};  // "room": the old name
+  return {{"component", component}, {"room", component}, {"message", to_valid_utf8(message)}};  // "room": the old name
 }
 // Maximum time to wait for the database; shorter than the usual probe timeout of load balancers.
 constexpr std::chrono::milliseconds database_limit{2'000};
