@@ -357,6 +357,29 @@ TEST(notifications_verdict, depends_on_the_results_of_the_channels) {
       << "the reported channel was not requested";
 }
 
+TEST(notifications_verdict, names_the_reason_of_each_failed_channel) {
+  const auto failed = [](std::uint32_t channels, std::int32_t outcome, std::string detail, std::string token = "") {
+    auto r = result_of(channels, outcome, 0, std::move(token));
+    r.detail = std::move(detail);
+    return r;
+  };
+  auto v = evaluate_results(email, {failed(email, RY_NOTIFY_REFUSED, "The account's e-mail address is not valid")}, 1,
+                            tracking::no, 0.5);
+  EXPECT_EQ(v.failures, "email: The account's e-mail address is not valid");
+  EXPECT_EQ(v.reason, "") << "no channel is pending";
+  v = evaluate_results(email | push,
+                       {failed(email, RY_NOTIFY_RETRY, "busy"), failed(push, RY_NOTIFY_GONE, "", "a"),
+                        failed(push, RY_NOTIFY_GONE, "", "b"), failed(push, RY_NOTIFY_REFUSED, "too large", "c")},
+                       1, tracking::no, 0.5);
+  EXPECT_EQ(v.failures, "email: busy; push: gone; push: too large") << "the same reason is named once";
+  EXPECT_EQ(v.reason, "busy");
+  v = evaluate_results(email | push, {failed(email, RY_NOTIFY_SKIPPED, "x"), failed(push, RY_NOTIFY_ACCEPTED, "y")}, 1,
+                       tracking::no, 0.5);
+  EXPECT_EQ(v.failures, "");
+  EXPECT_EQ(evaluate_results(push, {}, 1, tracking::no, 0.5).failures,
+            "push: The orchestrator did not report on this channel");
+}
+
 TEST(notifications_verdict, failed_calls_are_retried_with_backoff_up_to_an_hour) {
   const auto wait = [](std::uint32_t attempt, double jitter) {
     return evaluate_failure(email, ry::error(RY_UNAVAILABLE), attempt, jitter).wait_ms;

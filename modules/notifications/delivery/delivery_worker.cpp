@@ -150,6 +150,9 @@ ry::task<ry::job_outcome> delivery_worker::deliver(ry::job job) {
   const auto requested = t.channels;
   const auto attempt = t.attempt;
   const auto devices = t.devices;
+  // Texts that must not appear in the log.
+  std::vector<std::string> personal{t.recipient.email, t.recipient.phone};
+  for (const auto& d : devices.readable) personal.push_back(d.value);
   const bool is_part = (channels_of(t.workflow) & ~requested) != 0;
   const auto other =
       is_part && module_context::cannot_omit_channels(driver) ? context_.fallback_driver() : orchestrators::entry();
@@ -165,6 +168,7 @@ ry::task<ry::job_outcome> delivery_worker::deliver(ry::job job) {
   if (results) mask_devices(devices, (requested & RY_NOTIFY_PUSH) != 0, *results);
   auto v = results ? evaluate_results(requested, *results, attempt, follows ? tracking::yes : tracking::no, jitter())
                    : evaluate_failure(requested, results.error(), attempt, jitter());
+  v.failures = masked(std::move(v.failures), personal);
   // The result is stored even if the host stops in the meantime.
   auto recorded = record_result(*id, account, held, std::move(v));
   co_return co_await ry::shield(std::move(recorded));
@@ -286,8 +290,9 @@ ry::task<ry::job_outcome> delivery_worker::record_result(ry::uuid id, ry::uuid a
   if (state == "suppressed") suppressed_.add();
   if (state == "dead") dead_.add();
   if (state == "failed" || state == "dead") {
+    const std::string failures = v.failures.empty() ? "a channel failed in an earlier attempt" : v.failures;
     context_.ctx.warn("a notification was not delivered",
-                      {{"notification", id}, {"state", state}, {"reason", v.reason}});
+                      {{"notification", id}, {"state", state}, {"reason", failures}});
   }
   if (v.pause_ms != 0) {
     const ry::error reason(RY_FAILED_PRECONDITION, "notifications.orchestrator", v.reason);

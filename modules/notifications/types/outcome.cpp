@@ -16,6 +16,7 @@ constexpr std::uint64_t max_backoff_ms = 3'600'000;
 constexpr std::uint64_t driver_pause_ms = 60'000;
 constexpr int first_poll_s = 30;
 constexpr std::size_t max_detail_bytes = 500;
+constexpr std::size_t max_failures_bytes = 2000;
 
 bool needs_retry(std::int32_t outcome) noexcept {
   return outcome != RY_NOTIFY_ACCEPTED && outcome != RY_NOTIFY_DELIVERED && outcome != RY_NOTIFY_SKIPPED &&
@@ -34,6 +35,16 @@ std::string truncated(std::string text) {
     if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
   }
   return text;
+}
+
+// Appends "channel: why" to the list unless it contains it; many devices fail for the same reason.
+void add_failure(std::string& list, std::uint32_t channel, const ry::notify::result& r) {
+  std::string one = channel == RY_NOTIFY_EMAIL ? "email: " : "push: ";
+  one += r.detail.empty() ? state_name(r.outcome) : truncated(r.detail);
+  if (("; " + list + "; ").find("; " + one + "; ") != std::string::npos ||
+      list.size() + one.size() > max_failures_bytes)
+    return;
+  list += (list.empty() ? "" : "; ") + one;
 }
 
 json::object row(std::uint32_t channel, const ry::notify::result& r, tracking track) {
@@ -84,7 +95,10 @@ attempt_verdict evaluate_results(std::uint32_t requested, const ry::notify::resu
         channel_result.outcome = RY_NOTIFY_RETRY_NEW;
       }
       rows.push_back(row(channel, channel_result, track));
-      if (!needs_retry(channel_result.outcome)) continue;
+      const bool pending = needs_retry(channel_result.outcome);
+      if (pending || channel_result.outcome == RY_NOTIFY_REFUSED || channel_result.outcome == RY_NOTIFY_GONE)
+        add_failure(out.failures, channel, channel_result);
+      if (!pending) continue;
       out.pending |= channel;
       out.reason = channel_result.detail;
       // A pause is a definite answer as well: an orchestrator that stores answers by key must not repeat it.
@@ -105,6 +119,7 @@ attempt_verdict evaluate_results(std::uint32_t requested, const ry::notify::resu
     rows.push_back(row(channel, silent, track));
     out.pending |= channel;
     out.reason = silent.detail;
+    add_failure(out.failures, channel, silent);
   }
   // Failed push messages are retried separately.
   out.throttled = out.throttled && out.pending == RY_NOTIFY_EMAIL;

@@ -18,6 +18,7 @@ struct attempt_verdict {
   std::uint64_t wait_ms = 0;  // before the next attempt, if any is pending
   std::uint64_t pause_ms = 0;  // for all notifications; 0: none
   std::string reason;  // why channels are pending; a message for operators
+  std::string failures;  // the reason of each channel that is pending or failed, "email: ...; push: ..."; for the log
 };
 
 enum class tracking { no, yes };
