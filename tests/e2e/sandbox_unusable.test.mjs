@@ -80,6 +80,53 @@ test('a missing bwrap is reported with the package that contains it', async () =
   }
 });
 
+// A non-UTF-8 byte of bwrap must not make the JSON of /readyz invalid. JSON.parse() of a decoded text would not detect it.
+test('/readyz is valid UTF-8 if bwrap prints other bytes', async () => {
+  const server = new Server({ database, llm });
+  const stub = path.join(server.dir, 'bwrap');
+  writeFileSync(stub, "#!/bin/sh\nprintf 'bwrap: caf\\351 \\033[31m\\n' >&2\nexit 1\n");
+  chmodSync(stub, 0o755);
+  server.set.push(`sandbox_bubblewrap.bwrap_path=${stub}`);
+  try {
+    await server.start();
+    const answer = await fetch(`${server.url}/readyz`);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(await answer.arrayBuffer());
+    const reason = JSON.parse(text).degraded.find((r) => r.component === 'sandbox_bubblewrap');
+    assert.match(reason.message, /bwrap: caf\ufffd  \[31m/);
+  } finally {
+    await server.close();
+  }
+});
+
+for (const [label, set, cause] of [
+  ['another program as exec_path', 'exec_path=/bin/true', /succeeded without the expected output/],
+  ['a program that prints its arguments as exec_path', 'exec_path=/bin/echo', /succeeded without the expected output/],
+])
+  test(`${label} does not count as a working sandbox`, async () => {
+    const server = new Server({ database, llm, set: [`sandbox_bubblewrap.${set}`] });
+    try {
+      await server.start();
+      assert.match(warning(server.log), cause);
+      assert.doesNotMatch(server.log, /sandbox ready/);
+    } finally {
+      await server.close();
+    }
+  });
+
+test('a bwrap that hangs is reported as a timeout', async () => {
+  const server = new Server({ database, llm });
+  const stub = path.join(server.dir, 'bwrap');
+  writeFileSync(stub, '#!/bin/sh\nexec sleep 60\n');
+  chmodSync(stub, 0o755);
+  server.set.push(`sandbox_bubblewrap.bwrap_path=${stub}`);
+  try {
+    await server.start({ timeout: 60000 });
+    assert.match(warning(server.log), /did not exit within 10 s.*nothing \(terminated after 10 s\)/);
+  } finally {
+    await server.close();
+  }
+});
+
 test('without control groups commands run, and /readyz names the missing limits', async () => {
   const server = new Server({ database, llm, set: ['sandbox_bubblewrap.control_groups=off'] });
   try {

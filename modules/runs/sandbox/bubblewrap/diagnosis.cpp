@@ -227,6 +227,18 @@ diagnosis diagnose(std::string_view output, const system_info& system, const std
   return diagnoser(output, system, bwrap_path).result();
 }
 
+diagnosis diagnose_timeout(std::chrono::seconds limit, const std::string& bwrap_path) {
+  return {"the test command did not exit within " + std::to_string(limit.count()) + " s and was terminated",
+          "Check that sandbox_bubblewrap.bwrap_path (" + bwrap_path +
+              ") is bubblewrap and that it exits, and that the machine is not overloaded; then restart the server"};
+}
+
+diagnosis diagnose_missing_marker(const std::string& bwrap_path, const std::string& exec_path) {
+  return {"the test command succeeded without the expected output, so another program was executed in its place",
+          "Check that sandbox_bubblewrap.exec_path (" + exec_path +
+              ") is runyard-sandbox-exec and that sandbox_bubblewrap.bwrap_path (" + bwrap_path + ") is bubblewrap"};
+}
+
 std::string message_of(const diagnosis& found, std::string_view output) {
   std::string out = "bubblewrap does not work here, so agents cannot run commands: ";
   if (found.cause.empty())

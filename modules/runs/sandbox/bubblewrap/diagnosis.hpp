@@ -2,6 +2,7 @@
 // (0.8 and later) and properties of the system.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -15,8 +16,12 @@ struct diagnosis {
   std::string fix;  // "Install ...", without a period at the end
 };
 
-// `output`: output of a command that does nothing in the sandbox, or its exit code.
+// `output`: output of the probe's command in the sandbox, or its exit code.
 diagnosis diagnose(std::string_view output, const system_info& system, const std::string& bwrap_path);
+// The command did not exit within the limit.
+diagnosis diagnose_timeout(std::chrono::seconds limit, const std::string& bwrap_path);
+// The exit code was 0, but the command's output is missing or changed.
+diagnosis diagnose_missing_marker(const std::string& bwrap_path, const std::string& exec_path);
 
 // The message for the log and /readyz.
 std::string message_of(const diagnosis& found, std::string_view output);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -275,6 +276,20 @@ TEST(diagnosis, unknown_errors_are_quoted) {
             "\"Where the sandbox cannot work\" in docs/security.md. Output of bubblewrap: bwrap: "
             "something new");
   EXPECT_LT(message_of({}, std::string(10000, 'x')).size(), 500u);
+}
+
+TEST(diagnosis, a_timeout_is_reported_with_its_limit) {
+  const diagnosis found = diagnose_timeout(std::chrono::seconds(10), bwrap);
+  EXPECT_THAT(found.cause, HasSubstr("did not exit within 10 s"));
+  EXPECT_THAT(found.fix, HasSubstr(bwrap));
+  EXPECT_THAT(message_of(found, "nothing (terminated after 10 s)"), Not(HasSubstr("unknown cause")));
+}
+
+TEST(diagnosis, a_missing_marker_names_both_programs) {
+  const diagnosis found = diagnose_missing_marker(bwrap, "/bin/true");
+  EXPECT_THAT(found.cause, HasSubstr("without the expected output"));
+  EXPECT_THAT(found.fix, HasSubstr("sandbox_bubblewrap.exec_path (/bin/true) is runyard-sandbox-exec"));
+  EXPECT_THAT(found.fix, HasSubstr("sandbox_bubblewrap.bwrap_path (/usr/bin/bwrap) is bubblewrap"));
 }
 
 // Other steps of runyard-sandbox-exec fail for other reasons.

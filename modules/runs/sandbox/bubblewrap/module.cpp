@@ -146,7 +146,19 @@ class module {
   }
 
  private:
-  // Tries each confinement mode with a command that does nothing, and keeps the first that works.
+  static std::string output_of(const command_trial& trial) {
+    if (!trial.output.empty()) return trial.output;
+    return trial.timed_out ? "nothing (terminated after " + std::to_string(trial_limit.count()) + " s)"
+                           : "nothing (exit code " + std::to_string(trial.code) + ")";
+  }
+
+  diagnosis diagnosis_of(const command_trial& trial, const std::string& output, const system_info& system) const {
+    if (trial.timed_out) return diagnose_timeout(trial_limit, settings_.bwrap_path);
+    if (trial.code == 0) return diagnose_missing_marker(settings_.bwrap_path, settings_.exec_path);
+    return diagnose(output, system, settings_.bwrap_path);
+  }
+
+  // Tries each confinement mode with a command that only prints a marker, and keeps the first that works.
   void probe() {
     const std::string project = "00000000-0000-0000-0000-000000000000";
     const system_info system = read_system_info(settings_.bwrap_path);
@@ -158,16 +170,16 @@ class module {
         problem = workspace_message(e.message);
         continue;
       }
-      const auto [code, output] = try_command(*runner_, project, ctx_.pick_exec());
+      const command_trial trial = try_command(*runner_, project, ctx_.pick_exec());
       (void)calls_->destroy_workspace(project);
-      if (code == 0) {
+      if (trial.succeeded()) {
         runner_->set_probing(false);
         ctx_.info("sandbox ready",
                   {{"confinement", name_of(mode)}, {"memory", groups_->usable() ? "control groups" : "polled"}});
         return;
       }
-      const std::string output_text = output.empty() ? "nothing (exit code " + std::to_string(code) + ")" : output;
-      problem = message_of(diagnose(output_text, system, settings_.bwrap_path), output_text);
+      const std::string output_text = output_of(trial);
+      problem = message_of(diagnosis_of(trial, output_text, system), output_text);
       ctx_.warn("the sandbox does not work in this confinement mode",
                 {{"confinement", name_of(mode)}, {"output", output_text}});
     }

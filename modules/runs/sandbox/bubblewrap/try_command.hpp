@@ -1,5 +1,6 @@
-// Runs a command that does nothing, to test whether the sandbox works.
+// Runs a command that only prints a marker, to test whether the sandbox works.
 #pragma once
+#include <chrono>
 #include <ry/ry.hpp>
 #include <string>
 
@@ -7,9 +8,15 @@
 
 namespace bubblewrap {
 
+constexpr std::chrono::seconds trial_limit{10};
+
 struct command_trial {
-  int code = -1;  // 0: the sandbox works; -1: the command did not start or was terminated by a signal
+  int code = -1;  // the exit code or minus the signal; -1 also: the command did not start
+  bool timed_out = false;  // terminated after trial_limit
+  bool printed_marker = false;  // the standard output was the marker and nothing else
   std::string output;  // without trailing newlines
+
+  bool succeeded() const { return code == 0 && printed_marker; }
 };
 
 // Blocks until the command has exited. exec: any executor except the caller's.
