@@ -92,6 +92,8 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
     console.log('clang-tidy 14 is not installed: the sources were not checked');
     process.exit(skipped);
   }
+  // Runs in the idle time of the other tests. clang-tidy inherits the priority.
+  os.setPriority(os.constants.priority.PRIORITY_LOW);
   const [build, pattern] = process.argv.slice(2);
   const todo = groups(JSON.parse(readFileSync(path.join(build, 'compile_commands.json'), 'utf8')), pattern);
   const total = todo.reduce((sum, g) => sum + g.sources.length, 0);
