@@ -1,5 +1,6 @@
 #include "mcp_list.hpp"
 
+#include <common/header_field.hpp>
 #include <common/unicode.hpp>
 #include <common/url.hpp>
 #include <json/known_members.hpp>
@@ -145,6 +146,9 @@ json::object secrets(const json::value* given, const char* name, const std::stri
       out[key] = *kept;
       continue;
     }
+    // A stored header is kept even if it was stored before names were checked.
+    if (name == std::string_view("headers") && !header_field::is_name({key.data(), key.size()}))
+      reject(at, "is not a valid header name");
     const auto plain = text(&value, at, 8192);
     out[key] = json::object{{"sealed", ry::base64_encode(seal(plain), ry::base64_alphabet::url, false)}};
   }

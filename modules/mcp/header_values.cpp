@@ -1,5 +1,7 @@
 #include "header_values.hpp"
 
+#include <common/header_field.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <ry/cpp/base64.hpp>
@@ -12,11 +14,8 @@ constexpr std::string_view annotation = "x-mcp-header";
 constexpr std::size_t max_annotation_depth = 32;
 constexpr std::size_t max_headers = 64;  // per tool; a request carries all of them
 
-bool is_token(std::string_view s) {
-  return !s.empty() && s.size() <= 128 && std::all_of(s.begin(), s.end(), [](unsigned char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           std::string_view("!#$%&'*+-.^_`|~").find(static_cast<char>(c)) != std::string_view::npos;
-  });
+bool is_short_name(std::string_view s) {
+  return s.size() <= 128 && header_field::is_name(s);
 }
 
 bool is_simple_type(const json::value* type) {
@@ -64,7 +63,7 @@ class annotation_scanner {
   }
   void add(const json::object& o, const json::value& name) {
     if (path_.empty()) return refuse("a header annotation is not on an argument");
-    if (!name.is_string() || !is_token(sv(name.get_string()))) {
+    if (!name.is_string() || !is_short_name(sv(name.get_string()))) {
       return refuse("a header annotation is not a valid header name");
     }
     if (!is_simple_type(o.if_contains("type"))) {

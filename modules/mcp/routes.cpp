@@ -8,6 +8,7 @@
 #include <boost/algorithm/string/case_conv.hpp>
 #include <boost/algorithm/string/predicate.hpp>
 #include <locale>
+#include <ry/cpp/utf8.hpp>
 
 #include "openapi.hpp"
 #include "tool_source.hpp"
@@ -78,6 +79,7 @@ json::object checked_headers(json::value v, const char* field) {
   const bool good = o != nullptr && o->size() <= max_server_headers &&
                     std::all_of(o->begin(), o->end(), [](const auto& each) { return each.value().is_string(); });
   if (!good) throw invalid(std::string(field) + " must be a JSON object whose values are strings");
+  if (auto problem = header_problem(*o, field); !problem.empty()) throw invalid(std::move(problem));
   return std::move(v.get_object());
 }
 
@@ -106,6 +108,13 @@ std::string type_of(std::string_view given) {
     throw invalid("MCP type must be one of http, sse, prebuilt, json");
   }
   return type;
+}
+
+// The address in the header X-MCP-URL, which may have any bytes.
+std::string checked_address(std::string_view address, std::string_view type) {
+  if (ry::is_utf8(address)) return std::string(address);
+  if (type == "http" || type == "sse") throw invalid("MCP URL is not a valid http or https address");
+  throw invalid("MCP URL must be UTF-8");
 }
 
 const configured* find(const std::vector<configured>& all, std::string_view type, std::string_view address) {
@@ -217,9 +226,9 @@ ry::task<std::string> routes::account_of(ry::request r) {
 ry::task<ry::response> routes::discover(ry::request r) {
   const auto account = co_await enabled_account(r);
   const std::string agent_id(r.param("agent_id"));
-  const std::string address(r.header("X-MCP-URL"));
-  if (unicode::is_blank(address)) throw invalid("MCP URL is required");
+  if (unicode::is_blank(r.header("X-MCP-URL"))) throw invalid("MCP URL is required");
   const auto type = type_of(r.header("X-MCP-Type"));
+  const auto address = checked_address(r.header("X-MCP-URL"), type);
   auto headers = headers_of(r.header("X-MCP-Headers"));
   const auto agent = co_await read_agent(agents_, account, agent_id, 0);
   const auto* configured_server = find(agent.servers, type, address);

@@ -2,6 +2,8 @@
 
 #include <sodium.h>
 
+#include <common/header_field.hpp>
+
 #include <algorithm>
 #include <ry/cpp/base64.hpp>
 
@@ -109,6 +111,15 @@ bool all_strings(const json::array& values) {
 
 }  // namespace
 
+std::string header_problem(const json::object& headers, std::string_view at) {
+  for (const auto& member : headers) {
+    const auto* value = member.value().if_string();
+    const auto problem = header_field::problem(sv(member.key()), value != nullptr ? sv(*value) : std::string_view());
+    if (!problem.empty()) return std::string(at) + "." + valid_utf8(sv(member.key()), 100) + " " + std::string(problem);
+  }
+  return {};
+}
+
 std::string setting_problem(std::string_view type, std::string_view config_json) {
   const auto v = parse(config_json);
   const auto* o = v.if_object();
@@ -142,6 +153,8 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
       if (!member.value().is_string())
         return std::string("config.") + key + "." + valid_utf8(sv(member.key()), 100) + " must be a string";
     }
+    if (key != std::string_view("headers")) continue;
+    if (const auto problem = header_problem(*members, "config.headers"); !problem.empty()) return problem;
   }
   const auto* reuse = o->if_contains("reuse");
   if (reuse != nullptr && !reuse->is_null() && !reuse->is_bool()) return "config.reuse must be true or false";
