@@ -1,6 +1,7 @@
 #include "routes.hpp"
 
 #include <ry/cpp/page.hpp>
+#include <ry/cpp/utf8.hpp>
 
 #include <algorithm>
 #include <boost/json/object.hpp>
@@ -34,14 +35,6 @@ std::string with_member(std::string object, std::string_view name, std::string_v
   object.pop_back();
   object.append(",\"").append(name).append("\":").append(value).append("}");
   return object;
-}
-
-std::optional<std::string> text_in_query(const ry::request& r, std::string_view name) {
-  auto text = r.query(name);
-  if (text && (text->empty() || text->size() > 200 || text->find('\0') != text->npos)) {
-    throw body::invalid(name, "must have 1 to 200 bytes and no NUL character");
-  }
-  return text;
 }
 
 // A stolen key must not be able to create another key, which would remain valid after the stolen one is revoked.
@@ -134,6 +127,7 @@ ry::task<ry::response> routes::move_balance(ry::request r, std::string action, s
   if (!ref && !r.header("Idempotency-Key").empty()) {
     ref = std::string(r.header("Idempotency-Key"));
     if (ref->size() > 200) throw body::invalid("Idempotency-Key", "must have at most 200 characters");
+    if (!ry::is_utf8(*ref)) throw body::invalid("Idempotency-Key", "must be UTF-8");
   }
   balance_change m;
   m.actor = r.subject();
@@ -171,8 +165,8 @@ ry::task<ry::response> routes::audit(ry::request r) {
   const auto limit = ry::query_integer(r, "limit", 1, max_page).value_or(default_page);
   audit_filter filter;
   if (const auto account = r.query("account_id")) filter.account = ry::require_uuid(*account);
-  filter.actor = text_in_query(r, "actor");
-  filter.action = text_in_query(r, "action");
+  filter.actor = ry::query_text(r, "actor", 1, 200);
+  filter.action = ry::query_text(r, "action", 1, 200);
   const auto list = "audit:" + (filter.account ? filter.account->to_string() : std::string()) + ":" +
                     filter.actor.value_or("") + ":" + filter.action.value_or("");
   const auto before = ry::query_number_cursor(r, list);
@@ -193,9 +187,7 @@ ry::task<ry::response> routes::create_key(ry::request r) {
   new_key row;
   row.id = key.id;
   row.secret_hash = hash_secret(key.secret);
-  const auto named = b.name("name", 100);
-  if (named && named->empty()) throw body::invalid("name", "must not be blank");
-  row.name = named.value_or("API key");
+  row.name = b.name("name", 100).value_or("API key");
   row.expires_in_days = b.integer("expires_in_days", 1, 3650);
   // Revoking a key makes room for a new one, but its row and its audit entries remain, so the rate is limited as well.
   std::vector<bucket> limits{{"key/" + me->id_text, cfg_.new_api_keys_hour, 3600}};

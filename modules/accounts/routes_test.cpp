@@ -88,7 +88,13 @@ TEST_F(account_routes, malformed_ids_and_cursors_are_bad_requests) {
     EXPECT_EQ(call("GET", "/admin/audit?cursor=" + cursor).status, 400u) << cursor;
   }
   EXPECT_EQ(call("GET", "/admin/audit?limit=0").status, 422u);
-  EXPECT_EQ(call("GET", "/admin/audit?actor=%00").status, 422u);
+  for (const std::string name : {"actor", "action"}) {
+    for (const std::string value : {"", "%00", "%ff", "%ed%a0%80"}) {
+      const auto b = call("GET", "/admin/audit?" + name + "=" + value);
+      EXPECT_EQ(b.status, 422u) << name << value;
+      EXPECT_EQ(b.failure.message(), name + " must be UTF-8 text of 1 to 200 bytes without NUL characters");
+    }
+  }
 }
 
 TEST_F(account_routes, cursors_of_the_audit_log_belong_to_their_filter) {

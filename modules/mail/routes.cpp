@@ -16,6 +16,7 @@ namespace json = boost::json;
 constexpr std::int64_t default_page = 50;
 constexpr std::int64_t max_page = 200;
 constexpr std::size_t max_lifted_addresses = 1000;
+constexpr std::size_t max_text = 320;  // of a filter
 
 ry::response html_page(int status, std::string html) {
   return ry::response(status, "text/html; charset=utf-8", std::move(html))
@@ -38,7 +39,7 @@ std::string_view sv(const json::string& s) {
 std::optional<std::string> text_in(const json::object& o, const char* name) {
   const auto* v = o.if_contains(name);
   if (v == nullptr || v->is_null()) return std::nullopt;
-  if (!v->is_string() || v->get_string().empty() || v->get_string().size() > 320)
+  if (!v->is_string() || v->get_string().empty() || v->get_string().size() > max_text)
     throw invalid(name, "must be a string of 1 to 320 bytes");
   return std::string(sv(v->get_string()));
 }
@@ -165,7 +166,8 @@ ry::task<ry::response> routes::lift(ry::request r) {
 
 ry::task<ry::response> routes::suppressions(ry::request r) {
   suppression_filter filter{boost::algorithm::to_lower_copy(r.query("reason").value_or(""), std::locale::classic()),
-                            r.query("category").value_or(""), r.query("address").value_or("")};
+                            ry::query_text(r, "category", 0, max_text).value_or(""),
+                            ry::query_text(r, "address", 0, max_text).value_or("")};
   if (!filter.reason.empty() && filter.reason != "bounced" && filter.reason != "unsubscribed" &&
       filter.reason != "operator") {
     throw invalid("reason", "must be one of bounced, unsubscribed, operator");

@@ -57,6 +57,22 @@ TEST(input, a_malformed_uuid_is_a_bad_request) {
   }
 }
 
+TEST(input, a_text_that_cannot_be_stored_is_refused_by_name) {
+  EXPECT_EQ(require_text("actor", "J\xc3\xbcrgen", 1, 7), "J\xc3\xbcrgen");
+  EXPECT_EQ(require_text("actor", "", 0, 7), "");
+  for (const std::string& wrong : {std::string(), std::string(8, 'x'), std::string("a\0b", 3), std::string("\xff"),
+                                   std::string("\xed\xa0\x80"), std::string("\xc0\xaf")}) {
+    try {
+      (void)require_text("actor", wrong, 1, 7);
+      ADD_FAILURE() << wrong;
+    } catch (const error& e) {
+      EXPECT_EQ(e.http_status(), 422u);
+      EXPECT_EQ(e.status(), RY_INVALID_ARGUMENT);
+      EXPECT_EQ(e.message(), "actor must be UTF-8 text of 1 to 7 bytes without NUL characters");
+    }
+  }
+}
+
 TEST(error, carries_everything_through_its_view) {
   const error e = http_error(402, RY_RESOURCE_EXHAUSTED, "runs.no_credits", "Not enough credits", R"({"balance":0})")
                       .with_retry_after(7);

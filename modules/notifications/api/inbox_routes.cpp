@@ -27,13 +27,17 @@ std::string count_json(std::int64_t unread) {
 
 // The number in the header Last-Event-ID or the parameter last_event_id; nullopt if there is none.
 std::optional<std::int64_t> last_event_id(const ry::request& r) {
-  std::string text(r.header("Last-Event-ID"));
-  if (text.empty()) text = r.query("last_event_id").value_or("");
+  const char* name = "Last-Event-ID";
+  std::string text(r.header(name));
+  if (text.empty()) {
+    name = "last_event_id";
+    text = r.query(name).value_or("");
+  }
   if (text.empty()) return std::nullopt;
   std::int64_t out = 0;
   const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (bad != std::errc() || end != text.data() + text.size() || out < 0) {
-    throw ry::bad_request("notifications.last_event_id", "Last-Event-ID must be the number of an event");
+    throw ry::bad_request("notifications.last_event_id", std::string(name) + " must be the number of an event");
   }
   return out;
 }

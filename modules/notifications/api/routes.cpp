@@ -1,6 +1,7 @@
 #include "api/routes.hpp"
 
 #include <ry/cpp/input.hpp>
+#include <ry/cpp/page.hpp>
 #include <ry/cpp/utf8.hpp>
 
 #include <algorithm>
@@ -160,10 +161,10 @@ ry::task<ry::response> routes::add_device(ry::request r) {
 
 ry::task<ry::response> routes::delete_device(ry::request r) {
   require_enabled(context_);
-  const auto provider = boost::algorithm::to_lower_copy(r.query("provider").value_or(""), std::locale::classic());
+  const auto provider =
+      boost::algorithm::to_lower_copy(ry::query_text(r, "provider", 0, 64).value_or(""), std::locale::classic());
   const std::string token(r.param("device_token"));
   if (!ry::is_utf8(token)) throw invalid("device_token", "must be UTF-8");
-  if (!ry::is_utf8(provider)) throw invalid("provider", "must be UTF-8");
   const auto account = co_await context_.caller(r);
   co_await context_.repo.delete_device(account, token, provider);
   context_.ctx.jobs().wake("notifications");

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <regex>
+#include <ry/cpp/input.hpp>
 #include <ry/cpp/text.hpp>
 #include <ry/ry.hpp>
 
@@ -31,9 +32,7 @@ std::string read_time(const std::string& name, const std::string& value) {
 }
 
 std::string read_text(const std::string& name, const std::string& value) {
-  if (value.empty() || value.size() > max_text || !ry::is_utf8(value))
-    reject(name + " must be UTF-8 text of 1 to " + std::to_string(max_text) + " bytes");
-  return value;
+  return ry::require_text(name, value, 1, max_text);
 }
 
 std::string read_status(const std::string&, const std::string& value) {

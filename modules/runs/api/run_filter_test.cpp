@@ -33,7 +33,11 @@ TEST(run_filter, invalid_filters_are_rejected_by_name) {
       "error_code, from, to");
   EXPECT_EQ(error_message({{"status", "broken"}}), "status must be all, running, completed, failed or stopped");
   EXPECT_EQ(error_message({{"account_id", "me"}}), "account_id must be a UUID");
-  EXPECT_EQ(error_message({{"reason", ""}}), "reason must be UTF-8 text of 1 to 200 bytes");
+  for (const char* name : {"model", "reason", "error_code"})
+    for (const std::string& wrong :
+         {std::string(), std::string(201, 'x'), std::string(1, '\0'), std::string("\xff"), std::string("\xed\xa0\x80")})
+      EXPECT_EQ(error_message({{name, wrong}}),
+                std::string(name) + " must be UTF-8 text of 1 to 200 bytes without NUL characters");
   EXPECT_EQ(error_message({{"to", "tomorrow"}}),
             "to must be a date or a time as in 2026-11-20 or 2026-11-20T09:30:00Z");
   EXPECT_EQ(error_message({{"status", "all"}, {"status", "failed"}}), "status is given twice");

@@ -1,9 +1,11 @@
-// Reads ids and cursors in requests, by the same rules in all modules.
+// Reads ids, cursors and texts in requests, by the same rules in all modules.
 #pragma once
 
 #include <ry/cpp/types.hpp>
+#include <ry/cpp/utf8.hpp>
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -59,6 +61,17 @@ inline uuid require_uuid(std::string_view text) {
   const auto id = uuid::parse(text);
   if (!id) throw bad_request("http.invalid_uuid", "Invalid UUID format");
   return *id;
+}
+
+// A text that is passed to the database, such as a filter in a query. Throws RY_INVALID_ARGUMENT (422, naming the
+// parameter) unless it has `min` to `max` bytes of UTF-8 and no NUL character, which PostgreSQL cannot store.
+inline std::string require_text(std::string_view name, std::string text, std::size_t min, std::size_t max) {
+  if (text.size() < min || text.size() > max || text.find('\0') != text.npos || !is_utf8(text)) {
+    throw http_error(422, RY_INVALID_ARGUMENT, "http.invalid_value",
+                     std::string(name) + " must be UTF-8 text of " + std::to_string(min) + " to " +
+                         std::to_string(max) + " bytes without NUL characters");
+  }
+  return text;
 }
 
 }  // namespace ry

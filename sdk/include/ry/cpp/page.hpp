@@ -6,6 +6,7 @@
 #include <ry/cpp/input.hpp>
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -59,6 +60,14 @@ inline std::optional<std::int64_t> query_integer(const request& r, std::string_v
         std::string(name) + " must be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
   }
   return out;
+}
+
+// A query parameter that is text, or nullopt if it is missing. Throws like require_text().
+inline std::optional<std::string> query_text(const request& r, std::string_view name, std::size_t min,
+                                             std::size_t max) {
+  auto text = r.query(name);
+  if (text) text = require_text(name, *std::move(text), min, max);
+  return text;
 }
 
 // The query parameter "cursor" of a list whose keys are UUIDs. Throws like read_cursor() and require_uuid().
