@@ -253,7 +253,13 @@ TEST(body, reads_strictly) {
     EXPECT_THAT(std::string(e.message()), HasSubstr("name"));
   }
   EXPECT_EQ(body(R"({"name":" A\u0007\u202eB\u00a0"})", {"name"}).name("name", 10), "AB");
-  EXPECT_EQ(body(R"({"name":"\u200b"})", {"name"}).name("name", 10), "");
+  EXPECT_EQ(body(R"({"name":null})", {"name"}).name("name", 10), std::nullopt);
+  for (const char* blank :
+       {R"({"name":""})", R"({"name":"\u200b"})", R"({"name":"\u202e\u0007"})", R"({"name":"\u0007\u200d"})"}) {
+    const auto e = error_of([&] { body(blank, {"name"}).name("name", 10); });
+    EXPECT_EQ(e.http_status(), 422u) << blank;
+    EXPECT_EQ(e.message(), "name must not be blank") << blank;
+  }
   EXPECT_EQ(error_of([&] { body(R"({"name":"aaaaaaaaaaa"})", {"name"}).name("name", 10); }).http_status(), 422u);
   for (const char* text : {R"({"n":0})", R"({"n":11})", R"({"n":1.5})", R"({"n":"5"})", R"({"n":99999999999999999999})",
                            R"({"n":true})"}) {

@@ -49,6 +49,7 @@ std::optional<std::string> body::text(std::string_view name, std::size_t min, st
 std::optional<std::string> body::name(std::string_view member, std::size_t max) const {
   if (!has(member)) return std::nullopt;
   auto s = unicode::clean_name(raw_text(member));
+  if (unicode::is_blank(s)) throw invalid(member, "must not be blank");
   if (s.size() > max) throw invalid(member, "must have at most " + std::to_string(max) + " bytes");
   return s;
 }

@@ -21,7 +21,8 @@ class body {
   bool has(std::string_view name) const;
   // nullopt if absent or null. Rejects control characters. `min` and `max` count bytes.
   std::optional<std::string> text(std::string_view name, std::size_t min, std::size_t max) const;
-  // A display name: trimmed, without control characters and characters that change the writing direction. May be empty.
+  // A display name: trimmed, without control characters and characters that change the writing direction. nullopt
+  // if absent or null. Rejects a name that is blank after this clean-up.
   std::optional<std::string> name(std::string_view member, std::size_t max) const;
   // A string of any length and content, unchanged: for passwords. Throws if the member is not a string.
   std::string raw_text(std::string_view name) const;

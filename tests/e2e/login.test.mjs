@@ -128,6 +128,7 @@ describe('sign-up', () => {
     await expectRejected({ email, password: 'short' }, /password must have at least 10/);
     await expectRejected({ email, password: 'x'.repeat(1025) }, /password must have at most 1024/);
     await expectRejected({ email, password: 12345678901 }, /password must be a string/);
+    for (const name of ['', ' ', '\u202e\u0007']) await expectRejected({ email, password, name }, /name must not be blank/);
     await expectRejected({ email, password: email }, /password must not be the e-mail/);
     await expectRejected({ email, password, more: 1 }, /more/);
     await expectRejected({ email, password, session: 'both' }, /session/);
