@@ -56,6 +56,7 @@ void drop_broken_detail(core::error& e) {
 }
 
 // Logs why a request failed. For a database error it logs the detail, because the message for the client is generic.
+// An error without a connection to the database has no detail.
 void log_failure(const exchange_ref& ref, const core::error& e) {
   if (!ref.is(exchange::open)) return;
   const auto* module = ref.ex->hold.get();
@@ -63,7 +64,7 @@ void log_failure(const exchange_ref& ref, const core::error& e) {
                {{"module", module ? module->name : "host"},
                 {"route", ref.ex->data->route->def.method + " " + ref.ex->data->route->def.pattern},
                 {"reason", e.reason},
-                {"error", e.reason.starts_with("db.") ? e.detail_json : e.message},
+                {"error", e.reason.starts_with("db.") && !e.detail_json.empty() ? e.detail_json : e.message},
                 {"request_id", ref.ex->data->request_id}});
 }
 

@@ -200,17 +200,16 @@ void executor::log_error(live_run& run, std::string_view message, const ry::erro
 
 ry::task<void> executor::log_run_failure(run_ptr run_handle, const ending& e) const {
   const live_run& run = *run_handle;
-  context_.ctx.warn("a run failed",
-                    {{"run", run.who.run.to_string()},
-                     {"account", run.who.account.to_string()},
-                     {"thread", run.who.thread.to_string()},
-                     {"model", run.who.model},
-                     {"reason", e.reason},
-                     {"error_code", e.error_code},
-                     {"error", e.error},
-                     {"cause", run.progress.causes.empty() ? std::string() : run.progress.causes.back().text},
-                     {"steps", run.progress.step},
-                     {"ms", run.age_ms()}});
+  context_.ctx.warn("a run failed", {{"run", run.who.run.to_string()},
+                                     {"account", run.who.account.to_string()},
+                                     {"thread", run.who.thread.to_string()},
+                                     {"model", run.who.model},
+                                     {"reason", e.reason},
+                                     {"error_code", e.error_code},
+                                     {"error", e.error},
+                                     {"cause", run.progress.causes.empty() ? e.error : run.progress.causes.back().text},
+                                     {"steps", run.progress.step},
+                                     {"ms", run.age_ms()}});
   if (run.progress.causes.empty()) co_return;
   const ry::result<void> stored_causes = co_await context_.repo.put_causes(run.who.run, causes_json(run));
   if (!stored_causes) context_.ctx.log_error("the causes of a failed run could not be stored", stored_causes.error());
