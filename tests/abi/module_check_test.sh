@@ -48,7 +48,7 @@ fault undeclared life 'does not list in `needs` in get_interface: ry.metrics/1'
 "$runyard" module check "$dir/loopback_late.so" --server "$server" --only transport.close --only file --json >out 2>err
 [[ $? == 1 ]] || fail 'json: the exit code is not 1'
 node -e 'const r = JSON.parse(require("fs").readFileSync("out")); const [file, close] = r.tests;
-  if (r.passed !== 1 || r.failed !== 1 || r.skipped !== 0 || file.name !== "file" || file.result !== "passed" || "detail" in file ||
+  if (r.passed !== 1 || r.failed !== 1 || r.skipped !== 0 || r.problems.length || file.name !== "file" || file.result !== "passed" || "detail" in file ||
       close.name !== "transport.close" || close.result !== "failed" || !/after close\(\) had returned/.test(close.detail)) process.exit(1)' ||
   fail 'json: unexpected report'
 
@@ -66,6 +66,9 @@ done
 grep -qx '7 passed, 0 failed, 9 skipped' out || fail 'without a server the wrong tests were skipped'
 "$runyard" module check "$dir/loopback_good.so" --server nonsense >out 2>err; [[ $? == 2 ]] || fail 'a server that is not JSON was accepted'
 "$runyard" module check "$dir/loopback_good.so" --only nonsense >out 2>err; [[ $? == 2 ]] || fail 'an unknown test was accepted'
+"$runyard" module check nowhere.so --json >out 2>err
+node -e 'const r = JSON.parse(require("fs").readFileSync("out"));
+  if (r.tests.length || r.failed !== 0 || r.problems.length !== 1) process.exit(1)' || fail 'json: a missing file is not reported'
 "$runyard" module check nowhere.so >out 2>err; [[ $? == 1 ]] || fail 'a missing file was accepted'
 
 # Modules with routes, of each language.

@@ -123,6 +123,19 @@ in_err '--set: modules.runs: there is no module "runs" in modules.path'
 expect 2 check --config empty.toml --set runz.a=1; in_err '--set: runz: unknown key'
 expect 2 check --config empty.toml --set novalue; in_err 'must be key=value'
 
+# texts that are not UTF-8 are refused, and JSON output is always UTF-8
+utf8_json() { iconv -f UTF-8 -t UTF-8 out >/dev/null 2>&1 || fail 'the JSON on standard output is not UTF-8'; in_out '{"'; }
+expect 2 check --config empty.toml --set brand.name=$'A\xff'; in_err '--set: brand.name: must be UTF-8'
+RUNYARD_BRAND__NAME=$'A\xff' expect 2 check --config empty.toml
+in_err 'environment RUNYARD_BRAND__NAME: brand.name: must be UTF-8'
+expect 2 check --config empty.toml --set $'brand.name\xff=AB' --json; utf8_json
+in_err '--set: brand."name\xff": the name of a setting must be UTF-8'
+expect 1 inspect --json $'b\xff.so'; utf8_json
+expect 1 module check --json nowhere.so; utf8_json; in_out '"tests":[]'; in_out '"problems":["'; in_err 'nowhere.so: '
+# control characters in a name are escaped
+printf 'modules.path = "none"\n[http]\n"a\\u0000b\\u001B" = 1\n' >nul.toml
+expect 2 check --config nul.toml; in_err 'http."a\x00b\x1b": unknown key'
+
 printf 'data_dir = "data"\nmodules.path = "none"\n[database]\nurl = "banana"\n' >banana.toml
 for command in serve check migrate; do
   expect 2 $command --config banana.toml
@@ -245,6 +258,8 @@ T
   expect 2 check --config providers.toml
   in_err 'providers.toml:11:1: runs.providers.mine.base_url: must be a URL such as https://api.openai.com/v1, or empty'
   sed -i '/base_url/d' providers.toml
+  # the fault itself comes before those that follow from it
+  expect 2 check --config providers.toml --set runs.max_steps=0 --json; in_out '"faults":["--set: runs.max_steps: must'
   expect 0 check --config providers.toml --show
   in_out 'mcp_prebuilt.integrations.tracker.headers.Authorization = "********"'
   in_out 'https://********@hooks.example/x'
@@ -265,6 +280,7 @@ claims=$(base64 -d <<<"$payload")
 [[ ! -e data ]] || fail 'a data directory was created although the secret is configured'
 expect 0 token --config empty.toml --subject $subject --ttl 60 --json
 grep -qE '^\{"token":"[A-Za-z0-9_.-]+","subject":"'$subject'","role":"user","expires_in":60\}$' out || fail 'token --json'
+expect 2 token --config empty.toml --subject $subject --email $'\xff@x.y'; in_err '--email must be UTF-8'
 expect 2 token --config empty.toml --subject ann; in_err '--subject must be a UUID'
 expect 2 token --config empty.toml --subject $subject --role king; in_err '--role must be'
 expect 2 token --config empty.toml --subject $subject --ttl 0; in_err '--ttl must be'

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <ry/cpp/utf8.hpp>
 
 #include "core/app/boot/data_dir_lock.hpp"
 #include "core/app/boot/deployment_check.hpp"
@@ -16,6 +17,7 @@
 #include "core/app/boot/loading.hpp"
 #include "core/app/boot/paths.hpp"
 #include "core/app/boot/settings.hpp"
+#include "core/app/config/json_output.hpp"
 #include "core/app/devkit/module_command.hpp"
 #include "core/app/devkit/settings_reference.hpp"
 #include "core/auth/authenticator.hpp"
@@ -90,7 +92,7 @@ void print(const check_report& r, format as) {
                    {"notes", list(r.notes)},
                    {"warnings", list(r.warnings)}};
     if (!r.mail.is_null()) o["mail"] = r.mail;
-    std::printf("%s\n", json::serialize(o).c_str());
+    print_json(json::serialize(o));
     return;
   }
   for (const auto& line : r.notes) std::printf("note: %s\n", line.c_str());
@@ -103,8 +105,10 @@ void print(const check_report& r, format as) {
 exit_code check_configuration(const config_options& options, listing show, format as, bool mail_follows,
                               check_report& report) {
   auto c = load_config(options);
-  const auto refuse = [&] {
+  // The faults of the configuration come first: they may be the cause of the others.
+  const auto refuse = [&](std::vector<std::string> of_modules = {}) {
     for (const auto& p : c.faults()) report.faults.push_back(p.format());
+    for (auto& text : of_modules) report.faults.push_back(std::move(text));
     if (as == format::json) print(report, as);
     return exit_code::refused;
   };
@@ -112,9 +116,10 @@ exit_code check_configuration(const config_options& options, listing show, forma
   observe::configure_log(log_settings(c));
   module_host w(c, loops_of_a_command);
   if (!w.prepare()) {
+    std::vector<std::string> reasons;
     for (const auto& m : w.modules.describe())
-      if (m.state == module::module_state::refused) report.faults.push_back(m.reason);
-    return leave(w, refuse());
+      if (m.state == module::module_state::refused) reasons.push_back(m.reason);
+    return leave(w, refuse(std::move(reasons)));
   }
   if (show == listing::yes && as == format::text) std::fputs(c.listing().c_str(), stdout);
   const auto modules = w.modules.describe();
@@ -195,7 +200,7 @@ bool add_token(config::config& c, client::module_request& request) {
 void print_modules(const std::string& whose, const boost::json::array& modules, format as) {
   if (as == format::json) {
     std::fprintf(stderr, "%s\n", whose.c_str());
-    std::printf("%s\n", boost::json::serialize(modules).c_str());
+    print_json(boost::json::serialize(modules));
   } else {
     std::printf("%s\n%s", whose.c_str(), client::module_list_text(modules).c_str());
   }
@@ -268,7 +273,7 @@ exit_code show_settings(const config_options& options, about what, format as) {
   std::sort(modules.begin(), modules.end(),
             [](const auto& a, const auto& b) { return a.manifest.name < b.manifest.name; });
   if (as == format::json) {
-    std::printf("%s\n", boost::json::serialize(config_schema(host, modules)).c_str());
+    print_json(boost::json::serialize(config_schema(host, modules)));
     return leave(w, exit_code::ok);
   }
   if (what == about::limits) {
@@ -294,7 +299,7 @@ exit_code show_settings(const config_options& options, about what, format as) {
 exit_code inspect_file(const std::string& file, format as, inspection how) {
   const auto seen = module::inspect(file);
   if (as == format::json) {
-    std::printf("%s\n", module::to_json(seen).c_str());
+    print_json(module::to_json(seen));
   } else {
     std::printf("%-10s %s\n", "file", seen.file.c_str());
     if (!seen.sha256.empty()) std::printf("%-10s %s\n", "sha256", seen.sha256.c_str());
@@ -334,6 +339,7 @@ exit_code mint_token(const config_options& options, const token_options& token) 
   if (!report_faults(c)) return exit_code::refused;
   observe::configure_log({observe::level::error, false});
   if (!is_uuid(token.subject)) return refuse("--subject must be a UUID");
+  if (!is_utf8(token.email)) return refuse("--email must be UTF-8");
   if (token.ttl_seconds <= 0 || token.ttl_seconds > longest_ttl_s)
     return refuse("--ttl must be a number of seconds, at most ten years");
   auth::token_request request;
@@ -353,11 +359,8 @@ exit_code mint_token(const config_options& options, const token_options& token) 
     return exit_code::failed;
   }
   if (token.as == format::json)
-    std::printf("%s\n", boost::json::serialize(boost::json::object{{"token", issued.token},
-                                                                   {"subject", token.subject},
-                                                                   {"role", token.role},
-                                                                   {"expires_in", token.ttl_seconds}})
-                            .c_str());
+    print_json(boost::json::serialize(boost::json::object{
+        {"token", issued.token}, {"subject", token.subject}, {"role", token.role}, {"expires_in", token.ttl_seconds}}));
   else
     std::printf("%s\n", issued.token.c_str());
   return exit_code::ok;

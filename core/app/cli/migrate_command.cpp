@@ -16,6 +16,7 @@
 #include "core/app/boot/schema_update.hpp"
 #include "core/app/boot/settings.hpp"
 #include "core/app/cli/commands.hpp"
+#include "core/app/config/json_output.hpp"
 #include "core/observe/log.hpp"
 
 namespace ry::app {
@@ -66,7 +67,7 @@ void print_steps(const std::vector<db::migration_step>& steps) {
 
 exit_code show_steps(const std::vector<db::migration_step>& steps, format as) {
   if (as == format::json)
-    std::printf("%s\n", json::serialize(described(steps)).c_str());
+    print_json(json::serialize(described(steps)));
   else
     print_steps(steps);
   bool sound = true;
@@ -111,10 +112,8 @@ exit_code apply_pending(const config::config& c, const db::connect_settings& con
     warnings.push_back(json::object{{"module", f.module}, {"message", f.message}});
   }
   if (as == format::json)
-    std::printf("%s\n", json::serialize(json::object{{"applied", described(report.applied)},
-                                                     {"problems", std::move(problems)},
-                                                     {"warnings", std::move(warnings)}})
-                            .c_str());
+    print_json(json::serialize(json::object{
+        {"applied", described(report.applied)}, {"problems", std::move(problems)}, {"warnings", std::move(warnings)}}));
   else
     std::printf("%zu applied%s\n", report.applied.size(), report.ok() ? "" : ", with problems");
   return report.ok() ? exit_code::ok : exit_code::failed;
@@ -182,8 +181,7 @@ exit_code forget_migration(const config_options& options, const forget_options& 
   }
   db::migrator(connect).forget(what.module, found.id);
   if (what.as == format::json)
-    std::printf("%s\n",
-                json::serialize(json::object{{"forgotten", {{"module", what.module}, {"id", found.id}}}}).c_str());
+    print_json(json::serialize(json::object{{"forgotten", {{"module", what.module}, {"id", found.id}}}}));
   else
     std::printf("removed the record of migration %s of module %s\n", found.id.c_str(), what.module.c_str());
   return exit_code::ok;

@@ -7,6 +7,7 @@
 
 #include "core/app/client/api_call.hpp"
 #include "core/app/client/run_view.hpp"
+#include "core/app/config/json_output.hpp"
 
 namespace ry::app::client {
 
@@ -96,11 +97,15 @@ exit_code mcp(const mcp_request& request) {
   call.body = std::move(body);
   const auto answer = post(call);
   if (!answer.ok()) {
-    if (request.as == output::json_lines && answer.status != 0) std::printf("%s\n", answer.body.c_str());
+    if (request.as == output::json_lines && answer.status != 0) print_json(answer.body);
     return fail(answer.reason());
   }
-  const auto shown = request.as == output::json_lines ? answer.body + "\n" : mcp_text(request, answer.body);
-  std::fwrite(shown.data(), 1, shown.size(), stdout);
+  if (request.as == output::json_lines) {
+    print_json(answer.body);
+  } else {
+    const auto shown = mcp_text(request, answer.body);
+    std::fwrite(shown.data(), 1, shown.size(), stdout);
+  }
   return says_failed(answer.body) ? exit_code::failed : exit_code::ok;
 }
 

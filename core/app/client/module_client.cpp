@@ -2,9 +2,11 @@
 
 #include <boost/json/array.hpp>
 #include <cstdio>
+#include <ry/cpp/text.hpp>
 
 #include "core/app/client/api_call.hpp"
 #include "core/app/client/run_view.hpp"
+#include "core/app/config/json_output.hpp"
 
 namespace ry::app::client {
 
@@ -144,18 +146,22 @@ std::string module_text(const std::string& body) {
 exit_code change_module(const module_request& request) {
   api_call call;
   call.url = request.url;
-  call.path = "/admin/modules/" + request.name + "/" + request.change;
+  call.path = "/admin/modules/" + percent_encoded(request.name) + "/" + request.change;
   call.token = request.token;
   call.timeout = longest_answer;
   call.trust = request.trust;
   const auto answer = post(call);
   if (!answer.ok()) {
-    if (request.as == output::json_lines && answer.status != 0) std::printf("%s\n", answer.body.c_str());
+    if (request.as == output::json_lines && answer.status != 0) print_json(answer.body);
     std::fprintf(stderr, "runyard: %s\n", reason_of(answer, request).c_str());
     return exit_code::failed;
   }
-  const auto shown = request.as == output::json_lines ? answer.body + "\n" : module_text(answer.body);
-  std::fwrite(shown.data(), 1, shown.size(), stdout);
+  if (request.as == output::json_lines) {
+    print_json(answer.body);
+  } else {
+    const auto shown = module_text(answer.body);
+    std::fwrite(shown.data(), 1, shown.size(), stdout);
+  }
   return exit_code::ok;
 }
 

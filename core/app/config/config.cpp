@@ -36,7 +36,8 @@ void list_values(const json::value& value, const node* given, key_path& path, st
     }
     return;
   }
-  out += to_text(path) + " = " + json::serialize(value) + "  # " + (given ? given->where : "default") + "\n";
+  out += printable_line(to_text(path)) + " = " + json::serialize(value) + "  # " + (given ? given->where : "default") +
+         "\n";
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <boost/json/serialize.hpp>
 #include <charconv>
 #include <regex>
+#include <ry/cpp/utf8.hpp>
 
 namespace ry::app::config {
 
@@ -284,6 +285,10 @@ class checker {
     const auto& v = value.scalar;
     if (const auto* s = v.if_string()) {
       const std::string_view text(*s);
+      if (!is_utf8(text)) {
+        fail(value, "must be UTF-8");
+        return nullptr;
+      }
       if (text.find('\0') != std::string_view::npos) fail(value, "must not contain a NUL character");
       bounds(value, schema, length(text), "minLength", "maxLength", "character", "characters");
       if (const auto* p = member(schema, "pattern"); p && p->is_string()) {

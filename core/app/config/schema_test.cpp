@@ -138,6 +138,11 @@ TEST(schema, a_nul_in_a_string_is_refused) {
               ::testing::Contains("f:1:1: name: must not contain a NUL character"));
 }
 
+TEST(schema, a_text_that_is_not_utf8_is_refused) {
+  EXPECT_THAT(run("", sample, {"name=a\xff", "tags=a, \xff", "mode=\xc3"}).faults,
+              ElementsAre("--set: name: must be UTF-8", "--set: tags[1]: must be UTF-8", "--set: mode: must be UTF-8"));
+}
+
 TEST(schema, a_long_text_is_not_matched_against_the_pattern) {
   const auto r = run("name = \"" + std::string(200'000, 'a') + "\"\n",
                      R"({"type":"object","properties":{"name":{"type":"string","pattern":"^(a|b)*$"}}})");

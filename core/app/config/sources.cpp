@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <ry/cpp/text.hpp>
+#include <ry/cpp/utf8.hpp>
 #include <sstream>
 
 #include "core/app/config/nearest.hpp"
@@ -336,6 +337,10 @@ void apply_environment(node& tree, const environment& env, const known_keys& kno
   for (auto it = env.lower_bound(env_prefix); it != env.end(); ++it) {
     const std::string_view name = it->first;
     if (!name.starts_with(env_prefix)) break;
+    if (!is_utf8(name)) {
+      out.push_back({"environment " + it->first, "", "does not name a setting: the name is not UTF-8", true});
+      continue;
+    }
     auto path = split_variable(name.substr(env_prefix.size()));
     if (std::any_of(path.begin(), path.end(), [](const auto& p) { return p.empty(); }) ||
         (path.size() == 1 && std::find(known.top.begin(), known.top.end(), path[0]) == known.top.end()) ||
@@ -384,6 +389,10 @@ void apply_override(node& tree, std::string_view assignment, problems& out) {
   if (!path) {
     out.push_back({"--set " + std::string(assignment.substr(0, eq)), "",
                    "must be key=value, e.g. --set http.listen=127.0.0.1:0"});
+    return;
+  }
+  if (!is_utf8(assignment.substr(0, eq))) {
+    out.push_back({"--set", to_text(*path), "the name of a setting must be UTF-8"});
     return;
   }
   set(tree, *path, loose_value(std::string(assignment.substr(eq + 1)), "--set"));

@@ -271,6 +271,21 @@ TEST(overrides, malformed_ones_are_rejected) {
   }
 }
 
+TEST(overrides, the_name_of_a_setting_must_be_utf8) {
+  problems p;
+  node tree;
+  tree.is = node::kind::table;
+  apply_override(tree, "brand.name\xff=AB", p);
+  EXPECT_THAT(formatted(p), ElementsAre("--set: brand.\"name\\xff\": the name of a setting must be UTF-8"));
+  EXPECT_THAT(tree.members, IsEmpty());
+}
+
+TEST(problem, is_one_line_without_control_characters) {
+  using std::string_literals::operator""s;
+  EXPECT_EQ((problem{"f:1:1", to_text({"a\0b"s, "c\nd"}), "unknown key \x1b[2J \xc2\x9b \xff \xc3\xbc"}).format(),
+            "f:1:1: \"a\\x00b\".\"c\\nd\": unknown key \\x1b[2J \\x9b \\xff \xc3\xbc");
+}
+
 class files : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,6 +1,7 @@
 #include "core/app/config/tree.hpp"
 
 #include <algorithm>
+#include <ry/cpp/utf8.hpp>
 
 namespace ry::app::config {
 
@@ -56,6 +57,34 @@ std::optional<key_path> parse_key(std::string_view text) {
   }
 }
 
+std::string printable_line(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  const auto escape = [&](unsigned char c) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    out += "\\x";
+    out += digits[c >> 4];
+    out += digits[c & 0xF];
+  };
+  while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text.front());
+    const std::size_t n = utf8_length(text);
+    if (n == 0) {
+      escape(first);
+    } else if (first == '\n') {
+      out += "\\n";
+    } else if (first < 0x20 || first == 0x7F) {
+      escape(first);
+    } else if (first == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0) {
+      escape(static_cast<unsigned char>(text[1]));  // U+0080 to U+009F
+    } else {
+      out += text.substr(0, n);
+    }
+    text.remove_prefix(n == 0 ? 1 : n);
+  }
+  return out;
+}
+
 std::string problem::format() const {
   std::string out = where;
   for (const auto* part : {&path, &message}) {
@@ -63,7 +92,7 @@ std::string problem::format() const {
     if (!out.empty()) out += ": ";
     out += *part;
   }
-  return out;
+  return printable_line(out);
 }
 
 node* node::find(std::string_view key) noexcept {

@@ -20,7 +20,11 @@ std::string to_text(const key_path& path);
 // Parses a dotted key; parts may be quoted: runs.models."a.b". nullopt: malformed or empty.
 std::optional<key_path> parse_key(std::string_view text);
 
-// A fault and its position. format() gives "conf/runyard.toml:12:3: http.listen: <message>".
+// The text as one line of valid UTF-8 without control characters, which are escaped: "\x00", "\n". Invalid bytes are
+// escaped, too.
+std::string printable_line(std::string_view text);
+
+// A fault and its position. format() gives "conf/runyard.toml:12:3: http.listen: <message>", as a printable line.
 struct problem {
   std::string where;  // "conf/runyard.toml:12:3", "environment RUNYARD_HTTP__LISTEN", "--set"
   std::string path;  // empty if it concerns no single key

@@ -25,6 +25,7 @@
 
 #include "core/app/boot/paths.hpp"
 #include "core/app/client/run_view.hpp"
+#include "core/app/config/json_output.hpp"
 #include "core/app/devkit/sandboxed_host.hpp"
 #include "core/exec/buffer.hpp"
 #include "core/module/inspect.hpp"
@@ -494,6 +495,21 @@ json::object described(const std::string& word, const std::string& name, const s
   return o;
 }
 
+struct counts {
+  std::size_t passed = 0, failed = 0, skipped = 0;
+};
+
+// `problems`: why no test could be run.
+void print_report(json::array tests, const counts& n, const std::vector<std::string>& problems) {
+  json::array texts;
+  for (const auto& p : problems) texts.emplace_back(client::printable(p));
+  print_json(json::serialize(json::object{{"tests", std::move(tests)},
+                                          {"passed", n.passed},
+                                          {"failed", n.failed},
+                                          {"skipped", n.skipped},
+                                          {"problems", std::move(texts)}}));
+}
+
 }  // namespace
 
 exit_code check_module(const module_check& what) {
@@ -505,36 +521,33 @@ exit_code check_module(const module_check& what) {
   }
   const auto listed = run_child(what, "names");
   if (listed.code != 0 || !listed.finished) {
-    std::fprintf(stderr, "%s: %s\n", what.file.c_str(),
-                 listed.output.empty() ? "it terminates the process when it is loaded" : listed.output.c_str());
+    const auto problem = listed.output.empty() ? "it terminates the process when it is loaded" : listed.output;
+    if (what.as == format::json) print_report({}, {}, {problem});
+    std::fprintf(stderr, "%s: %s\n", what.file.c_str(), problem.c_str());
     return exit_code::failed;
   }
-  std::size_t passed = 0, failed = 0, skipped = 0;
+  counts n;
   json::array tests;
   std::istringstream names(listed.output);
   for (std::string name; std::getline(names, name);) {
     if (!chosen(what, name)) continue;
     auto v = run_child(what, name);
     const auto* word = outcome_of(v);
-    ++(word[0] == 'p' ? passed : word[0] == 's' ? skipped : failed);
+    ++(word[0] == 'p' ? n.passed : word[0] == 's' ? n.skipped : n.failed);
     if (what.as == format::text)
       print_verdict(word, name, v.output);
     else
       tests.push_back(described(word, name, v.output));
   }
-  if (passed + failed + skipped == 0) {
+  if (n.passed + n.failed + n.skipped == 0) {
     std::fprintf(stderr, "runyard: the module has no test with this name\n");
     return exit_code::refused;
   }
   if (what.as == format::json)
-    std::printf(
-        "%s\n",
-        json::serialize(
-            json::object{{"tests", std::move(tests)}, {"passed", passed}, {"failed", failed}, {"skipped", skipped}})
-            .c_str());
+    print_report(std::move(tests), n, {});
   else
-    std::printf("%zu passed, %zu failed, %zu skipped\n", passed, failed, skipped);
-  return failed == 0 ? exit_code::ok : exit_code::failed;
+    std::printf("%zu passed, %zu failed, %zu skipped\n", n.passed, n.failed, n.skipped);
+  return n.failed == 0 ? exit_code::ok : exit_code::failed;
 }
 
 }  // namespace ry::app

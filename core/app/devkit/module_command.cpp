@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <future>
 #include <memory>
+#include <ry/cpp/utf8.hpp>
 #include <utility>
 
 #include "core/app/boot/host.hpp"
@@ -96,7 +97,7 @@ exit_code carry_out(config::config& c, std::string_view command, const boost::js
   {
     // Created before the modules: drivers register certificates with the client when they are opened.
     const outgoing services(w, c);
-    if (w.prepare()) code = run(w, command, boost::json::serialize(arguments), report);
+    if (w.prepare()) code = run(w, command, to_valid_utf8(boost::json::serialize(arguments)), report);
   }
   return leave(w, code);
 }
