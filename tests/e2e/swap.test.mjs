@@ -285,6 +285,24 @@ test('a module can be disabled and enabled, unless other modules need it', async
   assert.equal((await swap('reload', 'nobody')).code, 1);
 });
 
+test('an unknown or malformed name is answered with 404 and changes no module', async () => {
+  const before = (await state('mcp_prebuilt')).instance;
+  let r = await admin.post('/admin/modules/nobody/enable');
+  assert.equal(r.status, 404, r.text);
+  assert.equal(r.json.detail, 'Module "nobody" is not in modules.path');
+  for (const name of ['no.body', 'nobody=1', 'no%2Fbody', 'n'.repeat(2000)])
+    for (const action of ['enable', 'reload', 'disable']) {
+      r = await admin.post(`/admin/modules/${name}/${action}`);
+      assert.equal(r.status, 404, r.text);
+      assert.equal(r.json.detail, 'There is no module of this name');
+    }
+  // The name is one segment of the path.
+  const c = await swap('disable', 'mcp_prebuilt/reload?');
+  assert.equal(c.code, 1);
+  assert.match(c.err, /There is no module of this name/);
+  assert.equal((await state('mcp_prebuilt')).instance, before);
+});
+
 test('a module is swapped together with its dependents only', async () => {
   const generations = async () => Object.fromEntries((await admin.get('/admin/modules')).json.map((m) => [m.name, m.instance]));
   const before = await generations();

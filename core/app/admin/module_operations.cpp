@@ -17,6 +17,7 @@
 #include "core/app/boot/start_guard.hpp"
 #include "core/db/migrator.hpp"
 #include "core/module/inspect.hpp"
+#include "core/module/manifest.hpp"
 #include "core/observe/log.hpp"
 
 namespace ry::app {
@@ -152,6 +153,8 @@ http::host_answer module_operations::list() const {
 http::host_answer module_operations::asked(action what, const ry_request_view& view) {
   const std::string name = view.n_params > 0 ? core::str(view.params[0].value) : std::string();
   const std::string actor = view.principal ? core::str(view.principal->subject) : std::string();
+  // The text is not repeated: it may be long, and it is no module's name.
+  if (!module::valid_module_name(name)) return error_answer(404, "There is no module of this name");
   // Otherwise each waiting request would occupy a blocking thread until this swap ends.
   if (busy_.exchange(true)) return error_answer(409, "Another module swap is in progress");
   observe::log(level::info, "module", "module swap requested",
@@ -301,14 +304,20 @@ http::host_answer module_operations::run(action what, const std::string& name) {
   auto with = options_;
   auto requested = requested_;
   requested[name] = what != action::disable;
-  // Skips a disabled module whose file and settings were removed: the configuration would refuse its name.
-  const auto configured = load_config(options_);
+  auto configured = load_config(options_);
   if (!configured.faults().empty()) return fail(409, configured.faults().front().format());
   const auto entries = configured.modules();
-  for (const auto& [module, on] : requested)
-    if (on ||
-        std::any_of(entries.begin(), entries.end(), [&module = module](const auto& e) { return e.name == module; }))
-      with.overrides.push_back("modules." + module + ".enabled=" + (on ? "true" : "false"));
+  const auto names = find_modules(configured).names;
+  for (const auto& [module, on] : requested) {
+    const bool has_entry =
+        std::any_of(entries.begin(), entries.end(), [&module = module](const auto& e) { return e.name == module; });
+    const bool is_new = module == name && !present;
+    // Without an entry, the configuration would report a setting that nobody has written.
+    if (on && (is_new || !has_entry) && std::find(names.begin(), names.end(), module) == names.end())
+      return fail(is_new ? 404 : 409, "Module \"" + module + "\" is not in modules.path");
+    // Skips a disabled module whose file and settings were removed: the configuration would refuse its name.
+    if (on || has_entry) with.overrides.push_back("modules." + module + ".enabled=" + (on ? "true" : "false"));
+  }
   auto fresh = load_config(with);
   if (!fresh.faults().empty()) return fail(409, fresh.faults().front().format());
   std::string error;
