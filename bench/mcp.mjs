@@ -1,6 +1,6 @@
 // Compares modules/mcp with the TypeScript SDK, a lower bound of plain system calls, and mcp-hub: the same server
-// processes, measured alternately. One operation without "kept" uses its own connection: connect, initialize,
-// tools/list or tools/call, close.
+// processes, measured alternately. Except in the rows "kept", each operation has its own connection: connect,
+// initialize, tools/list or tools/call, close.
 //   node bench/mcp.mjs [--rounds 3] [--n 50] [--warm 20] [--only http,sse,modern,tiny,stdio,kept]
 // Needs a build (ninja -C build bench_mcp mcp_floor mcp_tiny), npm ci in tests/e2e and in bench/mcp, and Node 22 or
 // later.
@@ -37,8 +37,8 @@ async function startServer(args, env = {}) {
 }
 const everything = (mode) => startServer(['--require', path.join(here, '../tests/e2e/lib/loopback.cjs'), serverOf('everything'), mode]);
 
-// ---- the three clients; each returns {median, p95, cpu} of n operations after `warm` ----
-async function ours(file, args) {
+// ---- the clients (C++ programs, JavaScript operations): {median, p95, cpu} of n operations after `warm` ----
+async function runProgram(file, args) {
   const { stdout } = await run(program(file), args.map(String), { maxBuffer: 1 << 20 });
   const r = JSON.parse(stdout.trim().split('\n').at(-1));
   return { median: r.median_ms, p95: r.p95_ms, cpu: r.client_cpu_ms_per_op };
@@ -55,7 +55,7 @@ async function timed(operation, count = n, before = warm) {
   const used = process.cpuUsage(cpu);
   return { median: median(times), p95: quantile(times, 0.95), cpu: (used.user + used.system) / 1000 / count };
 }
-// CPU milliseconds of a process so far.
+// CPU milliseconds of a process so far; a clock tick is 10 ms.
 const cpuOf = (pid) => { const f = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' '); return (Number(f[11]) + Number(f[12])) * 10; };
 async function work(client, op) {
   if (op === 'list') {
@@ -103,18 +103,18 @@ if (only.includes('http') || only.includes('sse')) {
     const { port, child } = await everything(type);
     const url = new URL(`http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`);
     for (const op of ['list', 'call']) {
-      // The server's JIT compiles its code as it is used, so warm up both operations before the measurement.
+      // The server's JIT compiles its code as it is used, so warm up each operation before its measurement.
       await timed(sdk(() => transport(url), op), 60, 0);
       await row(`${mode}, ${op}`, {
-        floor: () => ours('mcp_floor', [mode, port, op, n, warm]),
-        runyard: () => ours('bench_mcp', [mode, port, op, n, warm]),
+        floor: () => runProgram('mcp_floor', [mode, port, op, n, warm]),
+        runyard: () => runProgram('bench_mcp', [mode, port, op, n, warm]),
         peer: () => timed(sdk(() => transport(url), op)),
       });
       // Runyard always ends its session, the SDK only on request.
       if (mode === 'http') {
         await row(`http, ${op}; all end their session`, {
-          floor: () => ours('mcp_floor', ['http-delete', port, op, n, warm]),
-          runyard: () => ours('bench_mcp', [mode, port, op, n, warm]),
+          floor: () => runProgram('mcp_floor', ['http-delete', port, op, n, warm]),
+          runyard: () => runProgram('bench_mcp', [mode, port, op, n, warm]),
           peer: () => timed(sdk(() => transport(url), op, (t) => t.terminateSession())),
         });
       }
@@ -140,26 +140,26 @@ if (only.includes('modern')) {
   for (const op of ['list', 'call']) {
     await timed(operation(op), 60, 0);
     await row(`2026-07-28, revision known, ${op}`, {
-      floor: () => ours('mcp_floor', ['modern', port, op, n, warm]),
-      runyard: () => ours('bench_mcp', ['modern', port, op, n, warm]),
+      floor: () => runProgram('mcp_floor', ['modern', port, op, n, warm]),
+      runyard: () => runProgram('bench_mcp', ['modern', port, op, n, warm]),
       peer: () => timed(operation(op)),
     });
   }
   // The first operation needs an additional request to find out the revision; each later one is a single request.
   const count = async () => Number(await (await fetch(`http://127.0.0.1:${port}/count`)).text());
   const before = await count();
-  await ours('bench_mcp', ['modern', port, 'call', 100, 1]);
+  await runProgram('bench_mcp', ['modern', port, 'call', 100, 1]);
   console.log(`requests of 101 calls to a server of 2026-07-28: ${await count() - before} (one of them finds out the revision)\n`);
   child.kill('SIGKILL');
 }
 const local = (command, op) => sdk(() => new StdioClientTransport({ command: command[0], args: command.slice(1), stderr: 'ignore' }), op);
 if (only.includes('tiny')) {
-  await row('stdio, tiny server in the sandbox, call', { runyard: () => ours('bench_mcp', ['stdio-boxed', 'call', n, warm, program('mcp_tiny')]) });
+  await row('stdio, tiny server in the sandbox, call', { runyard: () => runProgram('bench_mcp', ['stdio-boxed', 'call', n, warm, program('mcp_tiny')]) });
   for (const op of ['list', 'call']) {
     const command = [program('mcp_tiny')];
     await row(`stdio, tiny server, ${op}`, {
-      floor: () => ours('mcp_floor', ['stdio', op, n, warm, ...command]),
-      runyard: () => ours('bench_mcp', ['stdio', op, n, warm, ...command]),
+      floor: () => runProgram('mcp_floor', ['stdio', op, n, warm, ...command]),
+      runyard: () => runProgram('bench_mcp', ['stdio', op, n, warm, ...command]),
       peer: () => timed(local(command, op)),
     });
   }
@@ -169,8 +169,8 @@ if (only.includes('stdio')) {
   for (const op of ['list', 'call']) {
     const command = [process.execPath, serverOf('everything'), 'stdio'];
     await row(`stdio, server-everything, ${op}`, {
-      floor: () => ours('mcp_floor', ['stdio', op, few, 1, ...command]),
-      runyard: () => ours('bench_mcp', ['stdio', op, few, 1, ...command]),
+      floor: () => runProgram('mcp_floor', ['stdio', op, few, 1, ...command]),
+      runyard: () => runProgram('bench_mcp', ['stdio', op, few, 1, ...command]),
       peer: () => timed(local(command, op), few, 1),
     });
   }
@@ -196,7 +196,7 @@ if (only.includes('kept')) {
   const many = n * 4;
   for (const [name, server, args] of [['http', 'http', ['http-kept', http.port, 'call', many, warm]], ['sse', 'sse', ['sse-kept', sse.port, 'call', many, warm]],
     ['stdio, server-everything', 'stdio', ['stdio-kept', 'call', many, warm, ...stdio]], ['stdio, tiny server', 'tiny', ['stdio-kept', 'call', many, warm, program('mcp_tiny')]]]) {
-    await row(`kept, ${name}, call; peer mcp-hub`, { runyard: () => ours('bench_mcp', args), peer: async () => {
+    await row(`kept, ${name}, call; peer mcp-hub`, { runyard: () => runProgram('bench_mcp', args), peer: async () => {
       const begun = cpuOf(hub.pid);
       const r = await timed(() => ask(server), many);
       return { ...r, cpu: (cpuOf(hub.pid) - begun) / (many + warm) };

@@ -1,8 +1,9 @@
 // The load generator and evaluation of soak.sh: first measures how many runs per second this deployment completes while
 // it deletes as many threads, then applies RATE_PERCENT of that rate for MINUTES. Every stream is read, every thread
 // deleted when it is KEEP_SECONDS old. Prints a line of JSON every 10 s: memory and descriptors of the server, size of
-// every table with its partitions, latencies, failures. At the end it prints averages of the thirds of the test and a
-// verdict, which compares the last third with the second; in the first, tables and caches are still filling.
+// every table with its partitions, latencies, failures. At the end it prints averages of the thirds of the test (of
+// latencies, the median of the samples) and a verdict, which compares the last third with the second; in the first,
+// tables and caches are still filling.
 //   node soak.mjs --port P --pid PID --url DATABASE --tokens FILE
 import { execFile } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -24,14 +25,14 @@ const quantile = (list, p) => (list.length ? list.toSorted((a, b) => a - b)[Math
 const mean = (list) => list.reduce((a, b) => a + b, 0) / list.length;
 
 const idle = [], failures = new Map();
-let opened = 0, turn = 0, inFlight = 0, done = 0, failed = 0, deleted = 0;
+let opened = 0, nextToken = 0, inFlight = 0, done = 0, failed = 0, deleted = 0;
 let answers = [], firsts = [];
 const threads = [];  // [creation time, bearer, thread], oldest first
 const recordFailure = (e) => { failed++; failures.set(e.message, (failures.get(e.message) ?? 0) + 1); };
 
 async function withConnection(work) {
   let c = idle.pop();
-  // The server closes connections that are idle for long; the others on the stack are even older.
+  // The server closes connections that are idle for long; the others in `idle` were used even earlier.
   if (c && (c.socket.destroyed || performance.now() - c.used > 20_000)) {
     for (const old of [c, ...idle.splice(0)]) old.close();
     c = undefined;
@@ -47,7 +48,7 @@ async function withConnection(work) {
   }
 }
 async function completeRun(c) {
-  const bearer = tokens[turn++ % tokens.length], began = performance.now();
+  const bearer = tokens[nextToken++ % tokens.length], began = performance.now();
   const r = await c.request(startRequest(bearer, `[n=${chunks}] hello`));
   const answered = performance.now();
   if (r.status !== 200) throw new Error(`start: ${r.status} ${r.text.slice(0, 100)}`);
@@ -93,8 +94,8 @@ async function sample(at, seconds) {
   };
 }
 
-// The maximum rate: `conc` clients, each of which makes the next run and deletion as soon as the previous ones have
-// finished.
+// Measures the maximum rate with `conc` clients, each of which starts its next run and deletion as soon as the previous
+// ones have finished. Does not count the first 3 s.
 async function measureMaximum() {
   const began = performance.now() + 3000, end = began + probe * 1000;
   let runs = 0;
@@ -121,7 +122,7 @@ const pace = (async () => {
   for (let last = began; performance.now() < end;) {
     const now = performance.now();
     let due = Math.floor(((now - began) / 1000) * rate) - skipped;
-    // This process was suspended: skip the overdue starts instead of sending them in a burst.
+    // If this process was suspended, skip the overdue starts instead of sending them in a burst.
     if (now - last > 1000) { skipped += due - started; due = started; }
     last = now;
     for (; started < due; started++) {
@@ -135,8 +136,8 @@ const sweep = (async () => {
   while (!finished) {
     // At most 16 at a time: deletions are not urgent.
     while (threads.length && threads[0][0] < Date.now() - keep * 1000 && !finished) {
-      const some = threads.splice(0, 16).map(([, bearer, thread]) => withConnection((c) => remove(c, bearer, thread)));
-      await Promise.all(some);
+      const batch = threads.splice(0, 16).map(([, bearer, thread]) => withConnection((c) => remove(c, bearer, thread)));
+      await Promise.all(batch);
     }
     await sleep(20);
   }
@@ -165,7 +166,7 @@ for (const name of Object.keys(samples.at(-1).tables).sort((a, b) => samples.at(
   if (samples.at(-1).tables[name] > 2 ** 20) metrics[`${name}, MiB`] = [(s) => (s.tables[name] ?? 0) / 2 ** 20, 0.1, 2];
 let flat = failed === 0;
 for (const [name, [valueOf, share, slack]] of Object.entries(metrics)) {
-  // For latencies the median of the windows: a burst of other load on this machine is not a trend.
+  // Latencies use the median of the samples, so that a burst of other load on this machine does not look like a trend.
   const middle = name.endsWith(' ms') ? (list) => quantile(list, 0.5) : mean;
   const [a, b, c] = [0, 1, 2].map((i) => middle(third(i).map(valueOf)));
   const grows = c > b * (1 + share) && c > b + slack;

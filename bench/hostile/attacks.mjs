@@ -16,7 +16,8 @@ const record = (attack, answer) => { const counts = (outcomes[attack] ??= {}); c
 let finished = false;
 const sockets = new Set();
 
-// Commands of a sandbox; each model response calls several of them.
+// Commands for the sandbox's shell; each model response calls eight of them. System calls (x86-64): 64 semget,
+// 68 msgget, 101 ptrace, 302 prlimit64, 438 pidfd_getfd.
 const perl = (script) => `perl -e '${script}' 2>/dev/null`;
 const commands = {
   fork_bomb: perl('my $until = time + 8; while (time < $until) { fork }'),
@@ -149,7 +150,7 @@ if (web) {
   // Host names whose DNS queries are never answered.
   const tools = `/agents/${agentId}/custom-mcp-tools`;
   let lookups = 0;
-  attacks.push(...hammer('names without answer', 30, () => request('GET', tools, { headers: { 'x-mcp-url': `http://n${lookups++}.silent.example:9/mcp`, 'x-mcp-type': 'http' } })));
+  attacks.push(...hammer('unanswered DNS queries', 30, () => request('GET', tools, { headers: { 'x-mcp-url': `http://n${lookups++}.silent.example:9/mcp`, 'x-mcp-type': 'http' } })));
 
   // MCP servers with large lists and endless results.
   const event = (message) => `data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;

@@ -1,5 +1,5 @@
-// A server of revision 2026-07-28 on the TypeScript SDK v2: echo and twelve more tools. GET /count returns the number
-// of requests except those of /count.
+// An MCP server of protocol revision 2026-07-28, built on the TypeScript SDK v2, with the tool echo and twelve others.
+// GET /count returns the number of all other requests so far.
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';

@@ -38,12 +38,12 @@ bool field(std::string_view text, int low, int high, const std::array<std::strin
     const auto comma = text.find(',');
     auto item = text.substr(0, comma);
     int step = 1;
-    bool stepped = false;
+    bool has_step = false;
     if (const auto slash = item.find('/'); slash != item.npos) {
       const auto s = number(item.substr(slash + 1));
       if (!s || *s < 1) return false;
       step = *s;
-      stepped = true;
+      has_step = true;
       item = item.substr(0, slash);
     }
     int from = low, to = high;
@@ -52,7 +52,7 @@ bool field(std::string_view text, int low, int high, const std::array<std::strin
       const auto a = value(item.substr(0, dash), names, low);
       if (!a) return false;
       from = *a;
-      to = stepped ? high : from;
+      to = has_step ? high : from;
       if (dash != item.npos) {
         const auto b = value(item.substr(dash + 1), names, low);
         if (!b) return false;
@@ -74,7 +74,7 @@ constexpr std::array<std::string_view, 0> no_names{};
 
 }  // namespace
 
-std::optional<cron> cron::parse(std::string_view text, std::string& why) {
+std::optional<cron> cron::parse(std::string_view text, std::string& error) {
   cron c;
   if (text.starts_with("@every ")) {
     auto span = text.substr(7);
@@ -82,7 +82,7 @@ std::optional<cron> cron::parse(std::string_view text, std::string& why) {
     const int factor = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
     const auto n = factor ? number(span.substr(0, span.size() - 1)) : std::nullopt;
     if (!n || *n < 1 || *n > 1'000'000) {
-      why = "expected @every followed by a number and s, m or h, such as \"@every 30s\"";
+      error = "expected @every followed by a number and s, m or h, such as \"@every 30s\"";
       return std::nullopt;
     }
     c.every_ = seconds(*n) * factor;
@@ -103,29 +103,29 @@ std::optional<cron> cron::parse(std::string_view text, std::string& why) {
     auto end = text.find_first_of(" \t", i);
     if (end == text.npos) end = text.size();
     if (n == f.size()) {
-      n = 99;
+      ++n;  // too many fields
       break;
     }
     f[n++] = text.substr(i, end - i);
     i = end;
   }
   if (n != f.size()) {
-    why = "expected five fields: minute hour day-of-month month day-of-week";
+    error = "expected five fields: minute hour day-of-month month day-of-week";
     return std::nullopt;
   }
-  std::bitset<8> week;
+  std::bitset<8> weekdays;
   const char* bad = !field(f[0], 0, 59, no_names, c.minute_) ? "minute"
                     : !field(f[1], 0, 23, no_names, c.hour_) ? "hour"
                     : !field(f[2], 1, 31, no_names, c.day_)  ? "day-of-month"
                     : !field(f[3], 1, 12, months, c.month_)  ? "month"
-                    : !field(f[4], 0, 7, days, week)         ? "day-of-week"
+                    : !field(f[4], 0, 7, days, weekdays)     ? "day-of-week"
                                                              : nullptr;
   if (bad) {
-    why = std::string("the ") + bad + " field is not valid";
+    error = std::string("the ") + bad + " field is not valid";
     return std::nullopt;
   }
-  if (week[7]) week.set(0);
-  for (std::size_t i = 0; i < 7; ++i) c.weekday_[i] = week[i];
+  if (weekdays[7]) weekdays.set(0);  // Sunday is 0 or 7
+  for (std::size_t i = 0; i < 7; ++i) c.weekday_[i] = weekdays[i];
   c.day_any_ = f[2].starts_with('*');
   c.weekday_any_ = f[4].starts_with('*');
   return c;
@@ -149,8 +149,8 @@ std::optional<cron::time> cron::next(time t) const {
     }
     const bool day_ok = day_[static_cast<unsigned>(ymd.day())];
     const bool week_ok = weekday_[weekday(day).c_encoding()];
-    // crontab(5): if both fields are restricted, a day needs to match only one. A field that begins with '*' is not
-    // restricted in this sense, so a day must match both, including a step ("*/2").
+    // crontab(5): if both fields are restricted, a day needs to match only one. If one begins with '*', even with a
+    // step ("*/2"), it does not count as restricted, and a day must match both.
     const bool ok = day_any_ || weekday_any_ ? day_ok && week_ok : day_ok || week_ok;
     if (!ok) {
       minute = day + std::chrono::days(1);

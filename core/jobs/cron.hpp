@@ -14,8 +14,8 @@ class cron {
  public:
   using time = std::chrono::sys_seconds;
 
-  // Returns nullopt and sets `why` to an error message if the text is invalid.
-  static std::optional<cron> parse(std::string_view text, std::string& why);
+  // Returns nullopt and sets `error` to an error message if the text is invalid.
+  static std::optional<cron> parse(std::string_view text, std::string& error);
   // The first tick strictly after `t`; nullopt if there is none within eight years (30 February).
   std::optional<time> next(time t) const;
 

@@ -47,7 +47,7 @@ TEST(symbol_versions, the_highest_version_of_the_c_library_is_named_once) {
                   "glibc 2.36: build it on this release of the system or an older one."));
 }
 
-TEST(symbol_versions, the_cpp_library_is_compared_in_both_of_its_families) {
+TEST(symbol_versions, both_version_families_of_the_cpp_library_are_checked) {
   EXPECT_THAT(problems({{"libstdc++.so.6", {"GLIBCXX_3.4.31", "GLIBCXX_3.4.32", "CXXABI_1.3.15"}}}),
               ElementsAre("it needs GLIBCXX_3.4.32 and CXXABI_1.3.15 of libstdc++.so.6 (the C++ library of "
                           "a newer system), and this system's has at most GLIBCXX_3.4.30 and "
@@ -60,7 +60,7 @@ TEST(symbol_versions, the_cpp_library_is_compared_in_both_of_its_families) {
               ElementsAre(HasSubstr("needs OTHER of libgcc_s.so.1, and this system's has no such version")));
 }
 
-TEST(symbol_versions, special_versions_of_glibc) {
+TEST(symbol_versions, abi_markers_of_newer_glibc_are_problems_and_glibc_private_is_a_warning) {
   present_versions older = debian_12;
   older.glibc = "2.31";
   older.libraries[0].versions = {"GLIBC_2.2.5", "GLIBC_2.31", "GLIBC_PRIVATE"};
@@ -78,7 +78,7 @@ TEST(symbol_versions, only_glibc_is_checked_among_libraries_that_are_not_loaded)
   EXPECT_THAT(problems({{"libresolv.so.2", {"GLIBC_2.38"}}}), ElementsAre(HasSubstr("GLIBC_2.38")));
 }
 
-TEST(symbol_versions, another_c_library_is_not_checked) {
+TEST(symbol_versions, nothing_is_checked_if_the_c_library_is_not_glibc) {
   EXPECT_THAT(problems({{"libc.so.6", {"GLIBC_2.38"}}, {"libstdc++.so.6", {"GLIBCXX_3.4.32"}}}, {}), IsEmpty());
 }
 
@@ -119,7 +119,7 @@ TEST(symbol_versions, reads_the_libraries_of_this_process) {
   EXPECT_THAT(cpp->versions, testing::Contains("GLIBCXX_3.4.30"));
 }
 
-std::string refusal(std::string_view file) {
+std::string load_error(std::string_view file) {
   try {
     const library code(std::make_shared<const sealed_image>(fixture(std::string(file))));
   } catch (const std::runtime_error& e) {
@@ -128,10 +128,11 @@ std::string refusal(std::string_view file) {
   return "it loads";
 }
 
-// The loader's messages are recognised by their text, so the test provokes them.
+// explain_loader() recognises the dynamic loader's messages by their text. The fixture newer_c provokes a real one; the
+// others are literals.
 TEST(symbol_versions, loader_errors_are_explained) {
-  EXPECT_THAT(refusal("newer_c"), StartsWith("it needs GLIBC_2.99 of libm.so.6, which this system's does "
-                                             "not have: build it on"));
+  EXPECT_THAT(load_error("newer_c"), StartsWith("it needs GLIBC_2.99 of libm.so.6, which this system's does "
+                                                "not have: build it on"));
   EXPECT_EQ(explain_loader("libfoo.so.1: cannot open shared object file: No such file or directory", "/x"),
             "it needs the shared library libfoo.so.1, which is not installed on this system: install the "
             "package that has it, or link it into the module");

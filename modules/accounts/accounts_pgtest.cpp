@@ -217,7 +217,7 @@ TEST_F(accounts_sql, concurrent_first_requests_create_one_account) {
   EXPECT_EQ(events("account.verified"), "2");
 }
 
-TEST_F(accounts_sql, a_verification_at_creation_is_published_once) {
+TEST_F(accounts_sql, concurrent_verifications_are_published_once) {
   provision(ann, ann);
   run_concurrently(8, [](std::size_t) { return provision_sql(ann, ann, "", true); });
   EXPECT_EQ(events("account.verified"), "1");
@@ -249,7 +249,7 @@ TEST_F(accounts_sql, concurrent_calls_with_one_ref_count_once) {
 }
 
 TEST_F(accounts_sql, concurrent_charges_add_up_and_credits_low_is_published_once) {
-  provision(ann, ann, "1000");  // the threshold is 200
+  provision(ann, ann, "1000");  // the threshold is 20 % of the grant: 200
   run_concurrently(10, [](std::size_t i) {
     std::string all;
     for (int k = 0; k < 9; ++k) {
@@ -270,7 +270,7 @@ TEST_F(accounts_sql, credits_low_is_published_again_at_the_next_crossing) {
   add(ann, "-900", "charge", "1");
   add(ann, "-1", "charge", "2");
   EXPECT_EQ(events("credits.low"), "1");
-  add(ann, "500", "grant", "3");  // 599, the threshold is now 100
+  add(ann, "500", "grant", "3");  // balance 599; the threshold is now 20 % of this grant: 100
   add(ann, "-499", "charge", "4");
   EXPECT_EQ(events("credits.low"), "1") << "100 is not below 100";
   add(ann, "-1", "charge", "5");
@@ -315,6 +315,7 @@ TEST_F(accounts_sql, old_audit_entries_are_deleted_in_batches) {
   EXPECT_EQ(state_of("delete from accounts.audit"), "23001");
 }
 
+// Stream tokens live for eight days, so entries of closed accounts are kept for nine even if audit_days is shorter.
 TEST_F(accounts_sql, audit_entries_of_closures_outlive_stream_tokens) {
   sql("update accounts.setting set audit_days = 1");
   for (const char* hours : {"36", "193", "217"}) {
@@ -329,13 +330,13 @@ TEST_F(accounts_sql, audit_entries_of_closures_outlive_stream_tokens) {
             "account.delete 193,account.delete 36");
 }
 
-TEST_F(accounts_sql, a_repeated_revocation_of_a_key_leaves_one_entry) {
+TEST_F(accounts_sql, a_repeated_revocation_of_a_key_writes_one_audit_entry) {
   provision(ann, ann);
   provision(bob, bob);
   const std::string id = "0123456789abcdef";
   sql("select accounts.add_key('a', '" + ann + "', '" + id + "', 'n', sha256('s'), null, 5)");
-  const auto revoke = [&](const std::string& who, const std::string& key) {
-    return sql("select accounts.revoke_key('a', '" + who + "', '" + key + "')");
+  const auto revoke = [&](const std::string& account, const std::string& key) {
+    return sql("select accounts.revoke_key('a', '" + account + "', '" + key + "')");
   };
   EXPECT_EQ(revoke(bob, id) + revoke(ann, "0000000000000000"), "ff");
   EXPECT_EQ(revoke(ann, id) + revoke(ann, id) + revoke(ann, id), "ttt");
@@ -490,7 +491,8 @@ TEST_F(accounts_sql, closing_an_account_removes_personal_data_and_rejects_its_to
   EXPECT_EQ(sql("select accounts.find_by_email('ann@example.org') is null"), "t");
   EXPECT_EQ(state_of(provision_again("null")), "RY401");
   EXPECT_EQ(state_of(provision_again("now() - interval '1 hour'")), "RY401");
-  EXPECT_EQ(state_of(provision_sql(ann, ann)), "RY401") << "as a node of the previous release calls it";
+  EXPECT_EQ(state_of(provision_sql(ann, ann)), "RY401")
+      << "the call of a node of the previous release, without the time of issue";
   EXPECT_NE(sql(provision_again("clock_timestamp() + interval '1 second'")), ann);
   EXPECT_EQ(sql("select balance_micro from accounts.account where subject = '" + ann + "'"), "0")
       << "starting credits are not granted again";

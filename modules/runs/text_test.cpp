@@ -14,11 +14,11 @@ namespace {
 TEST(json_string_test, escapes_special_characters_and_replaces_invalid_utf8) {
   EXPECT_EQ(json_string("a\"b\\c\n\r\t\x01"), R"("a\"b\\c\n\r\t\u0001")");
   EXPECT_EQ(json_string("gr\xC3\xBC\xC3\x9F \xF0\x9F\x90\x8D"), "\"gr\xC3\xBC\xC3\x9F \xF0\x9F\x90\x8D\"");
-  const std::string bad = "\xEF\xBF\xBD";
-  EXPECT_EQ(json_string("\xFF"), "\"" + bad + "\"");
-  EXPECT_EQ(json_string("x\xC3"), "\"x" + bad + "\"");
-  EXPECT_EQ(json_string("\xC0\xAF"), "\"" + bad + bad + "\"") << "overlong encoding";
-  EXPECT_EQ(json_string("\xED\xA0\x80"), "\"" + bad + bad + bad + "\"") << "surrogate";
+  const std::string replacement = "\xEF\xBF\xBD";
+  EXPECT_EQ(json_string("\xFF"), "\"" + replacement + "\"");
+  EXPECT_EQ(json_string("x\xC3"), "\"x" + replacement + "\"");
+  EXPECT_EQ(json_string("\xC0\xAF"), "\"" + replacement + replacement + "\"") << "overlong encoding";
+  EXPECT_EQ(json_string("\xED\xA0\x80"), "\"" + replacement + replacement + replacement + "\"") << "surrogate";
   EXPECT_EQ(json_string(std::string_view("\0", 1)), R"("\u0000")");
 }
 
@@ -101,7 +101,7 @@ TEST(cursor_test, round_trips_and_rejects_invalid_cursors) {
   EXPECT_FALSE(decode_cursor("runs:completed", encode_cursor("runs", "1732")));
 }
 
-TEST(event_text_test, has_the_form_that_clients_search_for) {
+TEST(event_text_test, has_the_spacing_that_deployed_clients_search_for) {
   std::string out;
   event_text(out, 7, "status")
       .text("status", "completed")

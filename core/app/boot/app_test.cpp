@@ -72,26 +72,26 @@ TEST_F(server_environment_test, unusable_values_are_reported_at_their_key) {
 }
 
 TEST_F(server_environment_test, files_and_lists_are_validated_at_start) {
-  const auto rubbish = (dir_ / "rubbish").string();
-  std::ofstream(rubbish) << "neither a certificate nor a key set";
-  auto c = with({"http.tls.cert=" + rubbish, "http.tls.key=" + rubbish,
+  const auto invalid_file = (dir_ / "invalid").string();
+  std::ofstream(invalid_file) << "neither a certificate nor a key set";
+  auto c = with({"http.tls.cert=" + invalid_file, "http.tls.key=" + invalid_file,
                  "http.cors.origins=[\"*\", \"https://a.example\", \"http://b.example:8080\", \"tauri://localhost\","
                  "\"c.example\", \"https://d.example/\", \"https://E.example\", \"https://f.example:443\"]",
-                 "http.trusted_proxies=[\"10.0.0.0/8\", \"10.0.0.0/99\"]", "auth.jwt.jwks_file=" + rubbish,
-                 "egress.ca_file=" + rubbish});
+                 "http.trusted_proxies=[\"10.0.0.0/8\", \"10.0.0.0/99\"]", "auth.jwt.jwks_file=" + invalid_file,
+                 "egress.ca_file=" + invalid_file});
   ASSERT_THAT(faults(c), IsEmpty());
   (void)http_settings(c);
   (void)auth_settings(c);
   (void)egress_settings(c);
   EXPECT_THAT(faults(c),
-              ElementsAre(HasSubstr("http.tls.cert: the file " + rubbish + " contains no usable certificate"),
+              ElementsAre(HasSubstr("http.tls.cert: the file " + invalid_file + " contains no usable certificate"),
                           HasSubstr("http.cors.origins: \"c.example\" is not an origin"),
                           HasSubstr("http.cors.origins: \"https://d.example/\" is not an origin"),
                           HasSubstr("http.cors.origins: \"https://E.example\" is not an origin"),
                           HasSubstr("http.cors.origins: \"https://f.example:443\" is not an origin"),
                           HasSubstr("http.trusted_proxies: \"10.0.0.0/99\" has no usable prefix length"),
-                          HasSubstr("auth.jwt.jwks_file: the file " + rubbish + ": the key set"),
-                          HasSubstr("egress.ca_file: cannot use the certificates in " + rubbish)));
+                          HasSubstr("auth.jwt.jwks_file: the file " + invalid_file + ": the key set"),
+                          HasSubstr("egress.ca_file: cannot use the certificates in " + invalid_file)));
 }
 
 TEST_F(server_environment_test, a_brand_color_needs_contrast_with_white) {
@@ -146,7 +146,7 @@ TEST_F(server_environment_test, a_data_directory_that_is_a_file_is_rejected) {
   EXPECT_THROW(data_dir_lock(dir_ / "f" / "below"), std::runtime_error);
 }
 
-TEST_F(server_environment_test, modules_are_next_to_a_build_or_under_lib) {
+TEST_F(server_environment_test, default_paths_follow_the_build_tree_or_the_installation) {
   fs::create_directories(dir_ / "bin");
   EXPECT_EQ(default_paths(dir_ / "bin").modules_path, "/usr/lib/runyard/modules");
   fs::create_directories(dir_ / "modules");

@@ -80,9 +80,9 @@ ry::task<ry::result<void>> done_of(Start start) {
 
 }  // namespace
 
-delivery_worker::delivery_worker(const module_context& o) : context_(o) {
+delivery_worker::delivery_worker(const module_context& context) : context_(context) {
   const auto count = [&](const char* outcome) {
-    return o.ctx.metrics().counter("attempts_total", "Attempts to send a notification", {{"outcome", outcome}});
+    return context.ctx.metrics().counter("attempts_total", "Attempts to send a notification", {{"outcome", outcome}});
   };
   sent_ = count("sent");
   retried_ = count("retry");
@@ -90,10 +90,10 @@ delivery_worker::delivery_worker(const module_context& o) : context_(o) {
   suppressed_ = count("suppressed");
   dead_ = count("dead");
   throttled_ = count("throttled");
-  unreadable_ = o.ctx.metrics().counter("unreadable_devices_total",
-                                        "Push messages that were not sent because their device could not be decrypted");
+  unreadable_ = context.ctx.metrics().counter(
+      "unreadable_devices_total", "Push messages that were not sent because their device could not be decrypted");
   for (const char* outcome : {"accepted", "delivered", "skipped", "refused", "gone", "retry", "no_answer"})
-    count_deliveries(o.ctx, RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH, outcome, 0);  // the series exist from the start
+    count_deliveries(context.ctx, RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH, outcome, 0);  // the series exist from the start
 }
 
 void delivery_worker::count(std::uint32_t requested, const ry::result<ry::notify::results>& results) const {

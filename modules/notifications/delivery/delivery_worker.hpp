@@ -1,5 +1,5 @@
-// The workers of the outbox: jobs that deliver notifications, track them, and update the orchestrator's data about
-// accounts.
+// The workers of the outbox: jobs that deliver notifications, poll the driver for the outcome of accepted ones, and
+// update the orchestrator's data about accounts.
 #pragma once
 
 #include <random>
@@ -11,7 +11,7 @@ namespace notifications {
 
 class delivery_worker {
  public:
-  explicit delivery_worker(const module_context& o);
+  explicit delivery_worker(const module_context& context);
   void add_to(ry::registrar& reg);
 
  private:

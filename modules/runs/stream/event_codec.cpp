@@ -37,7 +37,8 @@ std::size_t string_size(std::string_view text) {
   return 0;
 }
 
-// The wire form of a text chunk up to its text. Reused for the next chunk, in which only the number differs.
+// The expected wire form of a text chunk up to its content. Reused for the next chunk, in which usually only the
+// sequence number differs.
 class chunk_prefix {
  public:
   explicit chunk_prefix(std::uint64_t number) : number_(std::to_string(number)) {}
@@ -103,9 +104,9 @@ void unfold_line(std::string_view line, unfolded& out) {
   line.remove_prefix(type.size());
   std::uint64_t number = 0;
   if (!skip(line, " ")) return;
-  const auto read = std::from_chars(line.data(), line.data() + line.size(), number);
-  line.remove_prefix(static_cast<std::size_t>(read.ptr - line.data()));
-  if (read.ec != std::errc() || !skip(line, " [")) return;
+  const auto parsed = std::from_chars(line.data(), line.data() + line.size(), number);
+  line.remove_prefix(static_cast<std::size_t>(parsed.ptr - line.data()));
+  if (parsed.ec != std::errc() || !skip(line, " [")) return;
   do {
     const std::size_t size = string_size(line);
     if (size == 0) return;
@@ -136,21 +137,22 @@ void log_rows::add(std::string_view wire, std::uint64_t from, std::uint64_t to) 
   };
   chunk_prefix expected(from);
   for (std::uint64_t at = from; !wire.empty(); ++at, expected.next()) {
-    const std::optional<text_chunk> p = chunk_at(wire, expected);
-    const std::size_t size = p ? p->wire_bytes : event_size(wire);
+    const std::optional<text_chunk> chunk = chunk_at(wire, expected);
+    const std::size_t size = chunk ? chunk->wire_bytes : event_size(wire);
     // Upper bound: the chunk may need a separate line.
-    const std::size_t more = p ? p->type.size() + expected.number().size() + p->text.size() + 2 * end_of_list.size() + 3
-                               : size + (open_type.empty() ? 0 : end_of_list.size());
-    if (at != from && (row.size() + more > max_bytes || wire_bytes + size > max_wire_bytes)) end_row(at - 1);
-    if (!p || p->type != open_type) end_line();
-    if (!p) {
+    const std::size_t added_bytes =
+        chunk ? chunk->type.size() + expected.number().size() + chunk->text.size() + 2 * end_of_list.size() + 3
+              : size + (open_type.empty() ? 0 : end_of_list.size());
+    if (at != from && (row.size() + added_bytes > max_bytes || wire_bytes + size > max_wire_bytes)) end_row(at - 1);
+    if (!chunk || chunk->type != open_type) end_line();
+    if (!chunk) {
       row += wire.substr(0, size);
     } else if (!open_type.empty()) {
       row += ',';
-      row += p->text;
+      row += chunk->text;
     } else {
-      row.append(p->type).append(" ").append(expected.number()).append(" [").append(p->text);
-      open_type = p->type;
+      row.append(chunk->type).append(" ").append(expected.number()).append(" [").append(chunk->text);
+      open_type = chunk->type;
     }
     wire_bytes += size;
     wire.remove_prefix(size);

@@ -18,11 +18,13 @@ class abortable {
 
 class stop_state {
  public:
-  // log_moved: an interruption wakes it, because waiting for the log is then pointless. It must outlive this object.
+  // log_moved: the signal of progress of the event log. An interruption sets it too, because waiting for the log is
+  // then pointless. It must outlive this object.
   stop_state(const ry::context& ctx, ry::signal& log_moved) : ctx_(ctx), log_moved_(log_moved) {}
   stop_state(const stop_state&) = delete;
 
-  // RY_REASON_* with the highest priority so far: lease lost, user, deadline, shutdown, others. 0: none.
+  // RY_REASON_* with the highest priority so far: lease lost, user, deadline, others including shutdown. Of reasons
+  // with equal priority, the first. 0: none.
   std::int32_t reason() const { return reason_; }
   // A shutdown lets the run continue to its next checkpoint; after set_urgent() it interrupts immediately.
   void interrupt(std::int32_t reason);
@@ -30,7 +32,8 @@ class stop_state {
   bool must_break() const { return reason_ != 0 && (reason_ != RY_REASON_SHUTDOWN || urgent_); }
   std::int64_t shutdown_since_us() const { return shutdown_since_us_; }
 
-  // While this object exists, an interruption calls abort(); the constructor calls it if an interruption is pending.
+  // While this object exists, an interruption for which must_break() is true calls abort(); so does the constructor if
+  // must_break() is already true.
   class working {
    public:
     working(stop_state& stop, abortable& target);

@@ -19,7 +19,7 @@ export class Random {
   uuid() { return `${this.hex(8)}-${this.hex(4)}-4${this.hex(3)}-a${this.hex(3)}-${this.hex(12)}`; }
 }
 
-// Text that JSON.stringify() cannot write: {[raw]: text} in a value is written verbatim.
+// jsonText() writes {[raw]: text} verbatim, so that a value can contain text that JSON.stringify() never writes.
 export const raw = Symbol('raw');
 const rawNode = (text) => ({ [raw]: text });
 
@@ -70,10 +70,10 @@ function edge(node, type, r) {
   return undefined;
 }
 
-// `described`: a Document of tests/e2e/lib/openapi.mjs. `hint(name, schema)`: returns a meaningful value for the
-// member, or undefined; `hint.edges`: probability of a value at the limits of the schema.
-export function make(described, schema, r, hint, name = '', depth = 0) {
-  const { node } = described.resolve(schema, []);
+// `document`: a Document of tests/e2e/lib/openapi.mjs. `hint(name, schema)`: returns a meaningful value for the member
+// (name '*': any text), or undefined; `hint.edges`: probability of a value at the limits of the schema.
+export function make(document, schema, r, hint, name = '', depth = 0) {
+  const { node } = document.resolve(schema, []);
   if (node === true || Object.keys(node).length === 0) return `any ${r.hex(4)}`;
   if ('const' in node) return node.const;
   const types = [node.type].flat();
@@ -86,15 +86,15 @@ export function make(described, schema, r, hint, name = '', depth = 0) {
   if (types.includes('null') && r.chance(0.08)) return null;
   if (node.enum) return r.pick(node.enum);
   const type = types.find((t) => t !== 'null');
-  if (type === 'object' || node.properties) return makeObject(described, node, r, hint, depth);
-  // Case-insensitive names are described as an enumeration or any text; other texts are rarely accepted.
+  if (type === 'object' || node.properties) return makeObject(document, node, r, hint, depth);
+  // The schema of a case-insensitive name is an enumeration or any text; other texts are rarely accepted.
   const names = node.anyOf?.find((one) => one.enum);
-  if (names && r.chance(0.95)) return make(described, names, r, hint, name, depth);
-  if (node.oneOf || node.anyOf || node.allOf) return make(described, r.pick(node.oneOf ?? node.anyOf ?? node.allOf), r, hint, name, depth);
+  if (names && r.chance(0.95)) return make(document, names, r, hint, name, depth);
+  if (node.oneOf || node.anyOf || node.allOf) return make(document, r.pick(node.oneOf ?? node.anyOf ?? node.allOf), r, hint, name, depth);
   switch (type) {
     case 'array': {
       const n = Math.max(node.minItems ?? 0, Math.min(node.maxItems ?? 3, r.below(4)));
-      return Array.from({ length: n }, () => make(described, node.items ?? {}, r, hint, name, depth + 1));
+      return Array.from({ length: n }, () => make(document, node.items ?? {}, r, hint, name, depth + 1));
     }
     case 'boolean': return r.chance(0.5);
     case 'integer':
@@ -111,15 +111,15 @@ export function make(described, schema, r, hint, name = '', depth = 0) {
   }
 }
 
-function makeObject(described, node, r, hint, depth) {
+function makeObject(document, node, r, hint, depth) {
   const out = {};
   const needed = new Set(node.required ?? []);
   if (node.anyOf) for (const name of r.pick(node.anyOf).required ?? []) needed.add(name);
   for (const [name, schema] of Object.entries(node.properties ?? {}))
-    if (needed.has(name) || (depth < 4 && r.chance(name === 'prompt' ? 0.9 : 0.5))) out[name] = make(described, schema, r, hint, name, depth + 1);
+    if (needed.has(name) || (depth < 4 && r.chance(name === 'prompt' ? 0.9 : 0.5))) out[name] = make(document, schema, r, hint, name, depth + 1);
   if ((node.minProperties ?? 0) > Object.keys(out).length) {
     const [name, schema] = r.pick(Object.entries(node.properties));
-    out[name] = make(described, schema, r, hint, name, depth + 1);
+    out[name] = make(document, schema, r, hint, name, depth + 1);
   }
   return out;
 }
@@ -134,7 +134,8 @@ function slots(value, out = []) {
   return out;
 }
 
-// Mutates one member of a value; returns it (or another value) and the name of the mutation.
+// Mutates one member of a value; returns it (or another value) and the name of the mutation. `foreign()`: returns an id
+// of another account, or undefined.
 export function mutate(value, r, foreign) {
   const all = slots(value);
   if (all.length === 0 || r.chance(0.06)) return [oddValue(r), 'another body'];
@@ -173,6 +174,7 @@ export function mutate(value, r, foreign) {
   return [value, 'another value'];
 }
 
+// Each raw text is a placeholder in private-use characters during JSON.stringify(), and is inserted afterwards.
 export function jsonText(value) {
   const texts = [];
   const text = JSON.stringify(value, (_, v) => {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t all = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
 
 ry::notify::notification sample(std::uint32_t channels = all) {
-  const ry::notify::subscriber who = [] {
+  const ry::notify::subscriber recipient = [] {
     ry::notify::subscriber s;
     s.account_id = "5d0e";
     s.email = "ann@example.org";
@@ -25,7 +25,7 @@ ry::notify::notification sample(std::uint32_t channels = all) {
     s.first_name = "Ann";
     return s;
   }();
-  const ry_notify_subscriber to = who.view();
+  const ry_notify_subscriber to = recipient.view();
   const ry_notify_content texts{sizeof texts, 0, {}, {}, {}, {}, {}};
   const ry::notify::token device("expo", "ExponentPushToken[x]", "mobile");
   const ry_notify_token token = device.view();
@@ -86,7 +86,7 @@ TEST(novu_requests, tokens_replace_the_list_and_an_empty_list_deletes_it) {
   EXPECT_TRUE(c.body.empty());
 }
 
-TEST(novu_requests, a_refused_token_names_the_cause) {
+TEST(novu_requests, the_error_for_an_invalid_token_names_the_cause) {
   check_token({"expo", "ExponentPushToken[x]", "mobile"});
   const auto fault = [](const ry::notify::token& t) -> std::string {
     try {
@@ -110,14 +110,14 @@ TEST(novu_responses, only_processed_is_accepted) {
   EXPECT_EQ(r.channels, all);
   EXPECT_EQ(read_trigger(make_response(201, R"({"acknowledged":true,"status":"processed"})"), all).outcome,
             RY_NOTIFY_ACCEPTED)
-      << "without the envelope, as in the API description";
+      << "Novu's API description omits the envelope";
   for (const char* status : {"trigger_not_active", "no_workflow_steps_defined", "no_workflow_active_steps_defined",
                              "no_tenant_found", "invalid_recipients", "error"}) {
-    const auto bad = read_trigger(
-        make_response(201, R"({"data":{"acknowledged":true,"error":["why"],"status":")" + std::string(status) + "\"}}"),
-        all);
+    const auto bad = read_trigger(make_response(201, R"({"data":{"acknowledged":true,"error":["reason"],"status":")" +
+                                                         std::string(status) + "\"}}"),
+                                  all);
     EXPECT_EQ(bad.outcome, RY_NOTIFY_REFUSED) << status;
-    EXPECT_THAT(bad.detail, HasSubstr(std::string(status) + ": why"));
+    EXPECT_THAT(bad.detail, HasSubstr(std::string(status) + ": reason"));
   }
   EXPECT_EQ(read_trigger(make_response(201, R"({"data":{"acknowledged":false,"status":"processed"}})"), all).outcome,
             RY_NOTIFY_REFUSED);
@@ -162,7 +162,7 @@ TEST(novu_responses, a_bulk_response_has_a_result_per_item) {
   EXPECT_EQ(read_bulk(make_response(401, "{}"), two)[1].outcome, RY_NOTIFY_PAUSED);
 }
 
-TEST(novu_responses, other_calls_fail_with_a_status) {
+TEST(novu_responses, failures_of_other_calls_map_to_statuses) {
   const auto status = [](const response& a) {
     try {
       check_response(a);
@@ -215,7 +215,7 @@ TEST(novu_responses, the_activity_feed_contains_dropped_messages) {
   EXPECT_EQ(failed.detail, "Novu's step email failed: no provider");
 }
 
-TEST(novu_webhooks, both_forms_are_read) {
+TEST(novu_webhooks, the_current_and_the_older_flat_form_are_parsed) {
   auto r = read_webhook(R"({"type":"notification.failed","transactionId":"t","subscriberId":"s"})").at(0);
   EXPECT_EQ(r.type, "notification.failed");
   EXPECT_EQ(r.key + r.account_id, "ts");
