@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Awards per second: referrals settled by the server, with one referrer and with 1000, compared with pgbench, which
-# makes the same writes (code locked, referral marked, counter guarded, two ledger entries, two balances, one outbox
-# row) in plain SQL, one durable transaction per award, on the same cluster, alternately. The database is the server's
-# own embedded one. `events`: each referee's account.verified is published, and the server pays; `backlog`: all are due
-# at the same time. Needs pgbench.
+# Measures awards per second: referrals that the server pays, with one referrer and with 1000. Compares them with
+# pgbench, which makes equivalent writes in plain SQL, one durable transaction per award: lock the code, insert the paid
+# referral, raise the referrer's capped counter, two ledger entries, two balances, one outbox row. Both use the server's
+# embedded PostgreSQL, alternately. `events`: account.verified is published for each referee, and the server pays;
+# `backlog`: all referrals are due at the same time. Needs pgbench.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,8 +1,10 @@
-// bench_mcp MODE PORT list|call N WARM [AT_ONCE]; MODE http, modern or sse
-// bench_mcp stdio list|call N WARM COMMAND...
-// MODE-kept: connections are reused. stdio-boxed: in the sandbox, which can read the parent directory of the build.
-// BENCH_PAUSE_MS in the environment: pause between two operations.
-// Measures modules/mcp with its transports of this build; prints one line of JSON.
+// Measures modules/mcp and the MCP transports of this build: N operations after WARM unmeasured ones, AT_ONCE of them
+// concurrently (default 1). Prints one line of JSON.
+//   bench_mcp MODE PORT list|call N WARM [AT_ONCE]
+//   bench_mcp stdio list|call N WARM COMMAND...
+// MODE: http; modern (a label for http with a server of protocol revision 2026-07-28); or sse. MODE-kept reuses
+// connections. stdio-boxed runs COMMAND in the sandbox, which can read the parent directory of the build.
+// BENCH_PAUSE_MS in the environment: pause after each operation.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -57,7 +59,7 @@ int main(int argc, char** argv) {
   std::vector<ry::app::tried_module> modules{{"bench_mcp", build / "bench" / "bench_mcp.so", settings}};
   for (const char* name : {"mcp_http", "mcp_sse"})
     modules.push_back({name, build / "modules" / (std::string(name) + ".so"), {}});
-  // As for the other clients, all programs share one directory.
+  // All programs share one directory, as with the other MCP clients of the benchmark.
   modules.push_back({"mcp_json", build / "modules" / "mcp_json.so", {"directory=" + dir}});
   if (boxed) {
     modules.back().settings = {"readable=[\"" + build.parent_path().string() + "\"]",
@@ -68,11 +70,12 @@ int main(int argc, char** argv) {
   }
   int code = 0;
   {
-    ry::app::sandboxed_host t(modules, dir);
-    auto error = t.prepare();
-    if (error.empty()) error = t.start();
+    ry::app::sandboxed_host host(modules, dir);
+    auto error = host.prepare();
+    if (error.empty()) error = host.start();
     for (bool finished = false; error.empty() && !finished;) {
-      for (const auto& h : t.modules().health()) finished = finished || (h.module == "bench_mcp" && h.status == RY_OK);
+      for (const auto& h : host.modules().health())
+        finished = finished || (h.module == "bench_mcp" && h.status == RY_OK);
       std::this_thread::sleep_for(
           std::chrono::milliseconds(500));  // a short interval would add to the measured CPU time
     }

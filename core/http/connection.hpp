@@ -123,7 +123,7 @@ class connection final : public wheel_entry,
 
   // connection_stream.cpp
   bool fill_from_stream();
-  void stream_gone(std::int32_t why);
+  void stream_gone(std::int32_t reason);
   void end_stream();
   bool fill_from_file();
   clock::time_point stream_due(clock::time_point now);

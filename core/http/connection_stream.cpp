@@ -25,7 +25,7 @@ void connection::begin_stream(std::uint32_t status, std::string_view lines, std:
   plan_rest();
   const bool bodiless = status == 204 || status == 304;
   const bool chunked = content_length.empty() && ex.data->info.version == 11 && !bodiless;
-  if (content_length.empty() && !chunked && !bodiless) closing_ = true;  // HTTP/1.0: ends with the connection
+  if (content_length.empty() && !chunked && !bodiless) closing_ = true;  // HTTP/1.0: the close ends the stream
   write_head(status, lines);
   if (chunked) out_.append("Transfer-Encoding: chunked\r\n");
   if (!content_length.empty() && !bodiless) append_header(out_, "Content-Length", content_length);
@@ -44,7 +44,7 @@ void connection::begin_stream(std::uint32_t status, std::string_view lines, std:
   }
   if (parser_ && parser_->is_done()) parser_.reset();
   phase_ = phase::streaming;
-  // Unsent earlier answers go first.
+  // Hold the head back for the first piece of the stream, unless earlier answers in out_ are still unsent.
   head_held_ = !writing_ && sent_ == 0 && out_.size() <= max_head;
   request_due_ = clock::time_point::max();
   last_write_ = clock::now();
@@ -75,7 +75,8 @@ void connection::stream_news() {
   if (phase_ != phase::streaming && phase_ != phase::closed) w_.schedule(*this);
 }
 
-// Writes the queued bytes to the socket in one call. True: call again; false: wait for new bytes or for the socket.
+// Merges queued pieces of the stream into one buffer and sends it; unsent bytes go to out_. True: flush out_ and call
+// again; false: the queue is empty, or the connection was closed.
 bool connection::fill_from_stream() {
   auto& ex = *ex_;
   auto& out = w_.stream_write_buffer;
@@ -84,7 +85,7 @@ bool connection::fill_from_stream() {
     out.append(out_);
     give_back(out_);
   }
-  bool ended = false, counted = false;
+  bool ended = false, in_quota = false;
   std::vector<stream_data::waiter> ready;
   {
     std::unique_lock lock(ex.mutex);
@@ -97,16 +98,16 @@ bool connection::fill_from_stream() {
     }
     std::size_t total = 0, end = st.head;
     while (end < st.queue.size() && total < worker::scratch_size) total += st.queue[end++].view().size();
-    std::size_t wanted = st.no_body ? 0 : total;
+    std::size_t body_bytes = st.no_body ? 0 : total;
     if (st.has_length) {
-      wanted = std::min<std::uint64_t>(wanted, st.length_left);
-      st.length_left -= wanted;
+      body_bytes = std::min<std::uint64_t>(body_bytes, st.length_left);
+      st.length_left -= body_bytes;
     }
-    if (wanted != 0) {
-      if (st.chunked) append_chunk_head(out, wanted);
+    if (body_bytes != 0) {
+      if (st.chunked) append_chunk_head(out, body_bytes);
       const auto from = out.size();
       for (auto i = st.head; i < end; ++i) out.append(st.queue[i].view());
-      out.resize(from + wanted);
+      out.resize(from + body_bytes);
       if (st.chunked) out.append("\r\n");
     }
     for (auto i = st.head; i < end; ++i) st.queue[i] = {};
@@ -127,7 +128,7 @@ bool connection::fill_from_stream() {
       st.queue.erase(st.queue.begin(), st.queue.begin() + static_cast<std::ptrdiff_t>(st.head));
       st.head = 0;
     }
-    counted = st.held.amount() != 0 || st.unsent != 0;
+    in_quota = st.held.amount() != 0 || st.unsent != 0;
     if (st.bytes < cfg().stream_queue_bytes / 4 && st.pieces() < cfg().stream_queue_pieces / 4) ready.swap(st.waiters);
   }
   for (const auto& w : ready) module::complete(ex.hold.get(), w.exec, w.done, RY_OK, w.trace);
@@ -146,7 +147,7 @@ bool connection::fill_from_stream() {
     }
   }
   if (sent < out.size()) out_.assign(out, sent);
-  if (sent < out.size() || counted) {
+  if (sent < out.size() || in_quota) {
     std::unique_lock lock(ex.mutex);
     auto& st = *ex.stream_state;
     st.unsent = out.size() - sent;
@@ -176,10 +177,10 @@ void connection::end_stream() {
 }
 
 // The connection closes before the end of the stream.
-void connection::stream_gone(std::int32_t why) {
+void connection::stream_gone(std::int32_t reason) {
   auto& ex = *std::exchange(ex_, nullptr);
   worker::sub(w_.count.streams);
-  w_.on_stream_disconnected(ex, why);
+  w_.on_stream_disconnected(ex, reason);
 }
 
 clock::time_point connection::stream_due(clock::time_point now) {

@@ -75,12 +75,12 @@ const compiled_route* route_table::choose(const std::vector<const compiled_route
   return nullptr;
 }
 
-// `left` is the path after the '/' that leads to n.
-const compiled_route* route_table::find(const node& n, std::string_view left, search& s) const {
-  const auto slash = left.find('/');
+// `remaining`: the part of the path below n, without the '/' before it.
+const compiled_route* route_table::find(const node& n, std::string_view remaining, search& s) const {
+  const auto slash = remaining.find('/');
   const bool last = slash == std::string_view::npos;
-  auto segment = left.substr(0, slash);
-  const auto after = last ? std::string_view() : left.substr(slash + 1);
+  auto segment = remaining.substr(0, slash);
+  const auto after = last ? std::string_view() : remaining.substr(slash + 1);
   std::string decoded;
   if (segment.find('%') != std::string_view::npos) {
     if (!percent_decode(segment, decoded)) {
@@ -96,7 +96,7 @@ const compiled_route* route_table::find(const node& n, std::string_view left, se
     if (r || s.bad) return r;
   }
   const auto text_size = s.values->text.size(), ends_size = s.values->ends.size();
-  const auto forget = [&] {
+  const auto restore_values = [&] {
     s.values->text.resize(text_size);
     s.values->ends.resize(ends_size);
   };
@@ -105,16 +105,16 @@ const compiled_route* route_table::find(const node& n, std::string_view left, se
     s.values->ends.push_back(s.values->text.size());
     const auto* r = last ? choose(n.param->here, s) : find(*n.param, after, s);
     if (r || s.bad) return r;
-    forget();
+    restore_values();
   }
   if (!n.rest.empty()) {
-    if (!percent_decode(left, s.values->text)) {
+    if (!percent_decode(remaining, s.values->text)) {
       s.bad = true;
       return nullptr;
     }
     s.values->ends.push_back(s.values->text.size());
     if (const auto* r = choose(n.rest, s)) return r;
-    forget();
+    restore_values();
   }
   return nullptr;
 }
@@ -163,7 +163,7 @@ match_result route_table::match(std::string_view method, std::string_view path, 
 
 std::string route_table::allowed(std::string_view path) const {
   path_values values;
-  // No route has this method, so the search collects the methods of every node on the path.
+  // No route has this method, so the search collects the methods of all routes that match the path.
   return match("-", path, values).allow;
 }
 

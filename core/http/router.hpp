@@ -78,10 +78,10 @@ class route_table {
   struct search {
     std::string_view method;
     path_values* values;
-    std::vector<std::string_view> methods;  // of every node that the path reached
-    bool bad = false;
+    std::vector<std::string_view> methods;  // of the routes that match the path
+    bool bad = false;  // the path has an invalid percent-encoding
   };
-  const compiled_route* find(const node& n, std::string_view left, search& s) const;
+  const compiled_route* find(const node& n, std::string_view remaining, search& s) const;
   static const compiled_route* choose(const std::vector<const compiled_route*>& routes, search& s);
   // The path without the base path; data() == nullptr: the path is outside the base path.
   std::string_view strip(std::string_view path) const noexcept;

@@ -19,37 +19,37 @@ using clock = std::chrono::steady_clock;
 }  // namespace
 
 struct module_set::impl {
-  impl(runtime& rt, set_options o) : options(std::move(o)), now(rt, options, mutex) {}
+  impl(runtime& rt, set_options o) : options(std::move(o)), graph(rt, options, mutex) {}
 
   const set_options options;
-  mutable std::shared_mutex mutex;  // guards states and reasons, and what `gen` points to
-  module_graph now;
+  mutable std::shared_mutex mutex;  // guards state, reason and gen (the module instance) of all entries
+  module_graph graph;
   mutable health_checks checks;
   bool ended = false;
 
   void validate_all(report& out) {
     for (;;) {
-      const auto refused = now.validation_errors();
+      const auto refused = graph.validation_errors();
       if (refused.empty()) return;
       // Handle only the first conflict: dropping its module may resolve the others.
       const std::size_t node = refused.front().node;
-      now.drop(node, refused.front().message, out);
+      graph.drop(node, refused.front().message, out);
       for (std::size_t k = 1; k < refused.size(); ++k)
-        if (refused[k].node == node) now.add_problem(node, refused[k].message, out);
+        if (refused[k].node == node) graph.add_problem(node, refused[k].message, out);
     }
   }
 
   void end_all(clock::time_point deadline, unmapping unmap) {
     ended = true;
-    for (auto it = now.order.rbegin(); it != now.order.rend(); ++it) now.end(*it, deadline, unmap);
+    for (auto it = graph.order.rbegin(); it != graph.order.rend(); ++it) graph.end(*it, deadline, unmap);
   }
 
   template <class T, class Get>
   std::vector<T> collect(Get&& get) const {
     std::vector<T> out;
-    for (const std::size_t i : now.order)
-      if (now.entries[i].present())
-        for (const auto& x : get(now.entries[i].gen->registered())) out.push_back(x);
+    for (const std::size_t i : graph.order)
+      if (graph.entries[i].present())
+        for (const auto& x : get(graph.entries[i].gen->registered())) out.push_back(x);
     return out;
   }
 
@@ -83,36 +83,36 @@ module_set::~module_set() {
 report module_set::prepare(const std::vector<module_spec>& specs) {
   explain_crashes();
   report out;
-  auto& now = impl_->now;
-  for (const auto& spec : specs) now.look(spec, out);
-  now.arrange(out);
-  now.load_all(out, module_graph::load_phase::start);
-  now.create_all(out, impl_->options.settings, impl_->options.faults);
+  auto& graph = impl_->graph;
+  for (const auto& spec : specs) graph.look(spec, out);
+  graph.arrange(out);
+  graph.load_all(out, module_graph::load_phase::start);
+  graph.create_all(out, impl_->options.settings, impl_->options.faults);
   impl_->validate_all(out);
   std::vector<std::size_t> present;
-  for (const std::size_t i : now.order)
-    if (now.entries[i].present()) present.push_back(i);
-  for (const std::size_t i : present) now.announce_to(i);
-  now.check_settings(present, out, impl_->options.faults);
+  for (const std::size_t i : graph.order)
+    if (graph.entries[i].present()) present.push_back(i);
+  for (const std::size_t i : present) graph.announce_to(i);
+  graph.check_settings(present, out, impl_->options.faults);
   if (!out.ok()) impl_->end_all(clock::now() + failed_start_time, unmapping::keep_mapped);
   return out;
 }
 
 report module_set::fail(std::string_view module, std::string message) {
   report out;
-  for (const std::size_t i : impl_->now.order)
-    if (impl_->now.entries[i].manifest.name == module && impl_->now.entries[i].present())
-      impl_->now.drop(i, message, out);
+  for (const std::size_t i : impl_->graph.order)
+    if (impl_->graph.entries[i].manifest.name == module && impl_->graph.entries[i].present())
+      impl_->graph.drop(i, message, out);
   return out;
 }
 
 report module_set::start() {
   report out;
-  auto& now = impl_->now;
-  for (const std::size_t i : now.order) {
-    if (!now.entries[i].present()) continue;
-    now.start_one(i, out);
-    if (now.entries[i].state == module_state::started) now.announce_to_host(i);
+  auto& graph = impl_->graph;
+  for (const std::size_t i : graph.order) {
+    if (!graph.entries[i].present()) continue;
+    graph.start_one(i, out);
+    if (graph.entries[i].state == module_state::started) graph.announce_to_host(i);
     if (!out.ok()) break;
   }
   if (!out.ok()) impl_->end_all(clock::now() + failed_start_time, unmapping::keep_mapped);
@@ -125,13 +125,13 @@ void module_set::stop(std::chrono::system_clock::time_point deadline, unmapping 
 }
 
 std::unique_ptr<module_swap> module_set::begin_swap() {
-  return std::make_unique<module_swap>(impl_->now);
+  return std::make_unique<module_swap>(impl_->graph);
 }
 
 std::vector<module_migrations> module_set::migrations() const {
   std::vector<module_migrations> out;
-  for (const std::size_t i : impl_->now.order) {
-    const auto& e = impl_->now.entries[i];
+  for (const std::size_t i : impl_->graph.order) {
+    const auto& e = impl_->graph.entries[i];
     if (e.present() && !e.gen->registered().migrations.empty())
       out.push_back({e.manifest.name, e.gen->registered().migrations, e.spec.allow_newer_schema});
   }
@@ -140,8 +140,8 @@ std::vector<module_migrations> module_set::migrations() const {
 
 std::vector<provided_services> module_set::provided() const {
   std::vector<provided_services> out;
-  for (const std::size_t i : impl_->now.order) {
-    const auto& e = impl_->now.entries[i];
+  for (const std::size_t i : impl_->graph.order) {
+    const auto& e = impl_->graph.entries[i];
     if (e.present() && !e.manifest.provides.empty()) out.push_back({e.manifest.name, e.manifest.provides});
   }
   return out;
@@ -158,19 +158,19 @@ std::vector<consumer> module_set::consumers() const {
 }
 
 std::optional<module_set::contribution> module_set::find_driver(std::string_view point, std::string_view name) const {
-  const auto& now = impl_->now;
-  for (const std::size_t i : now.order) {
-    if (!now.entries[i].present()) continue;
-    for (const driver& d : now.entries[i].gen->registered().drivers)
-      if (d.point == point && d.name == name) return contribution{now.entries[i].gen->host(), d.table, d.self};
+  const auto& graph = impl_->graph;
+  for (const std::size_t i : graph.order) {
+    if (!graph.entries[i].present()) continue;
+    for (const driver& d : graph.entries[i].gen->registered().drivers)
+      if (d.point == point && d.name == name) return contribution{graph.entries[i].gen->host(), d.table, d.self};
   }
   return std::nullopt;
 }
 
 std::vector<module_text> module_set::descriptions() const {
   std::vector<module_text> out;
-  for (const std::size_t i : impl_->now.order) {
-    const auto& e = impl_->now.entries[i];
+  for (const std::size_t i : impl_->graph.order) {
+    const auto& e = impl_->graph.entries[i];
     if (!e.present()) continue;
     out.push_back({e.manifest.name, e.manifest.version, e.gen->registered().descriptions});
   }
@@ -182,8 +182,8 @@ std::vector<module_health> module_set::health(std::chrono::milliseconds time_lim
   std::vector<bool> required;
   {
     std::shared_lock lock(impl_->mutex);
-    for (const std::size_t i : impl_->now.order) {
-      const auto& e = impl_->now.entries[i];
+    for (const std::size_t i : impl_->graph.order) {
+      const auto& e = impl_->graph.entries[i];
       if (e.state != module_state::started || !e.gen) continue;
       questions.push_back({e.manifest.name, e.gen, hold(e.gen->host())});
       required.push_back(e.spec.failure == module_spec::on_failure::abort);
@@ -197,8 +197,8 @@ std::vector<module_health> module_set::health(std::chrono::milliseconds time_lim
 std::vector<module_description> module_set::describe() const {
   std::vector<module_description> out;
   std::shared_lock lock(impl_->mutex);
-  const auto& order = impl_->now.order;
-  const auto& entries = impl_->now.entries;
+  const auto& order = impl_->graph.order;
+  const auto& entries = impl_->graph.entries;
   out.reserve(entries.size());
   for (const std::size_t i : order) out.push_back(impl_->description(entries[i]));
   for (std::size_t i = 0; i < entries.size(); ++i)

@@ -19,14 +19,14 @@ class swap_record {
  public:
   explicit swap_record(observe::metrics& metrics) : metrics_(metrics) {}
 
-  // Registers a module of this server, so that its metrics of swapped and refused modules start at 0. Swaps of other
-  // names count as "unknown".
+  // Registers a module of this server, so that its counters of swaps and refused swaps start at 0. Swaps of
+  // unregistered modules count as module "unknown".
   void register_module(const std::string& module);
-  // outcome: swapped, enabled, disabled or refused.
+  // outcome: swapped, enabled, disabled or refused; record_end() adds unloaded, still_mapped or retired.
   void count(const std::string& module, const char* outcome);
-  // Records that an instance has ended; `report` is what operators see.
+  // Records that an instance has ended. If it stays in memory, keeps `report`, its JSON for the admin API.
   void record_end(const module::module_end& e, const boost::json::object& report);
-  // Adds the most recent remaining instances as "left" to the entries of their modules.
+  // Adds the reports of the latest instances that stay in memory to the entries of their modules, as "left".
   void add_to(boost::json::array& modules) const;
 
  private:

@@ -21,8 +21,8 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::string_view reference_begin = "#/components/";
-constexpr std::string_view host_begin = "host.";
+constexpr std::string_view reference_prefix = "#/components/";
+constexpr std::string_view host_prefix = "host.";
 
 // "GET", "/agent-run/{id}/stream" -> "get_agent_run_id_stream"
 std::string operation_name(std::string_view method, std::string_view path) {
@@ -42,16 +42,17 @@ std::string without_slash(std::string path) {
   return path;
 }
 
-// "#/components/schemas/Run" of runs -> "#/components/schemas/runs.Run"; references to the host's components stay.
-std::string owned(std::string_view reference, const std::string& owner) {
+// "#/components/schemas/Run" of module runs -> "#/components/schemas/runs.Run"; leaves references to the host's
+// components unchanged.
+std::string with_owner(std::string_view reference, const std::string& owner) {
   const auto at = reference.rfind('/');
-  if (!reference.starts_with(reference_begin) || reference.substr(at + 1).starts_with(host_begin))
+  if (!reference.starts_with(reference_prefix) || reference.substr(at + 1).starts_with(host_prefix))
     return std::string(reference);
   return std::string(reference.substr(0, at + 1)) + owner + "." + std::string(reference.substr(at + 1));
 }
 
 json::object refer(std::string_view component) {
-  return {{"$ref", std::string(reference_begin) + std::string(component)}};
+  return {{"$ref", std::string(reference_prefix) + std::string(component)}};
 }
 
 json::object* object_in(json::object& in, std::string_view key) {
@@ -66,8 +67,8 @@ bool is_text(const json::value* v, std::string_view text) {
 class builder {
  public:
   explicit builder(const api_parts& parts) : parts_(parts) {
-    for (const auto& text : parts.texts) take(text);
-    for (const auto& r : parts.routes) add(r);
+    for (const auto& text : parts.texts) add_descriptions(text);
+    for (const auto& r : parts.routes) add_route(r);
   }
 
   std::string text() {
@@ -96,12 +97,12 @@ class builder {
   }
 
  private:
-  void take(const module::module_text& from) {
+  void add_descriptions(const module::module_text& from) {
     for (const auto& text : from.parts) {
       auto part = module::parsed_description(text);
       if (!part) continue;
       json::value whole(std::move(*part));
-      module::for_each_reference(whole, [&](std::string_view to) { return owned(to, from.module); });
+      module::for_each_reference(whole, [&](std::string_view to) { return with_owner(to, from.module); });
       auto& o = whole.get_object();
       if (auto* info = object_in(o, "info")) info_ = std::move(*info);
       if (auto* list = o.if_contains("tags"); list && list->is_array())
@@ -117,10 +118,10 @@ class builder {
               components_[kind][from.module + "." + std::string(name)] = std::move(value);
       if (auto* paths = object_in(o, "paths"))
         for (auto& [path, item] : *paths)
-          if (auto* methods = item.if_object()) keep(from.module, path, *methods);
+          if (auto* methods = item.if_object()) keep_operations(from.module, path, *methods);
     }
   }
-  void keep(const std::string& owner, const std::string& path, json::object& methods) {
+  void keep_operations(const std::string& owner, const std::string& path, json::object& methods) {
     const auto* shared = methods.if_contains("parameters");
     for (auto& [method, operation] : methods) {
       auto* o = operation.if_object();
@@ -138,14 +139,14 @@ class builder {
     if (!r.openapi_json.empty())
       if (auto given = module::parsed_description(r.openapi_json)) {
         json::value v(std::move(*given));
-        module::for_each_reference(v, [&](std::string_view to) { return owned(to, r.owner); });
+        module::for_each_reference(v, [&](std::string_view to) { return with_owner(to, r.owner); });
         return std::move(v.get_object());
       }
     const auto it = described_.find(r.owner + " " + lower_ascii(r.method) + " " + path);
     return it == described_.end() ? json::object() : std::move(it->second);
   }
 
-  void add(const api_route& r) {
+  void add_route(const api_route& r) {
     const std::string path = module::described_path(r.pattern);
     auto o = operation_of(r, path);
     if (!o.contains("tags")) o["tags"] = json::array{r.owner};
@@ -154,7 +155,7 @@ class builder {
         r.owner + "." + (id && id->is_string() ? std::string(id->get_string()) : operation_name(r.method, path));
     add_parameters(r, o);
     add_security(r, o);
-    add_answers(r, o);
+    add_host_responses(r, o);
     if ((r.flags & RY_ROUTE_NO_PREFIX) && !parts_.base_path.empty())
       o["servers"] = json::array{json::object{{"url", "/"}}};
     paths_[path].emplace(lower_ascii(r.method), std::move(o));
@@ -198,7 +199,7 @@ class builder {
     o["security"] = std::move(ways);
   }
   // Adds the responses that the host itself sends.
-  static void add_answers(const api_route& r, json::object& o) {
+  static void add_host_responses(const api_route& r, json::object& o) {
     auto& all = o["responses"];
     if (!all.is_object()) {
       all = json::object{{"default", json::object{{"description", "Not described by the module"}}}};
@@ -222,7 +223,7 @@ class builder {
 
   const api_parts& parts_;
   json::object info_{{"title", "Runyard"}};
-  std::map<std::string, json::object> described_;  // "owner method path"
+  std::map<std::string, json::object> described_;  // key: "owner method path"
   std::map<std::string, std::map<std::string, json::object>> paths_;
   std::map<std::string, std::map<std::string, json::value>> components_;
   std::map<std::string, json::value> tags_;
@@ -239,7 +240,7 @@ std::set<std::string> host_components() {
   const auto host = module::parsed_description(ry_openapi::host);
   for (const auto& [kind, list] : host->at("components").as_object())
     for (const auto& [name, value] : list.as_object())
-      out.insert(std::string(kind) + "/" + std::string(host_begin) + std::string(name));
+      out.insert(std::string(kind) + "/" + std::string(host_prefix) + std::string(name));
   return out;
 }
 
@@ -248,7 +249,7 @@ api_document::api_document(http::server& server, std::string base_path)
   http::host_route at{"GET", "/openapi.json", [this](auto&) { return answer(); }, http::runs_on::loop};
   server.add_host_route(at);
   if (base_path_.empty()) return;
-  at.flags = RY_ROUTE_PUBLIC;  // a page below the base path finds the document next to it
+  at.flags = RY_ROUTE_PUBLIC;  // served below the base path, so that pages there can use a relative URL
   server.add_host_route(std::move(at));
 }
 

@@ -40,9 +40,9 @@ std::size_t pool::sweep(clock::time_point now) {
   return size_;
 }
 
-void pool::drop(const std::function<bool(const std::string& name)>& its) {
+void pool::drop(const std::function<bool(const std::string& key)>& matches) {
   for (auto it = idle_.begin(); it != idle_.end();) {
-    const bool drop = its(it->first);
+    const bool drop = matches(it->first);
     if (drop) size_ -= it->second.size();
     it = drop ? idle_.erase(it) : std::next(it);
   }

@@ -30,14 +30,15 @@ class pool {
   };
   explicit pool(limits l) : limits_(l) {}
 
+  // Connections with the same key are interchangeable. The key ends with the pool_key of the request.
   // Returns a connection that is still usable, or nullptr.
   std::unique_ptr<connection> take(const std::string& key);
   // Keeps the connection, or closes it if the pool is full.
   void give(const std::string& key, std::unique_ptr<connection> c, clock::time_point now);
   // Closes connections past the idle timeout; returns the number of the remaining ones.
   std::size_t sweep(clock::time_point now);
-  // Closes the connections whose name satisfies `its`.
-  void drop(const std::function<bool(const std::string& name)>& its);
+  // Closes the connections whose key satisfies `matches`.
+  void drop(const std::function<bool(const std::string& key)>& matches);
   void clear();
   std::size_t size() const noexcept { return size_; }
 

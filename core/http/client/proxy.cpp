@@ -92,7 +92,7 @@ std::optional<environment_proxies::no_proxy_entry> environment_proxies::read_no_
     return e;
   }
   std::string_view name = text;
-  // A port follows a single colon or a closing bracket: "::1" has none.
+  // A colon starts a port only if it is the only one or follows a closing bracket: "::1" has no port.
   const auto colon = name.rfind(':');
   const bool bracketed = name.starts_with('[');
   if (colon != std::string_view::npos && (bracketed ? name[colon - 1] == ']' : name.find(':') == colon)) {

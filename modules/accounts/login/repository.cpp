@@ -26,7 +26,7 @@ std::vector<std::string> first_column(const ry::rows& rows) {
   return out;
 }
 
-std::int64_t grant(const tier* t) {
+std::int64_t starting_credits(const tier* t) {
   return t->starting_micro;
 }
 
@@ -42,7 +42,7 @@ ry::task<void> login_repository::begin_sign_up(new_login user, std::string proof
 ry::task<void> login_repository::create_login(new_login user, const tier* first_tier) const {
   (co_await ctx_.db().query("select accounts.make_login($1, $2, $3, $4, $5, $6, $7, false, $8, $9)", user.id,
                             user.address.text, user.address.key, user.password_hash, user.name, user.referral_code,
-                            user.network, first_tier->name, grant(first_tier)))
+                            user.network, first_tier->name, starting_credits(first_tier)))
       .value();
 }
 
@@ -58,7 +58,7 @@ ry::task<void> login_repository::create_first_login(new_login user, const tier* 
   b.add("select pg_advisory_xact_lock(hashtextextended('accounts.first_login', 0))");
   b.add("select accounts.make_login($1, $2, $3, $4, $5, $6, $7, false, $8, $9)", user.id, user.address.text,
         user.address.key, user.password_hash, user.name, user.referral_code, user.network, first_tier->name,
-        grant(first_tier));
+        starting_credits(first_tier));
   b.add(
       "select accounts.audit_add('setup', 'role', $1, jsonb_build_object('from', 'user', 'to', accounts.role_name(2)))"
       " where not exists (select from accounts.login l where l.account_id <> $1)",
@@ -97,9 +97,10 @@ ry::task<void> login_repository::delete_sign_up(ry::uuid id) const {
 
 ry::task<bool> login_repository::complete_sign_up(std::string token_hash, ry::uuid account,
                                                   const tier* first_tier) const {
-  const auto rows = (co_await ctx_.db().query("select accounts.finish_sign_up($1, $2, $3, $4)",
-                                              ry::bytes_view(token_hash), account, first_tier->name, grant(first_tier)))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query("select accounts.finish_sign_up($1, $2, $3, $4)", ry::bytes_view(token_hash), account,
+                                first_tier->name, starting_credits(first_tier)))
+          .value();
   co_return !rows.front().is_null(std::size_t(0));
 }
 
@@ -293,11 +294,12 @@ ry::task<std::string> login_repository::mail_reset(ry::uuid account, std::string
 }
 
 ry::task<bool> login_repository::apply_identity(std::string hook, identity user, const tier* first_tier) const {
-  const auto rows = (co_await ctx_.db().query(
-                         "select accounts.identity_event($1, $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-                         hook, user.subject, user.id, user.email, user.name, user.verified, user.referral_code,
-                         user.network, first_tier->name, grant(first_tier), mailbox_text(user.email), user.anonymous))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query(
+           "select accounts.identity_event($1, $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10, $11, $12)", hook,
+           user.subject, user.id, user.email, user.name, user.verified, user.referral_code, user.network,
+           first_tier->name, starting_credits(first_tier), mailbox_text(user.email), user.anonymous))
+          .value();
   co_return rows.front().boolean(0);
 }
 

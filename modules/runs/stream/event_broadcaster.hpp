@@ -42,14 +42,15 @@ class event_broadcaster {
   void deliver();
   // Calls deliver() at the end of this iteration of the event loop, so that events produced together are sent together.
   void deliver_soon();
-  // Ends the delivery. finished: the terminal event was the last one; left: readers must continue in the log.
+  // Ends the delivery. finished: the terminal event was the last one; left: the node no longer executes the
+  // run, and readers continue from the log.
   enum class ending { finished, left };
   void end(ending how);
   bool ended() const { return ended_; }
   // Open streams that this run serves, including slow ones that currently read from the log.
   std::size_t streams = 0;
 
-  ry::signal log_moved;  // an event became durable, or waiting for it is pointless
+  ry::signal log_moved;  // an event became durable, or waiters must stop: end() was called or the run is aborted
   ry::signal over;  // end() was called
 
  private:

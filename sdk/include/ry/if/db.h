@@ -3,12 +3,12 @@
  * SQL uses $1, $2 ... Each module has a schema with its name; statements run with
  * search_path = <module>, core. Statements are prepared once per connection and kept: use constant
  * SQL text with parameters. Results are text in PostgreSQL's output format (timestamps: cast to
- * epoch micros or use to_char; bytea is decoded to raw bytes). A NUL byte in a text parameter is rejected with
- * RY_INVALID_ARGUMENT "db.nul_byte".
+ * microseconds since the epoch or use to_char; bytea is decoded to raw bytes). A NUL byte in a text parameter is
+ * rejected with RY_INVALID_ARGUMENT "db.nul_byte".
  *
  * Errors: reason is "db.<sqlstate>" ("db.23505"), detail_json {"constraint": "...", "message": "..."}. Status:
- * 23505 -> RY_ALREADY_EXISTS, 23503/23514 -> RY_FAILED_PRECONDITION, 40001/40P01 -> RY_ABORTED (single
- * calls and batches are retried by the host up to 5 times before that), 57014 -> RY_DEADLINE_EXCEEDED,
+ * 23505 -> RY_ALREADY_EXISTS, 23503/23514 -> RY_FAILED_PRECONDITION, 40001/40P01 -> RY_ABORTED (without
+ * a ry_tx, after the host has made up to 5 attempts), 57014 -> RY_DEADLINE_EXCEEDED,
  * connection loss -> RY_UNAVAILABLE (the outcome of a call in progress is then unknown).
  * A SQLSTATE RY4xx raised by module SQL (`raise sqlstate 'RY404'`) becomes the status whose HTTP
  * status is 4xx, with the raised message, and the raised DETAIL as detail_json.
@@ -23,8 +23,8 @@ extern "C" {
 #define RY_DB_1 "ry.db/1"
 
 typedef struct ry_tx ry_tx; /* one connection, until commit or rollback */
-typedef struct ry_db_result ry_db_result; /* ended by result_release */
-typedef struct ry_db_listen ry_db_listen; /* ended by unlisten */
+typedef struct ry_db_result ry_db_result; /* released by result_release */
+typedef struct ry_db_listen ry_db_listen; /* released by unlisten */
 
 #define RY_V_NULL 0
 #define RY_V_BOOL 1 /* i */
@@ -32,8 +32,8 @@ typedef struct ry_db_listen ry_db_listen; /* ended by unlisten */
 #define RY_V_DOUBLE 3 /* d */
 #define RY_V_TEXT 4 /* s; also uuid, json, timestamps: cast in SQL ($1::uuid) */
 #define RY_V_BYTES 5 /* b -> bytea */
-#define RY_V_INT_ARRAY 6 /* a.ints, a.len -> bigint[] */
-#define RY_V_TEXT_ARRAY 7 /* a.strs, a.len -> text[]; ptr == NULL with len == 0: NULL element */
+#define RY_V_INT_ARRAY 6 /* a.items (int64_t), a.len -> bigint[] */
+#define RY_V_TEXT_ARRAY 7 /* a.items (ry_str), a.len -> text[]; an item with ptr == NULL, len == 0: NULL element */
 #define RY_V_UUID 8 /* b, 16 bytes -> uuid */
 
 typedef struct ry_value {
@@ -52,7 +52,7 @@ typedef struct ry_value {
 } ry_value;
 
 #define RY_DB_READ_ONLY 1u /* safe to retry after a lost connection */
-#define RY_DB_NO_PREPARE 2u /* the text is not repeated */
+#define RY_DB_NO_PREPARE 2u /* the SQL text is not constant: do not keep a prepared statement for it */
 
 typedef struct ry_db_call {
   uint32_t struct_size;
@@ -72,10 +72,10 @@ typedef struct ry_db_rows {
   const ry_str* cells; /* n_rows * n_cols, row by row; ptr == NULL: SQL NULL */
 } ry_db_rows;
 
-/* n results, given to the callee (release each); NULL and 0 unless st == RY_OK. */
+/* n results, owned by the callee (release each); NULL and 0 unless st == RY_OK. */
 typedef void (*ry_db_fn)(void* ctx, ry_status st, ry_db_result* const* results, size_t n,
                          const ry_error_view* err) RY_NOEXCEPT;
-/* tx: given to the callee; NULL unless st == RY_OK. */
+/* tx: owned by the callee, which must commit or roll it back; NULL unless st == RY_OK. */
 typedef void (*ry_tx_fn)(void* ctx, ry_status st, ry_tx* tx, const ry_error_view* err) RY_NOEXCEPT;
 
 #define RY_TX_SERIALIZABLE 1u
@@ -102,12 +102,13 @@ typedef struct ry_db_v1 {
   void (*result_release)(ry_db_result* result) RY_NOEXCEPT;
 
   /* fn runs on exec after each notification on the channel, and at least every poll_ms, because notifications can get
-   * lost: read the table. All modules share the channel names: prefix them with the module's name. [any] */
+   * lost: read the table in each call. All modules share the channel names: prefix them with the module's name.
+   * [any] */
   ry_status (*listen)(const ry_host* host, ry_str channel, uint64_t poll_ms, ry_exec* exec, ry_call_fn fn, void* ctx,
                       ry_db_listen** out) RY_NOEXCEPT;
   /* If called on the executor of fn, no call of fn starts after this has returned. Ends the handle. [any] */
   void (*unlisten)(ry_db_listen* listen) RY_NOEXCEPT;
-  /* Notifies a channel on all nodes soon, merged with other notifications; never inside a transaction. [any] */
+  /* Notifies a channel on all nodes soon, merged with other notifications, outside any transaction. [any] */
   void (*notify)(const ry_host* host, ry_str channel) RY_NOEXCEPT;
 } ry_db_v1;
 
