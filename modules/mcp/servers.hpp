@@ -35,8 +35,8 @@ inline constexpr std::int64_t max_call_seconds = 24 * 3600;
 // Returns an error message that names the field; empty if there is no problem.
 std::string setting_problem(std::string_view type, std::string_view config_json);
 
-// What is wrong with the first invalid header, whose name follows `at`: "headers.a b is not a valid header name"; empty if
-// there is no problem. Values that are not strings are not checked.
+// A message about the first invalid header, whose name follows `at`: "headers.a b is not a valid header name"; empty if
+// all are valid. Values that are not strings are not checked.
 std::string header_problem(const json::object& headers, std::string_view at);
 
 // An error message without the server name at its beginning.
