@@ -19,11 +19,12 @@ struct basic : ::testing::Test {
     });
     w->route(
         "GET", "/mine",
-        [](auto& v, auto* r) { return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody"); }, 0);
+        [](auto& v, auto* r) { return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "anonymous"); }, 0);
     w->route(
         "GET", "/admin", [](auto&, auto* r) { return reply(r, 200, "ok"); }, RY_ROUTE_ADMIN);
-    w->route("GET", "/open",
-             [](auto& v, auto* r) { return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody"); });
+    w->route("GET", "/open", [](auto& v, auto* r) {
+      return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "anonymous");
+    });
     w->route(
         "GET", "/stream/{id}", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.query)); }, RY_ROUTE_QUERY_TOKEN);
     w->route("GET", "/throws", [](auto&, auto*) -> ry_status { return RY_INTERNAL; });
@@ -163,8 +164,8 @@ TEST_F(basic, authenticates_requests) {
   EXPECT_EQ(403, c.get("/admin", "Authorization: Bearer good\r\n").status);
   EXPECT_EQ(401, c.get("/admin").status);
   EXPECT_EQ(200, c.get("/admin", "Authorization: Bearer admin\r\n").status);
-  EXPECT_EQ("nobody", c.get("/open").body);
-  EXPECT_EQ("nobody", c.get("/open", "Authorization: Bearer bad\r\n").body);
+  EXPECT_EQ("anonymous", c.get("/open").body);
+  EXPECT_EQ("anonymous", c.get("/open", "Authorization: Bearer bad\r\n").body);
   EXPECT_EQ("subject-1", c.get("/open", "Authorization: Bearer good\r\n").body);
 }
 
@@ -173,7 +174,7 @@ TEST(authentication, times_out) {
   s.auth_timeout = std::chrono::milliseconds(100);
   server_fixture w(std::move(s));
   const auto who = [](auto& v, auto* r) {
-    return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody");
+    return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "anonymous");
   };
   w.route("GET", "/mine", who, 0);
   w.route("GET", "/open", who);
@@ -182,10 +183,10 @@ TEST(authentication, times_out) {
   auto r = c.get("/mine", "Authorization: Bearer slow-good\r\n");
   EXPECT_EQ(503, r.status);
   EXPECT_EQ("2", r.header("Retry-After"));
-  EXPECT_EQ("nobody", c.get("/open", "Authorization: Bearer slow-good\r\n").body);
+  EXPECT_EQ("anonymous", c.get("/open", "Authorization: Bearer slow-good\r\n").body);
   // The late verdicts arrive while the connection handles requests that do not wait for one.
   for (int i = 0; i < 15; ++i) {
-    EXPECT_EQ("nobody", c.get("/open").body);
+    EXPECT_EQ("anonymous", c.get("/open").body);
     EXPECT_EQ(401, c.get("/mine").status);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }

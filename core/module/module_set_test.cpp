@@ -269,11 +269,12 @@ TEST_F(module_set_test, settings_are_requested_from_the_caller_by_schema) {
 }
 
 TEST_F(module_set_test, modules_report_all_faults_in_their_settings) {
-  EXPECT_EQ(prepared(specs({"faulty", "faultless", "faulty_too"}, on_failure::skip)),
-            "skipped: module \"faulty\" has settings that are not valid: faulty.colour is no colour; faulty.size[1] is "
-            "odd\n"
-            "skipped: module \"faulty_too\" has settings that are not valid: faulty_too.colour is no colour; "
-            "faulty_too.size[1] is odd\n");
+  EXPECT_EQ(
+      prepared(specs({"faulty", "faultless", "faulty_too"}, on_failure::skip)),
+      "skipped: module \"faulty\" has settings that are not valid: faulty.colour is not a colour; faulty.size[1] is "
+      "odd\n"
+      "skipped: module \"faulty_too\" has settings that are not valid: faulty_too.colour is not a colour; "
+      "faulty_too.size[1] is odd\n");
   EXPECT_THAT(trace(), ElementsAre("faulty create", "faultless create", "faulty_too create", "faulty check",
                                    "faultless check", "faulty_too check", "faulty_too destroy", "faulty destroy"));
   EXPECT_EQ(set.start().text(), "");
@@ -306,7 +307,7 @@ TEST_F(module_set_test, faults_in_settings_are_reported_with_their_location) {
   EXPECT_EQ(placed.prepare(specs({"faulty", "fails_create"}, on_failure::skip)).text(),
             "skipped: a.toml:3:1: no luck.\n"
             "skipped: module \"faulty\" has settings that are not valid: see there; see there\n");
-  EXPECT_THAT(reports, ElementsAre("no luck", "faulty|faulty.colour|is no colour", "faulty|faulty.size[1]|is odd"));
+  EXPECT_THAT(reports, ElementsAre("no luck", "faulty|faulty.colour|is not a colour", "faulty|faulty.size[1]|is odd"));
 }
 
 TEST_F(module_set_test, timers_are_cancelled_when_their_module_stops) {

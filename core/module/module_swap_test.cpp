@@ -95,7 +95,7 @@ TEST_F(module_swap_test, a_failed_swap_changes_nothing) {
   const auto before = described("plain").instance;
   EXPECT_THAT(changed(to("plain", "plain_broken")), HasSubstr("failed in create: no luck"));
   EXPECT_THAT(trace(), ElementsAre("plain create"));
-  EXPECT_THAT(changed(to("plain", "plain_faulty")), HasSubstr("plain.colour is no colour; plain.size[1] is odd"));
+  EXPECT_THAT(changed(to("plain", "plain_faulty")), HasSubstr("plain.colour is not a colour; plain.size[1] is odd"));
   EXPECT_THAT(trace(), ElementsAre("plain create", "plain check", "plain destroy"));
   EXPECT_THAT(changed(to("plain", "plain_late")), HasSubstr("failed in start: no luck at all"));
   trace();
@@ -103,7 +103,7 @@ TEST_F(module_swap_test, a_failed_swap_changes_nothing) {
   EXPECT_THAT(trace(), ElementsAre("plain create", "plain destroy"));
   EXPECT_THAT(changed(to("plain", "other")), HasSubstr("contains the module \"other\", not \"plain\""));
   EXPECT_THAT(changed(to("plain", "wrong_magic")), HasSubstr("magic"));
-  EXPECT_THAT(changed(to("nobody", "other", use::disabled)), HasSubstr("\"nobody\" is not running"));
+  EXPECT_THAT(changed(to("absent", "other", use::disabled)), HasSubstr("\"absent\" is not running"));
   EXPECT_EQ(described("plain").instance, before);
   EXPECT_EQ(described("plain").state, module_state::started);
   EXPECT_EQ(set.routes().size(), 2u);

@@ -204,8 +204,8 @@ TEST_F(registrar_test, services_points_and_drivers_must_match_the_descriptor) {
 
   EXPECT_EQ(to.contribute(&r, view("agent.tools/1"), view("a-b"), table, nullptr), RY_OK);
   expect_refused(to.contribute(&r, view("agent.tools/1"), view("a-b"), table, nullptr), "twice", RY_ALREADY_EXISTS);
-  expect_refused(to.contribute(&r, view("nobody/1"), view("x"), table, nullptr),
-                 "driver x for nobody/1: that extension point is not listed");
+  expect_refused(to.contribute(&r, view("unlisted/1"), view("x"), table, nullptr),
+                 "driver x for unlisted/1: that extension point is not listed");
   expect_refused(to.contribute(&r, view("agent.tools/1"), view("X y"), table, nullptr), "is not a word");
 }
 

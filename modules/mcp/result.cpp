@@ -262,16 +262,16 @@ class content_writer {
   void file(std::string_view name, const std::string& media_type, const std::string& data) {
     constexpr std::size_t max_count = 100;
     if (data.empty() || !passes_files_) return;
-    if (files_.size() == max_count || data.size() > max_files_) return line("[left out: too large]");
+    if (files_.size() == max_count || data.size() > max_files_) return line("[omitted: too large]");
     max_files_ -= data.size();
     files_.push_back(json::object{{"name", jv(name)}, {"media_type", jv(media_type)}, {"data", jv(data)}});
   }
   void picture(std::string media_type, std::string data) {
     line("[image, " + media_type + ", " + size_of(data) + "]");
-    if (images_.size() == max_images) return line("[further images were left out]");
+    if (images_.size() == max_images) return line("[further images were omitted]");
     image_bytes_ += data.size() + media_type.size();
     if (image_bytes_ > max_bytes_ && passes_files_) return file("image", media_type, data);
-    if (image_bytes_ > max_bytes_) return line("[the image was left out: too large]");
+    if (image_bytes_ > max_bytes_) return line("[the image was omitted: too large]");
     images_.push_back(json::object{{"media_type", jv(media_type)}, {"data", jv(data)}});
   }
   void link(const json::object& o) {

@@ -47,7 +47,7 @@ TEST(result_test, the_limits_apply_to_all_files_of_a_result_together) {
       R"([{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"},{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"}])";
   const auto out = converted(two, 1000, 15);
   EXPECT_EQ(out.at("files").as_array().size(), 1u);
-  EXPECT_THAT(text_of(out, "content"), HasSubstr("[left out: too large]"));
+  EXPECT_THAT(text_of(out, "content"), HasSubstr("[omitted: too large]"));
   EXPECT_FALSE(converted(two, 1000, 0).contains("files"));
   EXPECT_FALSE(converted(R"([{"type":"audio","mimeType":"audio/wav","data":""}])").contains("files"));
   std::string many = "[";
@@ -63,7 +63,7 @@ TEST(result_test, the_number_of_images_is_limited) {
   const auto out = converted((many + "]").c_str(), 100'000, 100'000);
   EXPECT_EQ(out.at("images").as_array().size(), 100u);
   EXPECT_FALSE(out.contains("files"));
-  EXPECT_THAT(text_of(out, "content"), HasSubstr("[further images were left out]"));
+  EXPECT_THAT(text_of(out, "content"), HasSubstr("[further images were omitted]"));
 }
 
 TEST(result_test, data_of_blocks_is_replaced_wherever_it_occurs_in_a_text) {

@@ -137,7 +137,7 @@ std::string shorten(std::string_view text, std::size_t max_bytes) {
   const std::size_t head = ry::whole_characters(text.substr(0, max_bytes / 2));
   std::size_t tail = text.size() - max_bytes / 2;
   while (tail < text.size() && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80) ++tail;
-  return std::string(text.substr(0, head)) + "\n[... " + std::to_string(tail - head) + " bytes left out ...]\n" +
+  return std::string(text.substr(0, head)) + "\n[... " + std::to_string(tail - head) + " bytes omitted ...]\n" +
          std::string(text.substr(tail));
 }
 

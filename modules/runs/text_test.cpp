@@ -49,7 +49,7 @@ TEST(json_string_test, every_byte_is_escaped_or_replaced_at_every_position) {
 
 TEST(shorten_test, keeps_both_ends) {
   const std::string text = shorten(std::string(100, 'a') + std::string(100, 'b'), 40);
-  EXPECT_EQ(text, std::string(20, 'a') + "\n[... 160 bytes left out ...]\n" + std::string(20, 'b'));
+  EXPECT_EQ(text, std::string(20, 'a') + "\n[... 160 bytes omitted ...]\n" + std::string(20, 'b'));
   EXPECT_EQ(shorten("short", 40), "short");
   std::string many;
   for (int i = 0; i < 100; ++i) many += "\xE2\x82\xAC";

@@ -188,8 +188,8 @@ test('an image that cannot be scaled is replaced by text, and the stream reports
   const x = await run(u, { files: [{ name: 'broken.png', data: broken }, { name: 'bomb.png', data: bomb }] });
   assert.deepEqual(imagesOf(claude.seen[0]), []);
   const texts = textsOf(claude.seen[0]);
-  assert.match(texts, /\[An image was left out: it is damaged\.\]/);
-  assert.match(texts, /\[An image was left out: it is interlaced and has too many pixels\.\]/);
+  assert.match(texts, /\[An image was omitted: it is damaged\.\]/);
+  assert.match(texts, /\[An image was omitted: it is interlaced and has too many pixels\.\]/);
   assert.deepEqual(notices(x).map(([code]) => code), ['image_skipped', 'image_skipped']);
   const again = await run(u, { thread_id: x.thread_id, prompt: 'again' });
   assert.deepEqual(notices(again), [], 'the failure is cached');

@@ -244,7 +244,7 @@ test('the model receives tool errors: unknown tools, malformed arguments, long o
   assert.match(result.a.content, /no_such_tool/);
   assert.match(result.b.content, /JSON object/);
   assert.ok(result.d.content.length < 60000);
-  assert.match(result.d.content, /bytes left out/);
+  assert.match(result.d.content, /bytes omitted/);
   assert.equal(requestsOf.get('[wrong]')[1].request.messages.filter((m) => m.role === 'tool').length, 4);
 });
 
@@ -320,7 +320,7 @@ test('a conversation that exceeds the context window is shortened, then summaris
   assert.equal(x.end.status, 'completed', x.raw.slice(-2000));
   const requests = requestsOf.get('[long]').map((c) => c.request);
   for (const r of requests) assert.ok(JSON.stringify(r).length < 6000 * 4, `${JSON.stringify(r).length} bytes`);
-  const shortened = requests.find((r) => r.messages.some((m) => m.role === 'tool' && m.content.includes('bytes left out')));
+  const shortened = requests.find((r) => r.messages.some((m) => m.role === 'tool' && m.content.includes('bytes omitted')));
   assert.ok(shortened, 'old results are shortened');
   assert.ok(shortened.messages.at(-1).content.length > 6000, 'the latest result is complete');
   const compacted = eventsOf(x, 'context_compacted');

@@ -133,7 +133,7 @@ test('resources are listed and read, including templates and binary contents', a
   assert.match(storedPathIn(blob.text) ?? blob.text, /^tool_results\/blob-[0-9a-f]{12}\.zip$/);
   assert.equal((await storedFile(u, blob.project, storedPathIn(blob.text))).toString(), 'zip-bytes');
   const long = await runForResult(u, '[call read_resource {"uri":"file:///data/long.txt"}]');
-  assert.match(long.text, /bytes left out/);
+  assert.match(long.text, /bytes omitted/);
   const storedText = (await storedFile(u, long.project, storedPathIn(long.text))).toString();
   assert.ok(storedText.includes('begin yyy') && storedText.endsWith('yyy end'), storedText.slice(0, 100));
 });
@@ -179,6 +179,6 @@ test('audio and other binary results are stored in the workspace, with a link an
   assert.deepEqual(await storedFile(u, picture.project, storedPathIn(picture.text)), image);
   assert.ok(!JSON.stringify(turns(llm.seen.at(-1).json)).includes(image.toString('base64')));
   const huge = await runForResult(u, '[call box__huge {}]');
-  assert.match(huge.text, /left out: too large/);
+  assert.match(huge.text, /omitted: too large/);
   assert.doesNotMatch(huge.text, /stored in the workspace/);
 });

@@ -315,7 +315,7 @@ test('data that cannot be stored is rejected with the name of the field and with
   }
   assert.equal(auditEvents(), before);
   assert.deepEqual((await user.get('/notifications/inbox')).json.notifications, []);
-  for (const [token, detail] of [['%ff?provider=fcm', 'device_token must be UTF-8'], ['t?provider=%c3', 'provider must be UTF-8 text of 0 to 64 bytes without NUL characters']]) {
+  for (const [token, detail] of [['%ff?provider=fcm', 'device_token must be UTF-8'], ['t?provider=%c3', 'provider must be UTF-8 text of at most 64 bytes without NUL characters']]) {
     const r = await user.request('DELETE', `/notifications/device-token/${token}`);
     assert.deepEqual([r.status, r.json.detail], [422, detail]);
   }

@@ -119,7 +119,7 @@ test('a rejection by the server exits with 1 and names the token; an invalid com
   const refused = cli(['modules', 'reload', 'mcp_prebuilt', '--url', server.url.replace('127.0.0.1', 'localhost'), '--ca-file', certificates[1].file, ...serverArgs()], env);
   assert.equal(refused.status, 1);
   assert.match(refused.stderr, /with the token of \$RUNYARD_TOKEN/);
-  const absent = cli(['modules', 'reload', 'nobody', ...serverArgs()]);
+  const absent = cli(['modules', 'reload', 'absent_module', ...serverArgs()]);
   assert.equal(absent.status, 1);
   assert.match(absent.stderr, /not running/);
   assert.equal(cli(['modules', 'reload']).status, 2);

@@ -118,8 +118,8 @@ test('only administrators have access; unknown endpoints return 404; URLs are sh
   for (const [method, path] of [['GET', '/admin/webhooks'], ['POST', '/admin/webhooks/all/test'], ['POST', '/admin/webhooks/all/enable']]) {
     assert.equal((await u.request(method, path)).status, 403, path);
   }
-  assert.equal((await admin.post('/admin/webhooks/nobody/test')).status, 404);
-  assert.equal((await admin.post('/admin/webhooks/nobody/enable')).status, 404);
+  assert.equal((await admin.post('/admin/webhooks/unknown/test')).status, 404);
+  assert.equal((await admin.post('/admin/webhooks/unknown/enable')).status, 404);
   const all = await state('all');
   assert.equal(all.url, `${receiver.url}/all`);
   assert.ok(all.delivered > 0);

@@ -1,14 +1,16 @@
-// Finds comments that begin with `Who`, `Whoever`, `Nobody` or `What is`: a comment names its actor (CONTRIBUTING.md,
-// "Style"). usage: node comments.mjs DIRECTORY_OR_FILE...
+// Finds comments that do not name their actor (CONTRIBUTING.md, "Style"): they begin with `Who` or `What is`, or contain
+// a word such as `nobody` (except "user nobody", the Unix user). usage: node comments.mjs DIRECTORY_OR_FILE...
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const slashes = '//[/!]?', hash = '#+', dashes = '--';
-const markers = { cpp: slashes, hpp: slashes, c: slashes, h: slashes, mjs: slashes, ts: slashes, sh: hash, cmake: hash, toml: hash, service: hash, yaml: hash, sql: dashes };
+const markers = { cpp: slashes, hpp: slashes, c: slashes, h: slashes, mjs: slashes, js: slashes, cjs: slashes, jsx: slashes, ts: slashes, rs: slashes, sh: hash, cmake: hash, toml: hash, service: hash, in: hash, conf: hash, yml: hash, py: hash, yaml: hash, sql: dashes };
 const scripts = new Set(['quickstart', 'test', 'run', 'CMakeLists.txt']);
 const frozen = /(^|\/)(migrations(?!\/functions)|released|node_modules|dist|build[^/]*)(\/|$)/;
-const opening = '(?:Whoever|Who|Nobody|What (?:was|is|came|could))\\b';
+const opening = '(?:Who|What (?:was|is|came|could))\\b';
+const anywhere = '(?<!\\buser |`)\\b(?:[Ww]hoever|[Nn]obody|[Ss]omebody)\\b';
+const finding = `((?:${opening}|.*${anywhere}).*)$`;
 
 export function markerOf(file) {
   const name = path.basename(file);
@@ -17,8 +19,8 @@ export function markerOf(file) {
 
 // Returns [{line, text}] of one source text: comments on their own line, after code, and in C block comments.
 export function findings(source, marker) {
-  const comment = new RegExp(`^(?:\\s*|.*[;{},)\\]]\\s+)${marker}\\s+(${opening}.*)$`);
-  const block = new RegExp(`^\\s*/?\\*+\\s+(${opening}.*)$`);
+  const comment = new RegExp(`^(?:\\s*|.*[;{},)\\]]\\s+)${marker}\\s+${finding}`);
+  const block = new RegExp(`^\\s*/?\\*+\\s+${finding}`);
   return source.split('\n').flatMap((text, i) => {
     const at = comment.exec(text) ?? (marker === slashes ? block.exec(text) : null);
     return at ? [{ line: i + 1, text: at[1] }] : [];

@@ -1,23 +1,23 @@
-// Where the server is and who asks.
+// The address and the credentials of requests, and the error that they throw.
 
 export interface ConnectionOptions {
-  /** Of the server, with its base path: `https://app.example.org/api`. */
+  /** The URL of the server, including its base path: `https://app.example.org/api`. */
   baseUrl: string;
-  /** An access token or an API key, or what gives one; it is asked for each request. */
+  /** An access token or an API key, or a function that returns one and is called for each request. */
   token?: string | (() => string | Promise<string>);
   fetch?: typeof globalThis.fetch;
 }
 
-/** An answer that is an error. `detail` is what the body says: a sentence, or an object with `message`. */
+/** An error response. `detail`: the member of the body, a message or an object with `message`; undefined if there is none. */
 export class RequestFailed extends Error {
   readonly status: number;
   readonly detail: unknown;
   readonly requestId: string | null;
-  /** Another attempt may go well. */
+  /** Whether a retry may succeed. */
   temporary = false;
   constructor(status: number, detail: unknown, requestId: string | null) {
     const text = typeof detail === 'string' ? detail : (detail as { message?: string } | undefined)?.message;
-    super(text ?? `the server answered ${status}`);
+    super(text ?? `the server responded with status ${status}`);
     this.name = 'RequestFailed';
     this.status = status;
     this.detail = detail;
@@ -32,7 +32,7 @@ export class RequestFailed extends Error {
     }
     return new RequestFailed(response.status, detail, response.headers.get('x-request-id'));
   }
-  passing(): this {
+  asTemporary(): this {
     this.temporary = true;
     return this;
   }
@@ -40,12 +40,12 @@ export class RequestFailed extends Error {
 
 export class Connection {
   readonly baseUrl: string;
-  readonly renews: boolean;
+  readonly canRenewToken: boolean;
   readonly #token: ConnectionOptions['token'];
   readonly #fetch: typeof globalThis.fetch;
   constructor(options: ConnectionOptions) {
     this.baseUrl = options.baseUrl.replace(/\/+$/, '');
-    this.renews = typeof options.token === 'function';
+    this.canRenewToken = typeof options.token === 'function';
     this.#token = options.token;
     this.#fetch = options.fetch ?? ((...a) => globalThis.fetch(...a));
   }
@@ -53,7 +53,7 @@ export class Connection {
     const token = typeof this.#token === 'function' ? await this.#token() : this.#token;
     return token === undefined ? undefined : `Bearer ${token}`;
   }
-  /** As fetch(), for a path of the server. */
+  /** Like fetch(), with a path of the server and its credentials. */
   async send(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     const authorization = await this.authorization();

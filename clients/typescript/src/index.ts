@@ -11,7 +11,7 @@ export type Started = Schemas['runs.Started'];
 export type Agent = Schemas['agents.Agent'];
 export type Account = Schemas['accounts.Account'];
 
-/** What a start takes; a file is a File, or a Blob with a name. */
+/** The fields of a start. A file is a File, or a Blob with a name. */
 export type StartFields = Omit<Schemas['runs.StartForm'], 'files' | 'optimistic' | 'queue' | 'memory_enabled'> & {
   optimistic?: boolean;
   queue?: boolean;
@@ -19,22 +19,22 @@ export type StartFields = Omit<Schemas['runs.StartForm'], 'files' | 'optimistic'
   files?: readonly (File | { name: string; data: Blob })[];
 };
 export interface StartOptions {
-  /** Makes a repeat of this start harmless: it answers the run of the first one. */
+  /** A repeated start with the same key returns the run of the first start. */
   idempotencyKey?: string;
   signal?: AbortSignal;
 }
 
 export class Runyard {
-  /** Every operation of the server, typed: `api.GET('/agents/{id}', { params: { path: { id } } })`. */
+  /** All operations of the server, with types: `api.GET('/agents/{id}', { params: { path: { id } } })`. */
   readonly api: Client<paths>;
-  readonly #at: Connection;
+  readonly #connection: Connection;
 
   constructor(options: ConnectionOptions) {
-    this.#at = new Connection(options);
-    this.api = createClient<paths>({ baseUrl: this.#at.baseUrl, fetch: (request: Request) => this.#at.fetch(request) });
+    this.#connection = new Connection(options);
+    this.api = createClient<paths>({ baseUrl: this.#connection.baseUrl, fetch: (request: Request) => this.#connection.fetch(request) });
     this.api.use({
       onRequest: async ({ request }) => {
-        const authorization = await this.#at.authorization();
+        const authorization = await this.#connection.authorization();
         if (authorization !== undefined) request.headers.set('authorization', authorization);
         return request;
       },
@@ -54,13 +54,13 @@ export class Runyard {
     }
     const headers: Record<string, string> = {};
     if (options.idempotencyKey !== undefined) headers['idempotency-key'] = options.idempotencyKey;
-    const response = await this.#at.send('/agent/start', { method: 'POST', body: form, headers, ...(options.signal ? { signal: options.signal } : {}) });
+    const response = await this.#connection.send('/agent/start', { method: 'POST', body: form, headers, ...(options.signal ? { signal: options.signal } : {}) });
     if (!response.ok) throw await RequestFailed.of(response);
     return (await response.json()) as Started;
   }
 
-  /** A run's events, each once, until its terminal event, whatever happens to the connection. */
+  /** Yields each event of a run once, until its terminal event. Reconnects if the connection is lost. */
   follow(runId: string, options: FollowOptions = {}): AsyncGenerator<RunEvent, void, void> {
-    return follow(this.#at, runId, options);
+    return follow(this.#connection, runId, options);
   }
 }

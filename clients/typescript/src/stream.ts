@@ -1,30 +1,30 @@
-// A run's events, each once and in order, across lost connections and servers that are replaced.
+// Yields the events of a run once and in order. Resumes after lost connections and restarts of the server.
 import { createParser } from 'eventsource-parser';
 import { RequestFailed, type Connection } from './connection.js';
 import type { components } from './schema.d.ts';
 
 export type StreamEvent = components['schemas']['runs.Event'];
-/** An event with a number; what is only about the connection (`ping`, `server_draining`) is not handed on. */
+/** A numbered event of the run. Events about the connection (`ping`, `server_draining`) are not yielded. */
 export type RunEvent = Extract<StreamEvent, { sequence: number }>;
 
 export interface FollowOptions {
-  /** Goes on after this event. Default: from the first one. */
+  /** The sequence number of the last event that the caller has. Default: 0, all events. */
   after?: number;
-  /** `snapshot`: one event in the place of everything so far, then live. */
+  /** `snapshot`: one event with the current state, followed by the later events. */
   mode?: 'events' | 'snapshot';
-  /** Neighbouring chunks of text may wait this long and come as one event. */
+  /** The server may delay chunks of text by this time, to merge consecutive ones into one event. */
   coalesceMs?: number;
   signal?: AbortSignal;
-  /** `lost`: the connection is gone, another attempt follows by itself. */
+  /** `lost`: the connection was lost; follow() reconnects. */
   onState?: (state: 'live' | 'lost') => void;
-  /** Attempts in a row without any event before it throws. Default: no limit. */
+  /** The number of consecutive attempts without an event after which follow() throws. Default: no limit. */
   attempts?: number;
-  /** A connection that is silent for so long (pings count) is given up. Default: 30 s. */
+  /** A connection without data for this time, pings included, counts as lost. Default: 30 s. */
   silenceMs?: number;
 }
 
-const shortest = 250;
-const longest = 10_000;
+const minRetryMs = 250;
+const maxRetryMs = 10_000;
 
 const isTerminal = (e: RunEvent) => e.type === 'status' && e.status !== 'running';
 
@@ -42,45 +42,45 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Ends after the terminal event, or when `signal` is aborted. Throws RequestFailed for what another attempt cannot
- * mend: no such run, no access, a wrong option.
+ * Ends after the terminal event, or when `signal` is aborted. Throws RequestFailed for errors that a retry cannot fix:
+ * an unknown run, missing access, an invalid option.
  */
-export async function* follow(at: Connection, runId: string, options: FollowOptions = {}): AsyncGenerator<RunEvent, void, void> {
+export async function* follow(connection: Connection, runId: string, options: FollowOptions = {}): AsyncGenerator<RunEvent, void, void> {
   const { signal, onState, attempts = Infinity, silenceMs = 30_000 } = options;
   let last = options.after ?? 0;
-  let retryMs = shortest;
+  let retryMs = minRetryMs;
   let renewed = false;
   for (let failures = 0; !signal?.aborted;) {
     let wait: number | undefined;
-    const cut = new AbortController();
-    const abort = () => cut.abort();
+    const attempt = new AbortController();
+    const abort = () => attempt.abort();
     signal?.addEventListener('abort', abort);
     let silence: ReturnType<typeof setTimeout> | undefined;
-    const heard = () => {
+    const restartTimer = () => {
       clearTimeout(silence);
       silence = setTimeout(abort, silenceMs);
     };
     try {
-      heard();
+      restartTimer();
       const query = new URLSearchParams();
-      // Of a snapshot that was begun the rest comes as events.
+      // After a partly received snapshot, resume with events.
       if (options.mode === 'snapshot' && last === (options.after ?? 0)) query.set('mode', 'snapshot');
       if (options.coalesceMs !== undefined) query.set('coalesce_ms', String(options.coalesceMs));
       const headers: Record<string, string> = { accept: 'text/event-stream' };
       if (last > 0) headers['last-event-id'] = String(last);
-      const response = await at.send(`/agent-run/${encodeURIComponent(runId)}/stream${query.size ? `?${query}` : ''}`, { headers, signal: cut.signal });
+      const response = await connection.send(`/agent-run/${encodeURIComponent(runId)}/stream${query.size ? `?${query}` : ''}`, { headers, signal: attempt.signal });
       if (response.status === 204) return;
       if (!response.ok || !response.body) {
         const failed = await RequestFailed.of(response);
-        // A token may have come to its end; whoever gives tokens is asked for another one, once.
-        if (response.status === 401 && !renewed && at.renews) {
+        // The token may have expired: request another one, once.
+        if (response.status === 401 && !renewed && connection.canRenewToken) {
           renewed = true;
           continue;
         }
         if (response.status < 500 && response.status !== 408 && response.status !== 429) throw failed;
         const seconds = Number(response.headers.get('retry-after'));
         if (seconds > 0) wait = seconds * 1000;
-        throw failed.passing();
+        throw failed.asTemporary();
       }
       renewed = false;
       onState?.('live');
@@ -92,22 +92,22 @@ export async function* follow(at: Connection, runId: string, options: FollowOpti
           last = event.sequence;
           events.push(event);
         },
-        onRetry: (ms) => { retryMs = Math.min(Math.max(ms, shortest), longest); },
+        onRetry: (ms) => { retryMs = Math.min(Math.max(ms, minRetryMs), maxRetryMs); },
       });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       try {
         for (;;) {
           const { done, value } = await reader.read();
           if (done) break;
-          heard();
+          restartTimer();
           parser.feed(value);
           for (const event of events.splice(0)) {
             failures = 0;
-            clearTimeout(silence);  // how long the caller takes is its own affair
+            clearTimeout(silence);  // the time that the caller needs does not count
             yield event;
             if (isTerminal(event)) return;
           }
-          heard();
+          restartTimer();
         }
       } finally {
         void reader.cancel().catch(() => undefined);
@@ -119,12 +119,12 @@ export async function* follow(at: Connection, runId: string, options: FollowOpti
     } finally {
       clearTimeout(silence);
       signal?.removeEventListener('abort', abort);
-      cut.abort();
+      attempt.abort();
     }
     onState?.('lost');
     failures += 1;
     if (failures >= attempts) throw new Error(`the stream of run ${runId} was lost ${failures} times in a row`);
-    const backoff = Math.min(retryMs * 2 ** Math.min(failures - 1, 10), longest);
+    const backoff = Math.min(retryMs * 2 ** Math.min(failures - 1, 10), maxRetryMs);
     await pause(wait ?? backoff / 2 + Math.random() * (backoff / 2), signal);
   }
 }

@@ -1,23 +1,23 @@
-// Compiled, never run: what the types let through and what they do not.
+// Compiled, never run: which code the types accept and reject.
 import { Runyard, type RunEvent } from '../src/index.js';
 
 export async function uses(runyard: Runyard): Promise<void> {
   const agent = await runyard.api.GET('/agents/{id}', { params: { path: { id: 'x' } } });
   const name: string | undefined = agent.data?.name;
-  // @ts-expect-error: an agent has no such member
+  // @ts-expect-error: an unknown member
   agent.data?.surname;
-  // @ts-expect-error: there is no such operation
+  // @ts-expect-error: an unknown operation
   await runyard.api.GET('/nowhere');
   // @ts-expect-error: the path's parameter is missing
   await runyard.api.GET('/agents/{id}', {});
-  // @ts-expect-error: a name is a text
+  // @ts-expect-error: a name is a string
   await runyard.api.POST('/agents', { body: { name: 1 } });
   await runyard.api.GET('/agents', { params: { query: { limit: 10 } } });
   // @ts-expect-error: a limit is a number
   await runyard.api.GET('/agents', { params: { query: { limit: 'ten' } } });
 
   const run = await runyard.start({ prompt: name ?? '', queue: true, files: [{ name: 'a.txt', data: new Blob([]) }] });
-  // @ts-expect-error: no such field
+  // @ts-expect-error: an unknown field
   await runyard.start({ promt: 'x' });
   for await (const event of runyard.follow(run.agent_run_id)) show(event);
 }
@@ -32,7 +32,7 @@ function show(event: RunEvent): string | number {
     case 'status':
       return event.status;
     default:
-      // @ts-expect-error: pings are not handed on
+      // @ts-expect-error: pings are not yielded
       if (event.type === 'ping') return 0;
       return event.sequence;
   }

@@ -312,7 +312,7 @@ http::host_answer module_operations::run(action what, const std::string& name) {
     const bool has_entry =
         std::any_of(entries.begin(), entries.end(), [&module = module](const auto& e) { return e.name == module; });
     const bool is_new = module == name && !present;
-    // Without an entry, the configuration would report a setting that nobody has written.
+    // The override below would otherwise be reported as an invalid setting, although the operator did not set it.
     if (on && (is_new || !has_entry) && std::find(names.begin(), names.end(), module) == names.end())
       return fail(is_new ? 404 : 409, "Module \"" + module + "\" is not in modules.path");
     // Skips a disabled module whose file and settings were removed: the configuration would refuse its name.

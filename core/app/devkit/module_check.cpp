@@ -47,7 +47,7 @@ constexpr auto test_time = 120s;
 constexpr int answer_seconds = 5;
 constexpr const char* transport_point = "mcp.transport/1";
 constexpr const char* transport_suite = "mcp_check";
-constexpr const char* in_progress = "under way";  // reported by the suite's health() until its test case has finished
+constexpr const char* in_progress = "in progress";  // reported by the suite's health() until its test case has finished
 
 // Exit codes of a test for its parent; 0 and signals need no code.
 constexpr int code_failed = 1;

@@ -1,5 +1,5 @@
 // Replaces `mcp` to test a transport: defines mcp.transport/1 and runs the test case named in its settings when its
-// health is first requested. Health reports "under way" until the case has ended, then RY_OK if it passed, or else a
+// health is first requested. Health reports "in progress" until the case has ended, then RY_OK if it passed, or else a
 // message for the author of the transport.
 #include <atomic>
 #include <boost/json/parse.hpp>
@@ -34,7 +34,7 @@ class module {
         return ry::unavailable("check", "the check could not be started");
       }
     }
-    if (!finished_) return ry::unavailable("check", "under way");
+    if (!finished_) return ry::unavailable("check", "in progress");
     std::lock_guard lock(mutex_);
     if (!failure_.empty()) return ry::unavailable("check", failure_);
     return {};

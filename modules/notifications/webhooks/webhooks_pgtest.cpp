@@ -57,7 +57,7 @@ TEST_F(webhooks_sql, long_failure_disables_and_success_resets) {
   EXPECT_EQ(sql("select webhooks.enable('a')"), "t");
   EXPECT_EQ(sql("select webhooks.enable('unknown')"), "f");
   EXPECT_EQ(enqueue("a", "evt_3"), "t");
-  EXPECT_EQ(fail("0"), "t") << "with a patience of 0 the first failure disables";
+  EXPECT_EQ(fail("0"), "t") << "with a time limit of 0, the first failure disables the receiver";
 }
 
 TEST_F(webhooks_sql, a_changed_address_enables_a_disabled_receiver) {

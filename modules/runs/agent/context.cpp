@@ -43,7 +43,7 @@ std::string replace_content(std::string_view body, const json::value& content) {
 }
 
 std::string without_images(std::string_view body) {
-  return replace_content(body, json::value(content_of(body) + "\n[an image was left out]"));
+  return replace_content(body, json::value(content_of(body) + "\n[an image was omitted]"));
 }
 
 // Providers require reasoning only with the latest calls.
@@ -175,7 +175,7 @@ std::string summary_body(std::string_view text, const std::vector<chat_message>&
                          std::int64_t room) {
   std::string out;
   if (text.empty())
-    out = "[" + std::to_string(count) + " earlier messages were left out because they do not fit.]";
+    out = "[" + std::to_string(count) + " earlier messages were omitted because they do not fit.]";
   else
     out = "[A summary of the conversation so far]\n" + std::string(text);
   for (std::size_t i = std::min(count, messages.size()); i-- > 0;) {

@@ -60,7 +60,7 @@ TEST(context_test, old_results_are_shortened_first_and_the_latest_is_kept) {
   EXPECT_LE(after, 6000);
   EXPECT_EQ(after, estimate_tokens(m));
   EXPECT_LT(m[2].body.size(), 1000u);
-  EXPECT_NE(m[2].body.find("left out"), std::string::npos) << "a note replaces the omitted part";
+  EXPECT_NE(m[2].body.find("omitted"), std::string::npos) << "a note replaces the omitted part";
   EXPECT_EQ(content_of(m.back().body), std::string(8000, 'f')) << "the model has not seen it yet";
   EXPECT_EQ(content_of(m[m.size() - 3].body), std::string(8000, 'e')) << "no more results than necessary are shortened";
   for (const chat_message& message : m) EXPECT_TRUE(boost::json::parse(message.body).is_object());
@@ -73,7 +73,7 @@ TEST(context_test, images_of_earlier_turns_are_removed_first) {
                                  assistant_message("ok"),
                                  {"user", image, belongs::to_this_run, 0}};
   shorten_old(m, 1700);
-  EXPECT_EQ(content_of(m[0].body), "see\n[an image was left out]");
+  EXPECT_EQ(content_of(m[0].body), "see\n[an image was omitted]");
   EXPECT_EQ(m[2].body, image);
 }
 
@@ -82,7 +82,7 @@ TEST(context_test, remove_tool_images_keeps_the_text_of_results) {
       tool_body(call, {"a chart", false, R"({"type":"image","media_type":"image/png","data":"AAAA"})"});
   std::vector<chat_message> m = {user_message("go"), call_message(), {"tool", body, belongs::to_this_run, 0}};
   EXPECT_TRUE(remove_tool_images(m));
-  EXPECT_EQ(content_of(m[2].body), "a chart\n[an image was left out]");
+  EXPECT_EQ(content_of(m[2].body), "a chart\n[an image was omitted]");
   EXPECT_EQ(answered_id(m[2]), "c1");
   EXPECT_FALSE(remove_tool_images(m));
 }
@@ -106,7 +106,7 @@ TEST(context_test, shorten_recent_shortens_the_longest_results) {
                                  result_message("short")};
   EXPECT_LE(shorten_recent(m, 2000), 2000);
   EXPECT_EQ(content_of(m[3].body), "short");
-  EXPECT_NE(content_of(m[2].body).find("left out"), std::string::npos);
+  EXPECT_NE(content_of(m[2].body).find("omitted"), std::string::npos);
 }
 
 TEST(context_test, a_summary_never_separates_calls_from_results) {
@@ -147,7 +147,7 @@ TEST(context_test, the_request_in_progress_is_kept_verbatim) {
   EXPECT_NE(content_of(body).find("the task \"now\""), std::string::npos);
   EXPECT_EQ(content_of(summary_body("s", m, 2, 1000)).find("task"), std::string::npos)
       << "the request is still in the history";
-  EXPECT_NE(content_of(summary_body("", m, 3, 1000)).find("3 earlier messages were left out"), std::string::npos);
+  EXPECT_NE(content_of(summary_body("", m, 3, 1000)).find("3 earlier messages were omitted"), std::string::npos);
   EXPECT_LE(transcript(m, 5, 0).size(), 900u);
 }
 

@@ -114,7 +114,7 @@ std::vector<unsupported_image> find_unsupported_images(const std::vector<chat_me
 }
 
 std::string omitted_image_note(std::string_view problem) {
-  return "[An image was left out: it " + std::string(problem) + ".]";
+  return "[An image was omitted: it " + std::string(problem) + ".]";
 }
 
 void replace_image(chat_message& m, std::size_t part, const scaled_picture& to) {

@@ -122,7 +122,7 @@ TEST(image_fit_test, an_image_is_replaced_with_a_scaled_one_or_a_text) {
   scaled_picture none;
   none.problem = "is damaged";
   replace_image(m, 2, none);
-  EXPECT_THAT(content_of(m.body), HasSubstr("[An image was left out: it is damaged.]"));
+  EXPECT_THAT(content_of(m.body), HasSubstr("[An image was omitted: it is damaged.]"));
   replace_image(m, 99, none);
 }
 

@@ -84,7 +84,7 @@ std::string image_scaler::key_of(std::string_view bytes, std::uint64_t size) con
 
 void image_scaler::add_notice(const std::string& key, std::string_view problem) {
   if (!run_->progress.images_reported.insert(key).second) return;
-  const std::string message = "An image was left out: it " + std::string(problem) + ".";
+  const std::string message = "An image was omitted: it " + std::string(problem) + ".";
   ctx_.warn("an image could not be scaled down", {{"run", run_->who.run.to_string()}, {"cause", std::string(problem)}});
   append_notice(*run_, "image_skipped", message);
   run_->events.deliver_soon();

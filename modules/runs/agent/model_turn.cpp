@@ -88,7 +88,7 @@ model_parameters parameters_for(live_run& run, const settings& config, const std
   const std::string tool = named_tool(out);
   if (catalog.tools.empty() || (!tool.empty() && catalog.find(tool) == nullptr)) {
     if (run.progress.step == 0)
-      append_notice(run, "parameter_skipped", "tool_choice was left out: the run has no such tool");
+      append_notice(run, "parameter_skipped", "tool_choice was omitted: the run has no such tool");
     out.tool_choice.clear();
   } else if (run.progress.step > 0) {
     out.tool_choice.clear();

@@ -134,7 +134,7 @@ void set_effort(json::object& out, const json::object& request, const request_op
   if (effort == "none") return;
   switch (control_of(llm::text_at(request, "model"), options.sampling)) {
     case thinking_control::none:
-      notices.push_back({"parameter_skipped", "reasoning_effort was left out: the model does not think."});
+      notices.push_back({"parameter_skipped", "reasoning_effort was omitted: the model does not think."});
       return;
     case thinking_control::adaptive: {
       out["thinking"] = {{"type", "adaptive"}};
@@ -153,7 +153,7 @@ void set_effort(json::object& out, const json::object& request, const request_op
         budget = std::min(budget, limit / 2);
       if (budget < min_budget) {
         notices.push_back(
-            {"parameter_skipped", "reasoning_effort was left out: max_output_tokens leaves no room to think."});
+            {"parameter_skipped", "reasoning_effort was omitted: max_output_tokens leaves no room to think."});
         return;
       }
       out["thinking"] = {{"type", "enabled"}, {"budget_tokens", budget}};
@@ -169,7 +169,7 @@ void set_sampling(json::object& out, const json::object& request, const request_
     return v && v->is_number() ? v : nullptr;
   };
   const auto skip = [&notices](std::string_view name, std::string_view reason) {
-    notices.push_back({"parameter_skipped", std::string(name) + " was left out: " + std::string(reason)});
+    notices.push_back({"parameter_skipped", std::string(name) + " was omitted: " + std::string(reason)});
   };
   const auto* temperature = number("temperature");
   const auto* top_p = number("top_p");

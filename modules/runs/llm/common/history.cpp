@@ -99,7 +99,7 @@ class history_reader {
         out.images.push_back({f.checked.media_type, std::move(f.checked.data)});
         continue;
       }
-      const std::string notice = "An image was left out: it " + f.checked.problem + ".";
+      const std::string notice = "An image was omitted: it " + f.checked.problem + ".";
       out.text.append(out.text.empty() ? "[" : "\n[").append(notice).append("]");
       if (f.recent) notices_.push_back({"image_skipped", notice});
     }

@@ -127,8 +127,8 @@ TEST(history, an_unusable_image_is_replaced_with_a_text) {
                    image_json(png(5, 5)) + "]}]",
                rules);
   EXPECT_EQ(r.summary(),
-            "u:a a:(i=[An image was left out: it is not a PNG, JPEG, GIF or WebP image.]\n"
-            "[An image was left out: it has 9000 x 20 pixels, above the limit of 8000 pixels for a side.][1])");
+            "u:a a:(i=[An image was omitted: it is not a PNG, JPEG, GIF or WebP image.]\n"
+            "[An image was omitted: it has 9000 x 20 pixels, above the limit of 8000 pixels for a side.][1])");
   ASSERT_EQ(r.notices.size(), 2u);
   EXPECT_EQ(r.notices[0].code, "image_skipped");
 }
@@ -168,7 +168,7 @@ TEST(history, the_latest_images_are_kept) {
   };
   const read r("[" + message(10) + R"(,{"role":"assistant","content":"y"},)" + message(20) + "]", rules);
   EXPECT_EQ(r.summary(),
-            "u:x\n[An image was left out: it exceeds the limits for the images of one request.] a:y u:x[1]");
+            "u:x\n[An image was omitted: it exceeds the limits for the images of one request.] a:y u:x[1]");
 }
 
 TEST(history, a_call_that_is_not_an_object_is_rejected) {

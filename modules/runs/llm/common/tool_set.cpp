@@ -88,8 +88,8 @@ tool_set::tool_set(const json::object& request, const tool_rules& rules, std::ve
     const auto* tool = t.if_object();
     const std::string stored(tool ? text_at(*tool, "name") : std::string_view());
     if (stored.empty() || wire_names_.contains(stored)) {
-      notices.push_back({"tool_skipped", stored.empty() ? "A tool without a name was left out."
-                                                        : "The second tool named " + stored + " was left out."});
+      notices.push_back({"tool_skipped", stored.empty() ? "A tool without a name was omitted."
+                                                        : "The second tool named " + stored + " was omitted."});
       continue;
     }
     if (slots_left == 0 || (slots_left == 1 && chosen_is_ahead && !is_chosen(t))) {
@@ -99,7 +99,7 @@ tool_set::tool_set(const json::object& request, const tool_rules& rules, std::ve
     auto parameters = normalise_parameters(tool->if_contains("parameters"), rules.schemas);
     if (!parameters) {
       notices.push_back(
-          {"tool_skipped", "The tool " + stored + " was left out: its schema does not describe an object."});
+          {"tool_skipped", "The tool " + stored + " was omitted: its schema does not describe an object."});
       continue;
     }
     --slots_left;
@@ -121,7 +121,7 @@ tool_set::tool_set(const json::object& request, const tool_rules& rules, std::ve
   }
   if (!too_many.empty())
     notices.push_back({"tool_skipped", "The provider accepts " + std::to_string(rules.count) +
-                                           " tools. These were left out: " + abbreviated_list(too_many) + "."});
+                                           " tools. These were omitted: " + abbreviated_list(too_many) + "."});
 }
 
 bool tool_set::offers(std::string_view wire_name) const {
@@ -158,9 +158,9 @@ tool_choice read_tool_choice(const json::object& request, tool_set& tools, std::
   const auto chosen = chosen_tool(request);
   std::string name = chosen.empty() ? std::string() : tools.wire_name(chosen);
   if (!name.empty() && tools.offers(name)) return {"tool", std::move(name)};
-  notices.push_back({"parameter_skipped", chosen.empty() ? "tool_choice has an unknown value and was left out."
-                                                         : "tool_choice was left out: the tool " + std::string(chosen) +
-                                                               " is not offered."});
+  notices.push_back({"parameter_skipped",
+                     chosen.empty() ? "tool_choice has an unknown value and was omitted."
+                                    : "tool_choice was omitted: the tool " + std::string(chosen) + " is not offered."});
   return {};
 }
 

@@ -94,8 +94,8 @@ TEST(tool_set, a_tool_that_cannot_be_expressed_is_skipped_and_reported) {
   EXPECT_EQ(m.tools.offered()[0].name, "good");
   ASSERT_EQ(m.notices.size(), 4u);
   for (const auto& n : m.notices) EXPECT_EQ(n.code, "tool_skipped");
-  EXPECT_EQ(m.notices[2].message, "The tool bad was left out: its schema does not describe an object.");
-  EXPECT_EQ(m.notices[3].message, "The second tool named good was left out.");
+  EXPECT_EQ(m.notices[2].message, "The tool bad was omitted: its schema does not describe an object.");
+  EXPECT_EQ(m.notices[3].message, "The second tool named good was omitted.");
 }
 
 TEST(tool_set, tools_above_the_limit_are_skipped) {
@@ -111,7 +111,7 @@ TEST(tool_set, tools_above_the_limit_are_skipped) {
   ASSERT_EQ(m.notices.size(), 1u) << "one notice for all skipped tools";
   EXPECT_EQ(
       m.notices[0].message,
-      "The provider accepts 5 tools. These were left out: t5, t6, t7, t8, t9, t10, t11, t12, t13, t14 and 5 more.");
+      "The provider accepts 5 tools. These were omitted: t5, t6, t7, t8, t9, t10, t11, t12, t13, t14 and 5 more.");
   request["tool_choice"] = {{"name", "t17"}};
   converted chosen(request, rules);
   ASSERT_EQ(chosen.tools.offered().size(), 5u);

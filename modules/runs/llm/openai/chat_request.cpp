@@ -163,7 +163,7 @@ void set_parameters(json::object& out, const json::object& request, const reques
   const auto effort = llm::text_at(request, "reasoning_effort");
   const bool reasons = options.known_models && is_reasoning(model) && effort != "none";
   const auto skip = [&notices](std::string_view name, std::string_view reason) {
-    notices.push_back({"parameter_skipped", std::string(name) + " was left out: " + std::string(reason)});
+    notices.push_back({"parameter_skipped", std::string(name) + " was omitted: " + std::string(reason)});
   };
   const auto* limit = request.if_contains("max_output_tokens");
   if (limit && limit->is_number()) out[options.max_tokens_field] = *limit;

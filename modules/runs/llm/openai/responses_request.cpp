@@ -263,7 +263,7 @@ void set_parameters(json::object& out, const json::object& request, const respon
     const auto* n = number(key);
     if (n == nullptr) continue;
     if (reasons)
-      notices.push_back({"parameter_skipped", std::string(key) + " was left out: reasoning models do not support it."});
+      notices.push_back({"parameter_skipped", std::string(key) + " was omitted: reasoning models do not support it."});
     else
       out[key] = *n;
   }
@@ -272,14 +272,14 @@ void set_parameters(json::object& out, const json::object& request, const respon
     out["max_output_tokens"] = too_few ? json::value(options.min_output_tokens) : *n;
   }
   if (!effort.empty() && options.known_models && is_without_reasoning(model)) {
-    notices.push_back({"parameter_skipped", "reasoning_effort was left out: the model does not reason."});
+    notices.push_back({"parameter_skipped", "reasoning_effort was omitted: the model does not reason."});
   } else if (!effort.empty()) {
     auto* reasoning = out.if_contains("reasoning");
     if (reasoning == nullptr || !reasoning->is_object()) out["reasoning"] = json::object();
     out["reasoning"].get_object()["effort"] = effort;
   }
   if (const auto* stop = array_at(request, "stop"); stop && !stop->empty())
-    notices.push_back({"parameter_skipped", "stop was left out: the Responses API has no stop sequences."});
+    notices.push_back({"parameter_skipped", "stop was omitted: the Responses API has no stop sequences."});
 }
 
 // Keeps the configured list and adds the encrypted content of reasoning items.

@@ -68,8 +68,9 @@ inline uuid require_uuid(std::string_view text) {
 inline std::string require_text(std::string_view name, std::string text, std::size_t min, std::size_t max) {
   if (text.size() < min || text.size() > max || text.find('\0') != text.npos || !is_utf8(text)) {
     throw http_error(422, RY_INVALID_ARGUMENT, "http.invalid_value",
-                     std::string(name) + " must be UTF-8 text of " + std::to_string(min) + " to " +
-                         std::to_string(max) + " bytes without NUL characters");
+                     std::string(name) + " must be UTF-8 text of " +
+                         (min == 0 ? "at most " : std::to_string(min) + " to ") + std::to_string(max) +
+                         " bytes without NUL characters");
   }
   return text;
 }
