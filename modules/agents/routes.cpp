@@ -85,11 +85,7 @@ std::string routes::seal(const ry::uuid& agent, std::string_view plain) const {
 ry::task<ry::response> routes::list(ry::request r) {
   const auto account = co_await caller(r);
   const auto limit = ry::query_integer(r, "limit", 1, max_page).value_or(default_page);
-  std::optional<ry::uuid> before;
-  if (const auto cursor = r.query("cursor")) {
-    before = ry::uuid::parse(ry::read_cursor("agents", *cursor));
-    if (!before) throw ry::detail::wrong_cursor();
-  }
+  const auto before = ry::query_uuid_cursor(r, "agents");
   const auto got = co_await repo_.list(account.account_id, before, limit);
   json::array items;
   for (const auto& a : got.agents) items.push_back(agent_json(*a));
@@ -156,8 +152,7 @@ ry::task<ry::response> routes::versions(ry::request r) {
   const auto id = agent_in_path(r);
   const auto limit = ry::query_integer(r, "limit", 1, max_page).value_or(default_page);
   const auto list = "versions:" + id.to_string();
-  std::int64_t before = 0;
-  if (const auto cursor = r.query("cursor")) before = ry::read_number_cursor(list, *cursor);
+  const std::int64_t before = ry::query_number_cursor(r, list).value_or(0);
   const auto got = co_await repo_.versions(account.account_id, id, before, limit);
   if (got.agents.empty()) co_await own_agent(account.account_id, id);
   json::array items;

@@ -14,9 +14,11 @@ namespace ry::app {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class server_environment_test : public ::testing::Test {
  protected:
@@ -92,6 +94,19 @@ TEST_F(server_environment_test, files_and_lists_are_validated_at_start) {
                           HasSubstr("http.trusted_proxies: \"10.0.0.0/99\" has no usable prefix length"),
                           HasSubstr("auth.jwt.jwks_file: the file " + invalid_file + ": the key set"),
                           HasSubstr("egress.ca_file: cannot use the certificates in " + invalid_file)));
+}
+
+TEST_F(server_environment_test, the_public_url_is_validated_at_start) {
+  const auto faults_of = [&](const std::string& url) {
+    auto c = with({"http.public_url=\"" + url + "\""});
+    (void)http_settings(c);
+    return faults(c);
+  };
+  for (const auto* good : {"", "https://runs.example.org", "http://localhost:8080/prefix/", "https://[2001:db8::1]"})
+    EXPECT_THAT(faults_of(good), IsEmpty()) << good;
+  for (const auto* bad : {"https://user:secret@runs.example.org", "https://runs.example.org/a?b", "https://a.org/#top",
+                          "https://", "https://a.org:99999", "https://a.org/%zz"})
+    EXPECT_THAT(faults_of(bad), ElementsAre(AllOf(HasSubstr("http.public_url: "), Not(HasSubstr("secret"))))) << bad;
 }
 
 TEST_F(server_environment_test, a_brand_color_needs_contrast_with_white) {

@@ -12,6 +12,7 @@
 #include <ry/cpp/color.hpp>
 #include <set>
 #include <stdexcept>
+#include <variant>
 
 #include "core/app/boot/descriptors.hpp"
 #include "core/auth/jwks.hpp"
@@ -19,6 +20,7 @@
 #include "core/auth/secret_box.hpp"
 #include "core/db/url.hpp"
 #include "core/http/cidr.hpp"
+#include "core/http/client/target.hpp"
 #include "core/http/client/tls.hpp"
 #include "core/http/tls.hpp"
 
@@ -61,6 +63,16 @@ bool may_be_origin(std::string_view text) {
       (text.starts_with("https://") && text.ends_with(":443")))
     return false;
   return std::none_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+// Does not repeat the URL, which may contain a password.
+void check_public_url(config::config& c, const std::string& url) {
+  if (url.empty()) return;
+  const auto parsed = http::parse_target(url);
+  if (const auto* problem = std::get_if<std::string>(&parsed))
+    c.refuse("http.public_url", "cannot be used: " + *problem);
+  else if (std::get<http::target>(parsed).path.find('?') != std::string::npos || url.find('#') != std::string::npos)
+    c.refuse("http.public_url", "must not have a query or a fragment");
 }
 
 void check_role_claims(config::config& c, const std::string& key, const std::vector<std::string>& paths) {
@@ -172,6 +184,7 @@ http::settings http_settings(config::config& c) {
   s.cors.max_age = std::chrono::seconds(c.integer("http.cors.max_age_seconds"));
   const bool local = c.text("deployment.mode") == "local";
   s.site.public_url = c.text("http.public_url");
+  check_public_url(c, s.site.public_url);
   s.site.hosts = c.list("http.allowed_hosts");
   if (local || !s.site.public_url.empty()) s.site.check = http::site_settings::checks::on;
   if (local) s.site.applies_to = http::site_settings::scope::everyone;

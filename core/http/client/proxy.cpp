@@ -62,7 +62,7 @@ std::variant<proxy, std::string> parse_proxy(std::string_view text) {
   auto to = parse_target(std::string_view(plain.data(), plain.size()));
   if (!std::holds_alternative<target>(to)) return malformed;
   auto& t = std::get<target>(to);
-  if (t.path != "/") return "the address of a proxy has no path";
+  if (t.path != "/") return "the address of a proxy must not have a path";
   p.port = t.port;
   p.authority = t.host.literal && t.host.literal->is_v6() ? "[" + t.host.name + "]" : t.host.name;
   p.authority += ":" + std::to_string(t.port);
@@ -74,7 +74,7 @@ environment_proxies::entry environment_proxies::read(const char* variable, const
   if (text.empty()) return {};
   auto p = parse_proxy(text);
   if (auto* problem = std::get_if<std::string>(&p))
-    return std::string(variable) + " names no proxy that can be used: " + *problem;
+    return std::string(variable) + " is not a usable proxy: " + *problem;
   return std::move(std::get<proxy>(p));
 }
 

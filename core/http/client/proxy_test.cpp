@@ -110,7 +110,7 @@ TEST(environment_proxies, requests_fail_if_their_proxy_is_unusable) {
   EXPECT_EQ(chosen(bad, "http://a.example/"), "direct");
   EXPECT_EQ(chosen(bad, "https://example.org/"), "direct");
   EXPECT_EQ(chosen(bad, "https://a.example/"),
-            "! HTTPS_PROXY names no proxy that can be used: only http:// proxies are supported");
+            "! HTTPS_PROXY is not a usable proxy: only http:// proxies are supported");
   ASSERT_EQ(bad.problems().size(), 1u);
   EXPECT_EQ(bad.problems()[0].find("secret"), std::string::npos);
 }

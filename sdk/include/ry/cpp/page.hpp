@@ -70,17 +70,18 @@ inline std::optional<std::string> query_text(const request& r, std::string_view 
   return text;
 }
 
-// The query parameter "cursor" of a list whose keys are UUIDs. Throws like read_cursor() and require_uuid().
+// The query parameter "cursor" of a list whose keys are UUIDs; nullopt if it is missing or empty. Throws like
+// read_cursor() and require_uuid().
 inline std::optional<uuid> query_uuid_cursor(const request& r, std::string_view list) {
   const auto text = r.query("cursor");
-  if (!text) return std::nullopt;
+  if (!text || text->empty()) return std::nullopt;
   return require_uuid(read_cursor(list, *text));
 }
 
 // The same for keys that are whole numbers from 1 on.
 inline std::optional<std::int64_t> query_number_cursor(const request& r, std::string_view list) {
   const auto text = r.query("cursor");
-  if (!text) return std::nullopt;
+  if (!text || text->empty()) return std::nullopt;
   return read_number_cursor(list, *text);
 }
 
