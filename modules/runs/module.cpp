@@ -9,6 +9,7 @@
 #include "api/admin_runs.hpp"
 #include "api/deleted_accounts.hpp"
 #include "api/run_routes.hpp"
+#include "api/runs_service.hpp"
 #include "api/start_route.hpp"
 #include "api/stream_route.hpp"
 #include "model_check/model_check.hpp"
@@ -36,13 +37,16 @@ class module {
       : context_(ctx, read_settings(ctx, faults_)),
         tools_(ctx, context_.repo, context_.tool_sources, context_.sandboxes, context_.writers),
         executor_(context_, tools_),
-        start_(context_),
-        stream_(ctx, context_.config, context_.repo, context_.accounts, context_.live, context_.metrics),
+        starter_(context_),
+        start_(context_, starter_),
+        follower_(ctx, context_.repo, context_.live, context_.metrics),
+        stream_(ctx, context_.config, context_.repo, context_.accounts, context_.live, follower_),
         stopper_(ctx, context_.config, context_.repo, context_.live, context_.metrics),
         runs_(context_.repo, context_.accounts, stopper_),
         copies_(ctx, context_.sandboxes, context_.workspaces),
         threads_(context_.repo, context_.accounts, context_.locks, stopper_, copies_),
         deleted_accounts_(ctx, threads_),
+        service_(context_, starter_, follower_, stopper_, runs_, threads_),
         files_(ctx, context_.repo, context_.accounts, context_.sandboxes, context_.workspaces),
         admin_runs_(ctx),
         admission_(ctx, context_.repo, context_.accounts, stopper_),
@@ -105,6 +109,7 @@ class module {
     reg.job("runs.admit", &admission_, &queue_promoter::sweep, each_minute);
     reg.subscribe("waiting_runs", "account.tier", &admission_, &queue_promoter::plan_changed);
     deleted_accounts_.add_to(reg);
+    reg.provide(RY_SVC_RUNS_1, runs_service::table(), &service_);
     ry::job_options stops;
     stops.queue = "runs";
     stops.concurrency = 16;
@@ -184,13 +189,16 @@ class module {
   ry::metric log_until_;  // as of this node's last check
   toolbox tools_;
   executor executor_;
+  run_starter starter_;
   start_route start_;
+  event_follower follower_;
   stream_route stream_;
   run_stopper stopper_;
   run_routes runs_;
   workspace_sweep copies_;
   thread_routes threads_;
   deleted_accounts deleted_accounts_;
+  runs_service service_;
   file_routes files_;
   admin_runs admin_runs_;
   queue_promoter admission_;
@@ -205,5 +213,5 @@ RY_MODULE(runs::module, "runs", "0.1.0",
           .needs("ry.core/1", "ry.http/1", "ry.db/1", "ry.jobs/1", "ry.events/1", "ry.auth/1", "ry.services/1",
                  "ry.metrics/1", "ry.http_client/1", "accounts/1", "agents/1")
               .wants(RY_SETTINGS_CHECK_1, RY_COMMAND_1)
-              .provides("llm.provider/1", "agent.tools/1", "sandbox.driver/1")
+              .provides(RY_SVC_RUNS_1, "llm.provider/1", "agent.tools/1", "sandbox.driver/1")
               .settings(runs::settings_schema));

@@ -28,6 +28,7 @@
 #include <ry/svc/agents.h>
 #include <ry/svc/mail.h>
 #include <ry/svc/mcp.h>
+#include <ry/svc/runs.h>
 
 #define SIZE(type, size) _Static_assert(sizeof(type) == (size), "size of " #type)
 #define AT(type, member, offset) _Static_assert(offsetof(type, member) == (offset), "offset of " #type "." #member)

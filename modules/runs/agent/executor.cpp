@@ -112,6 +112,7 @@ ry::task<executor::run_ptr> executor::claim(ry::job job, ry::uuid id, std::optio
   identity.model = row.model;
   identity.title = row.title;
   identity.parameters = row.parameters;
+  if (!row.options.empty()) identity.options = std::make_shared<run_options>(row.options);
   identity.mode = row.mode;
   identity.memory = row.memory;
   identity.job = job.id();

@@ -115,6 +115,10 @@ ry::task<void> prepare_request(module_context& p, run_ptr run, catalog_ptr catal
   selected.provider_model = target->model;
   std::string prompt = co_await read_system_prompt(p.agents, p.config, run);
   out.window = run->progress.narrowed_window != 0 ? run->progress.narrowed_window : p.config.window_of(selected.name);
+  if (run->who.options && !run->who.options->instructions.empty()) {
+    if (!prompt.empty()) prompt += "\n\n";
+    prompt += run->who.options->instructions;
+  }
   prompt += instructions_section(catalog->instructions, max_instructions(out.window));
   model_parameters parameters = parameters_for(*run, p.config, selected.name, *catalog);
   const std::int64_t max_output = parameters.max_output_tokens.value_or(0);

@@ -19,7 +19,7 @@ ry::task<void> deleted_accounts::erase_account(ry::event e) {
   if (!account) co_return;
   for (auto threads = co_await some_threads(*account); !threads.empty(); threads = co_await some_threads(*account)) {
     for (const std::string& id : threads) {
-      const bool erased = co_await threads_.erase(*account, id);
+      const bool erased = co_await threads_.erase(*account, id) != thread_routes::erasure::busy;
       // The event queue redelivers the event later.
       if (!erased) throw ry::unavailable("runs.busy", "a run of a deleted account has not stopped yet");
     }

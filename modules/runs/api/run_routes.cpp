@@ -10,8 +10,8 @@
 namespace runs {
 namespace {
 
-std::optional<std::string> status_filter(const ry::request& request) {
-  std::optional<std::string> status = request.query("status");
+std::optional<std::string> status_filter(const query_values& query) {
+  std::optional<std::string> status = value_of(query, "status");
   if (!status || status->empty()) return std::nullopt;
   status = ry::lower_ascii(*status);
   for (const char* known : {"running", "completed", "failed", "stopped"})
@@ -21,16 +21,29 @@ std::optional<std::string> status_filter(const ry::request& request) {
 
 }  // namespace
 
-std::int64_t page_limit(const ry::request& request, std::int64_t default_limit) {
-  const auto text = request.query("limit");
+query_values query_of(const ry::request& request) {
+  query_values out;
+  for (const char* name : {"limit", "cursor", "status", "order"})
+    if (auto value = request.query(name)) out.emplace_back(name, std::move(*value));
+  return out;
+}
+
+std::optional<std::string> value_of(const query_values& query, std::string_view name) {
+  for (const auto& [key, value] : query)
+    if (key == name) return value;
+  return std::nullopt;
+}
+
+std::int64_t page_limit(const query_values& query, std::int64_t default_limit) {
+  const auto text = value_of(query, "limit");
   if (!text) return default_limit;
   const auto value = parse_int(*text);
   if (!value || *value < 1 || *value > 100) throw refusal(422, "limit must be a number from 1 to 100");
   return *value;
 }
 
-std::optional<cursor> page_cursor(const ry::request& request, std::string_view list) {
-  const auto text = request.query("cursor");
+std::optional<cursor> page_cursor(const query_values& query, std::string_view list) {
+  const auto text = value_of(query, "cursor");
   if (!text || text->empty()) return std::nullopt;
   auto decoded = decode_cursor(list, *text);
   if (!decoded) throw refusal(400, "cursor is not valid for this list");
@@ -38,8 +51,8 @@ std::optional<cursor> page_cursor(const ry::request& request, std::string_view l
 }
 
 // The id of the run after which a page of runs begins.
-std::optional<std::string> run_cursor(const ry::request& request, std::string_view list) {
-  const std::optional<cursor> at = page_cursor(request, list);
+std::optional<std::string> run_cursor(const query_values& query, std::string_view list) {
+  const std::optional<cursor> at = page_cursor(query, list);
   if (!at) return std::nullopt;
   std::optional<std::string> before = canonical_uuid(at->first);
   if (!before) throw refusal(400, "cursor is not valid for this list");
@@ -60,22 +73,30 @@ ry::task<ry::response> run_routes::stop(ry::request request) {
   co_return ry::response::json(200, "{\"status\":" + json_string(status) + "}");
 }
 
+ry::task<std::string> run_routes::get_json(std::string account, std::string id) const {
+  ry::result<std::optional<std::string>> json = co_await repo_.run_json(account, id);
+  if (!json.value()) throw refusal(404, "Run not found");
+  co_return std::move(**json);
+}
+
 ry::task<ry::response> run_routes::get(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
   const caller requester = co_await caller_of(accounts_, request);
-  ry::result<std::optional<std::string>> json = co_await repo_.run_json(requester.id, id);
-  if (!json.value()) throw refusal(404, "Run not found");
-  co_return ry::response::json(200, std::move(**json));
+  co_return ry::response::json(200, co_await get_json(requester.id, id));
+}
+
+ry::task<std::string> run_routes::list_json(std::string account, query_values query) const {
+  const std::int64_t limit = page_limit(query, 50);
+  const std::optional<std::string> status = status_filter(query);
+  const std::string list = "runs" + (status ? ":" + *status : "");
+  const std::optional<std::string> before = run_cursor(query, list);
+  ry::result<repository::page> page = co_await repo_.runs_page(account, status, before, limit);
+  co_return page_json("agent_runs", list, page.value());
 }
 
 ry::task<ry::response> run_routes::list(ry::request request) {
-  const std::int64_t limit = page_limit(request, 50);
-  const std::optional<std::string> status = status_filter(request);
-  const std::string list = "runs" + (status ? ":" + *status : "");
-  const std::optional<std::string> before = run_cursor(request, list);
   const caller requester = co_await caller_of(accounts_, request);
-  ry::result<repository::page> page = co_await repo_.runs_page(requester.id, status, before, limit);
-  co_return ry::response::json(200, page_json("agent_runs", list, page.value()));
+  co_return ry::response::json(200, co_await list_json(requester.id, query_of(request)));
 }
 
 ry::task<ry::response> run_routes::active(ry::request request) {
@@ -85,15 +106,19 @@ ry::task<ry::response> run_routes::active(ry::request request) {
   co_return ry::response::json(200, "{\"active_runs\":" + page.value().items + "}");
 }
 
+ry::task<std::string> run_routes::thread_list_json(std::string account, std::string thread, query_values query) const {
+  const std::int64_t limit = page_limit(query, 50);
+  const std::string list = "runs:" + thread;
+  const std::optional<std::string> before = run_cursor(query, list);
+  ry::result<std::optional<repository::page>> page = co_await repo_.thread_runs(account, thread, before, limit);
+  if (!page.value()) throw refusal(404, "Thread not found");
+  co_return page_json("agent_runs", list, **page);
+}
+
 ry::task<ry::response> run_routes::of_thread(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
-  const std::int64_t limit = page_limit(request, 50);
-  const std::string list = "runs:" + id;
-  const std::optional<std::string> before = run_cursor(request, list);
   const caller requester = co_await caller_of(accounts_, request);
-  ry::result<std::optional<repository::page>> page = co_await repo_.thread_runs(requester.id, id, before, limit);
-  if (!page.value()) throw refusal(404, "Thread not found");
-  co_return ry::response::json(200, page_json("agent_runs", list, **page));
+  co_return ry::response::json(200, co_await thread_list_json(requester.id, id, query_of(request)));
 }
 
 }  // namespace runs

@@ -6,6 +6,8 @@
 #include <ry/ry.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "run/run_stopper.hpp"
 #include "ry/svc/accounts.h"
@@ -19,6 +21,12 @@
 
 namespace runs {
 
+// The parameters of a list, decoded. If a name occurs more than once, its first value counts.
+using query_values = std::vector<std::pair<std::string, std::string>>;
+// The parameters limit, cursor, status and order of a request.
+query_values query_of(const ry::request& request);
+std::optional<std::string> value_of(const query_values& query, std::string_view name);
+
 class run_routes {
  public:
   run_routes(const repository& repo, const ry::service<ry_accounts_v1>& accounts, run_stopper& stopper)
@@ -28,6 +36,11 @@ class run_routes {
   ry::task<ry::response> list(ry::request request);
   ry::task<ry::response> active(ry::request request);
   ry::task<ry::response> of_thread(ry::request request);
+
+  // The responses of the routes for an account, as JSON; they throw the error responses of the routes.
+  ry::task<std::string> get_json(std::string account, std::string id) const;
+  ry::task<std::string> list_json(std::string account, query_values query) const;
+  ry::task<std::string> thread_list_json(std::string account, std::string thread, query_values query) const;
 
  private:
   const repository& repo_;
@@ -44,8 +57,10 @@ class thread_routes {
   ry::task<ry::response> get(ry::request request);
   ry::task<ry::response> messages(ry::request request);
   ry::task<ry::response> remove(ry::request request);
-  // Stops the runs of an account's thread and deletes the thread. False: a run did not stop; try again later.
-  ry::task<bool> erase(std::string account, std::string id);
+  ry::task<std::string> messages_json(std::string account, std::string id, query_values query) const;
+  // Stops the runs of an account's thread and deletes the thread.
+  enum class erasure { done, not_found, busy };  // busy: a run did not stop; try again later
+  ry::task<erasure> erase(std::string account, std::string id);
 
  private:
   // Calls delete_once(), and stops runs between the attempts if necessary; returns the last result.
@@ -98,10 +113,10 @@ class file_routes {
 };
 
 // The parameter ?limit= from 1 to 100. Throws a 422.
-std::int64_t page_limit(const ry::request& request, std::int64_t default_limit);
+std::int64_t page_limit(const query_values& query, std::int64_t default_limit);
 // {"<name>": [...], "next_cursor": ...} for a page of `list`.
 std::string page_json(const char* name, const std::string& list, const repository::page& page);
 // The parameter ?cursor=. Throws a 400 if it is not a cursor of this list.
-std::optional<cursor> page_cursor(const ry::request& request, std::string_view list);
+std::optional<cursor> page_cursor(const query_values& query, std::string_view list);
 
 }  // namespace runs

@@ -20,8 +20,9 @@ bool flag(const ry::request& request, const char* name) {
 }  // namespace
 
 ry::task<ry::response> thread_routes::list(ry::request request) {
-  const std::int64_t limit = page_limit(request, 50);
-  const std::optional<cursor> at = page_cursor(request, "threads");
+  const query_values query = query_of(request);
+  const std::int64_t limit = page_limit(query, 50);
+  const std::optional<cursor> at = page_cursor(query, "threads");
   std::optional<std::int64_t> before_us;
   std::optional<std::string> before_id;
   if (at) {
@@ -43,24 +44,27 @@ ry::task<ry::response> thread_routes::get(ry::request request) {
   co_return ry::response::json(200, std::move(**json));
 }
 
-ry::task<ry::response> thread_routes::messages(ry::request request) {
-  const std::string id = uuid_param(request.param("id"));
-  const std::int64_t limit = page_limit(request, 100);
-  const std::string direction = ry::lower_ascii(request.query("order").value_or("asc"));
+ry::task<std::string> thread_routes::messages_json(std::string account, std::string id, query_values query) const {
+  const std::int64_t limit = page_limit(query, 100);
+  const std::string direction = ry::lower_ascii(value_of(query, "order").value_or("asc"));
   if (direction != "asc" && direction != "desc") throw refusal(422, "order must be asc or desc");
   const std::string list = "messages:" + id + ":" + direction;
-  const std::optional<cursor> at = page_cursor(request, list);
+  const std::optional<cursor> at = page_cursor(query, list);
   std::optional<std::int64_t> after;
   if (at) {
     after = parse_int(at->first);
     if (!after) throw refusal(400, "cursor is not valid for this list");
   }
-  const caller requester = co_await caller_of(accounts_, request);
   const auto order = direction == "asc" ? repository::order::oldest_first : repository::order::newest_first;
-  ry::result<std::optional<repository::page>> page =
-      co_await repo_.messages_page(requester.id, id, order, after, limit);
+  ry::result<std::optional<repository::page>> page = co_await repo_.messages_page(account, id, order, after, limit);
   if (!page.value()) throw refusal(404, "Thread not found");
-  co_return ry::response::json(200, page_json("messages", list, **page));
+  co_return page_json("messages", list, **page);
+}
+
+ry::task<ry::response> thread_routes::messages(ry::request request) {
+  const std::string id = uuid_param(request.param("id"));
+  const caller requester = co_await caller_of(accounts_, request);
+  co_return ry::response::json(200, co_await messages_json(requester.id, id, query_of(request)));
 }
 
 ry::task<ry::result<repository::deletion>> thread_routes::delete_once(std::string account, std::string id) {
@@ -90,11 +94,11 @@ ry::task<ry::result<repository::deletion>> thread_routes::stop_and_delete(std::s
   co_return done;
 }
 
-ry::task<bool> thread_routes::erase(std::string account, std::string id) {
+ry::task<thread_routes::erasure> thread_routes::erase(std::string account, std::string id) {
   ry::result<repository::deletion> done = co_await stop_and_delete(account, id);
-  if (done.value().outcome == "busy") co_return false;
+  if (done.value().outcome == "busy") co_return erasure::busy;
   if (!done->orphaned_project.empty()) co_await copies_.remove(done->orphaned_project);
-  co_return true;
+  co_return done->outcome == "not_found" ? erasure::not_found : erasure::done;
 }
 
 ry::task<ry::response> thread_routes::remove(ry::request request) {

@@ -20,6 +20,7 @@
 #include "stream/stop_state.hpp"
 #include "types/budget.hpp"
 #include "types/run_mode.hpp"
+#include "types/run_options.hpp"
 #include "types/uuid_hash.hpp"
 
 namespace runs {
@@ -30,6 +31,7 @@ struct run_identity {
   std::string model;
   std::string title;
   model_parameters parameters;  // from the start request
+  std::shared_ptr<const run_options> options;  // nullptr: the start request has none
   run_mode mode = run_mode::agent;
   bool memory = true;  // false: the agent gets no information from outside its thread
   std::int64_t job = 0, fence = 0;

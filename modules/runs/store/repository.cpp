@@ -85,7 +85,20 @@ struct step_columns {
 
 }  // namespace
 
-ry::task<ry::result<void>> repository::attach_uploads(ry::tx& in, const start_result& run, ry::uuid message,
+ry::task<ry::result<void>> repository::add_history(ry::tx& in, const start_result& run,
+                                                   const std::vector<history_message>& history) const {
+  std::vector<std::string> roles, bodies;
+  for (const history_message& m : history) {
+    roles.push_back(m.role);
+    bodies.push_back(m.body);
+  }
+  ry::result<ry::rows> rows = co_await in.query("select runs.add_history($1::uuid, $2::text[], $3::text[])",
+                                                run.thread_id, roles, bodies);
+  if (!rows) co_return rows.error();
+  co_return ry::result<void>();
+}
+
+ry::task<ry::result<void>> repository::attach_message(ry::tx& in, const start_result& run, ry::uuid message,
                                                       std::string body, std::vector<upload_record> files) const {
   std::vector<std::string> names, types;
   std::vector<std::int64_t> sizes;
@@ -203,7 +216,11 @@ ry::task<ry::result<std::optional<claimed_run>>> repository::claim(ry::uuid run,
   out.charged_micro = r.int64("charged_micro");
   out.usage = {r.int64("input_tokens"), r.int64("output_tokens"), r.int64("cached_tokens"),
                r.int64("cache_write_tokens")};
-  out.parameters = read_parameters(text_or_empty(r, "parameters"));
+  const std::string parameters = text_or_empty(r, "parameters");
+  if (!parameters.empty()) {
+    out.parameters = read_parameters(parameters);
+    out.options = read_options(parameters);
+  }
   out.started_ago_us = r.int64("started_ago_us");
   out.timeout_seconds = r.int64("timeout_seconds");
   out.stop_requested = r.boolean("stop_requested");

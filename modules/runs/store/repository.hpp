@@ -41,7 +41,8 @@ struct start_arguments {
   bool names_nothing() const { return !form.thread_id && !form.project_id && !sandbox && !key; }
   // Whether this is a start of a new thread whose run this node may begin immediately.
   bool is_plain() const {
-    return names_nothing() && node && body && !form.prompt.empty() && !model_denied && form.parameters.empty();
+    return names_nothing() && node && body && !form.prompt.empty() && !model_denied && form.parameters.empty() &&
+           form.options.empty();
   }
 };
 
@@ -121,6 +122,7 @@ struct claimed_run {
   bool memory = true;
   budget spending;
   model_parameters parameters;
+  run_options options;
   std::optional<std::int64_t> balance_micro;
 };
 
@@ -168,7 +170,11 @@ class repository {
   // nothing was written, and the caller uses start() for this one. on_lock::wait: only if all are of one account.
   ry::task<ry::result<std::vector<start_result>>> start_together(std::span<const start_arguments* const> starts,
                                                                  on_lock how) const;
-  ry::task<ry::result<void>> attach_uploads(ry::tx& in, const start_result& run, ry::uuid message, std::string body,
+  // Adds earlier messages to the new thread of a start, before its prompt.
+  ry::task<ry::result<void>> add_history(ry::tx& in, const start_result& run,
+                                         const std::vector<history_message>& history) const;
+  // Adds the user's message to a start that was made without one, and its files.
+  ry::task<ry::result<void>> attach_message(ry::tx& in, const start_result& run, ry::uuid message, std::string body,
                                             std::vector<upload_record> files) const;
   // The files of a run that were not read yet, and the user's message that they belong to.
   ry::task<ry::result<waiting_uploads>> waiting(ry::uuid run) const;

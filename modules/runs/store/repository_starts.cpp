@@ -61,8 +61,8 @@ struct start_columns {
     prompted.push_back(boolean_text(!f.prompt.empty()));
     queue.push_back(boolean_text(f.queue));
     behind.push_back(boolean_text(f.on_busy != busy_policy::reject));
-    parameters.push_back(std::nullopt);
-    if (!f.parameters.empty()) parameters.back() = "{" + members_of(f.parameters) + "}";
+    const std::string stored = stored_parameters(f.parameters, f.options);
+    parameters.push_back(stored.empty() ? std::nullopt : std::optional(stored));
     if (f.budget.set()) {
       budgets.push_back(std::to_string(f.budget.micro));
       policies.push_back(name_of(f.budget.policy));

@@ -55,7 +55,7 @@ void event_broadcaster::deliver() {
     }
     if (text.empty()) continue;
     ry_status st;
-    if (readers_.size() == 1 || out.merges()) {
+    if (readers_.size() == 1 || !out.takes_buffers()) {
       st = out.put(text.wire, text.to);
     } else {
       if (shared_from != text.from) {
@@ -92,7 +92,7 @@ void event_broadcaster::end(ending how) {
     if (how == ending::finished && r->out.next > buffer.last()) {
       r->at = reader::state::finished;
       (void)r->out.flush();
-      r->out.to.close();
+      r->out.to.close(event_sink::ending::finished);
     } else {
       r->at = reader::state::behind;
     }

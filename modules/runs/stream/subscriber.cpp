@@ -2,6 +2,15 @@
 
 namespace runs {
 
+void stream_sink::ping() {
+  to_.write(ping_event);
+}
+
+void stream_sink::close(ending how) {
+  if (how == ending::draining) to_.write(draining_event);
+  to_.close();
+}
+
 ry_status subscriber::write(std::string_view bytes) {
   if (bytes.empty()) return RY_OK;
   bytes_ += bytes.size();
@@ -37,7 +46,7 @@ ry_status subscriber::flush() {
 
 ry::task<bool> subscriber::confirm() {
   const std::size_t bytes = bytes_, pieces = pieces_;
-  ry::result<void> ready = co_await to.ready();
+  const bool ready = co_await to.ready();
   if (!ready) co_return false;
   // Bytes written meanwhile may still be queued.
   bytes_ -= bytes;

@@ -1,6 +1,6 @@
-// One SSE subscriber of a run's stream: the number of its next event, the chunks to merge for it, and a write budget.
-// When the budget is used up, the stream waits until the connection has sent the written bytes (backpressure), so a
-// slow client is never disconnected; it is served from the log afterwards.
+// One subscriber of a run's events: the number of its next event, the chunks to merge for it, and a write budget. When
+// the budget is used up, the reader waits until its sink has sent the written bytes (backpressure), so a slow client is
+// never disconnected; it is served from the log afterwards.
 //
 // Thread: one at a time; the run's executor while attached to a live run. Lifetime: that of the stream.
 #pragma once
@@ -8,6 +8,7 @@
 #include <ry/ry.hpp>
 #include <string>
 
+#include "stream/event_sink.hpp"
 #include "stream/stream_text.hpp"
 
 namespace runs {
@@ -15,28 +16,28 @@ namespace runs {
 class subscriber {
  public:
   enum class merging { off, on };
-  // `events` counts the events passed to put().
-  subscriber(ry::stream to, std::uint64_t next, merging how, ry::metric events)
-      : to(std::move(to)), next(next), events_(events) {
+  // `events` counts the events passed to put(). `to` must outlive this object.
+  subscriber(event_sink& to, std::uint64_t next, merging how, ry::metric events) : to(to), next(next), events_(events) {
     if (how == merging::on) merger_ = std::make_unique<chunk_merger>();
   }
 
-  ry::stream to;
+  event_sink& to;
   std::uint64_t next;  // the first event that was not sent to the client
 
-  bool merges() const { return merger_ != nullptr; }
+  bool takes_buffers() const { return !merger_ && to.shares_buffers(); }
   // Whether merged chunks wait for flush().
   bool pending() const { return merger_ && merger_->pending(); }
   // Writes complete events up to the number `last`.
   ry_status put(std::string_view wire, std::uint64_t last);
-  // Writes the same bytes from a buffer that several subscribers share; only without merging.
+  // Writes the same bytes from a buffer that several subscribers share; only if takes_buffers().
   ry_status put(const ry::buffer& shared, std::size_t size, std::uint64_t last);
   ry_status flush();
   // Whether nothing has been written yet.
   bool is_silent() const { return silent_; }
-  // Sends `event` if nothing has been written yet.
-  void break_silence(std::string_view event) {
-    if (silent_) write(event);
+  // Pings if nothing has been written yet.
+  void break_silence() {
+    if (silent_) to.ping();
+    silent_ = false;
   }
   // Writes text of any length in parts, each when there is room. False: the client disconnected, or the request was
   // cancelled.

@@ -1,4 +1,4 @@
--- ry: number 0019 compatible
+-- ry: number 0021 compatible
 -- Starts of runs. Each function locks the accounts, decides, and writes all rows of the granted starts: project,
 -- thread, message, run, first event and job.
 
@@ -354,6 +354,13 @@ begin
     insert into runs.events (run_id, seq, last_seq, wire) select m.run, 1, 1, p_first_event from made m)
   select m.n, m.agent, m.version, m.model, m.job from made m;
 end $$;
+
+-- Adds earlier messages to the new thread of a start. They belong to no run.
+create or replace function add_history(p_thread uuid, p_roles text[], p_bodies text[]) returns void language sql as $$
+  insert into runs.messages (thread_id, id, run_id, role, body)
+  select p_thread, gen_random_uuid(), '00000000-0000-0000-0000-000000000000', m.role, m.body
+    from unnest(p_roles, p_bodies) with ordinality m (role, body, n) order by m.n
+$$;
 
 -- Completes the user message of a start with files. Runs in the transaction that makes the start and stores its files.
 create or replace function attach_uploads(p_run uuid, p_thread uuid, p_project uuid, p_message uuid, p_body text,

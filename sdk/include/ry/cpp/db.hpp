@@ -416,6 +416,8 @@ class tx {
     });
   }
   ry_tx* handle() const noexcept { return handle_; }
+  // Gives up the transaction without ending it.
+  ry_tx* release() noexcept { return std::exchange(handle_, nullptr); }
 
  private:
   void drop() noexcept {
@@ -521,6 +523,8 @@ class database {
     return call<std::vector<rows>, ry_db_result* const*, std::size_t>(
         detail::run_batch{table_, ctx_->host(), nullptr, &statements}, detail::take_all_rows{table_});
   }
+  // A transaction that another module lends: release() it before the object is destroyed, which would roll it back.
+  tx borrow(ry_tx* handle, ry_exec* exec) const { return tx(ctx_, table_, handle, exec); }
   // -> result<tx>. flags: RY_TX_*
   task<result<tx>> begin(std::uint32_t flags = 0) const {
     const context* ctx = ctx_;

@@ -1,0 +1,149 @@
+/* runs/1 - starts, follows and stops agent runs (provided by the module `runs`).
+ *
+ * The functions do what the routes of the same purpose do, with the same limits, texts and error responses, for an
+ * account that the caller has authenticated: an error has the http_status and detail_json of the route's response.
+ * ry/cpp/runs.hpp wraps them for C++.
+ *
+ * SQL functions for use inside another module's statements: sdk/sql/runs.v1.sql.
+ *
+ * Domain events: run.completed and run.failed {run_id, thread_id, project_id, account_id, agent_id, status, reason, error,
+ * title, charged_micro, duration_ms, result, viewed}. A stopped run publishes no event.
+ */
+#ifndef RY_SVC_RUNS_H
+#define RY_SVC_RUNS_H
+#include "../abi.h"
+#include "../if/db.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RY_SVC_RUNS_1 "runs/1"
+
+/* A field of the form of POST /agent/start, or a parameter of a query. */
+typedef struct ry_run_field {
+  ry_str name;
+  ry_str value;
+} ry_run_field;
+
+typedef struct ry_run_file {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  ry_str name; /* as the user knows it; sanitized */
+  ry_str media_type; /* may be empty */
+  ry_bytes content;
+} ry_run_file;
+
+/* A start; borrowed-in. */
+typedef struct ry_run_start {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  ry_uuid account_id;
+  const ry_run_field* fields; /* the fields of POST /agent/start, and those of RY_RUN_FIELD_* */
+  size_t n_fields;
+  const ry_run_file* files; /* NULL: none */
+  size_t n_files;
+  size_t file_stride; /* sizeof(ry_run_file) of the caller */
+  ry_str idempotency_key; /* as in the header Idempotency-Key; empty: none */
+  /* NULL: the start commits itself, and the run begins at once on this node if it has room. Otherwise the run is part of
+   * this transaction, in which the account's row stays locked, and waits in the queue of all nodes; call wake() after
+   * the commit. After an error the transaction must be rolled back. */
+  ry_tx* tx;
+} ry_run_start;
+
+/* Fields that only modules can use. */
+/* JSON array of earlier messages for a new thread, oldest first:
+ * [{"role":"user"|"assistant","content":"..."}, ...]; at most 1 MiB and 1000 messages. */
+#define RY_RUN_FIELD_HISTORY "history"
+/* Text that follows the agent's system prompt in this run; at most 64 KiB. */
+#define RY_RUN_FIELD_INSTRUCTIONS "instructions"
+
+/* borrowed-out */
+typedef struct ry_run_started {
+  uint32_t struct_size;
+  uint32_t replayed; /* 1: an earlier start with this idempotency_key made the run */
+  int64_t queue_position; /* 0: the run does not wait */
+  ry_str run_id;
+  ry_str thread_id;
+  ry_str project_id;
+} ry_run_started;
+
+/* started: NULL unless st == RY_OK. */
+typedef void (*ry_run_started_fn)(void* ctx, ry_status st, const ry_run_started* started,
+                                  const ry_error_view* err) RY_NOEXCEPT;
+/* json: borrowed-out, empty unless st == RY_OK. */
+typedef void (*ry_run_json_fn)(void* ctx, ry_status st, ry_str json, const ry_error_view* err) RY_NOEXCEPT;
+
+/* An event of a run; borrowed-out. */
+typedef struct ry_run_event {
+  uint64_t sequence; /* from 1 on, without gaps */
+  ry_str json; /* the object of the stream's data line: {"type": "...", "sequence": n, ...} */
+} ry_run_event;
+
+/* Called on the exec of follow(), in order. */
+typedef struct ry_run_sink {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  /* All events that are available, n of them, `stride` bytes apart. RY_OK: the next batch may follow at once;
+   * RY_RESOURCE_EXHAUSTED: accepted, but the next one only after resume(); others: end, on_end follows with this
+   * status. */
+  ry_status (*on_events)(void* ctx, const ry_run_event* events, size_t n, size_t stride) RY_NOEXCEPT;
+  /* The last call, exactly once, unless close() was called before. RY_OK: the terminal event was delivered. RY_NOT_FOUND:
+   * unknown run, or of another account. RY_CANCELLED: the module or the node stops; follow again, after the last event,
+   * from another instance or node. Others: RY_UNAVAILABLE, RY_INTERNAL. */
+  void (*on_end)(void* ctx, ry_status st, const ry_error_view* err) RY_NOEXCEPT;
+} ry_run_sink;
+
+/* The reader is a program, so the run's thread does not count as being viewed (see the event run.completed). */
+#define RY_RUN_BACKGROUND 1u
+/* Begins with one event `snapshot` that summarizes all events so far, if there is more than one. */
+#define RY_RUN_SNAPSHOT 2u
+
+typedef struct ry_run_follow {
+  uint32_t struct_size;
+  uint32_t flags; /* RY_RUN_* */
+  ry_uuid account_id;
+  ry_uuid run_id;
+  uint64_t after; /* number of the last event that is known; 0: from the beginning */
+  uint64_t merge_ms; /* merges consecutive chunks of at most this time into one event; 0: no merging; at most 10 000 */
+} ry_run_follow;
+
+typedef struct ry_runs_v1 {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  /* Starts a run. [any] */
+  ry_status (*start)(void* self, const ry_run_start* start, ry_exec* exec, ry_run_started_fn fn,
+                     void* ctx) RY_NOEXCEPT;
+  /* After the commit of a transaction with a start: a node takes the run now instead of at its next poll. [any] */
+  void (*wake)(void* self) RY_NOEXCEPT;
+  /* Delivers the events of a run from the beginning or after a number, then live, on any node. The sink is copied; its
+   * first call never happens inside follow(). While a consumer is paused, its events stay in the log and are read from
+   * there, so a slow one costs no memory and loses nothing. *reader is a handle until close(). [any] */
+  ry_status (*follow)(void* self, const ry_run_follow* what, ry_exec* exec, const ry_run_sink* sink, void* ctx,
+                      void** reader) RY_NOEXCEPT;
+  /* Continues after RY_RESOURCE_EXHAUSTED. [exec] */
+  void (*resume)(void* self, void* reader) RY_NOEXCEPT;
+  /* Ends the handle, also after on_end; no call of the sink starts after this has returned. [exec] */
+  void (*close)(void* self, void* reader) RY_NOEXCEPT;
+  /* Stops a run and waits until it has ended: {"status": "stopped"}, or the status with which it had ended before.
+   * [any] */
+  ry_status (*stop)(void* self, const ry_uuid* account_id, const ry_uuid* run_id, ry_exec* exec, ry_run_json_fn fn,
+                    void* ctx) RY_NOEXCEPT;
+  /* The object of GET /agent-run/{id}. [any] */
+  ry_status (*get)(void* self, const ry_uuid* account_id, const ry_uuid* run_id, ry_exec* exec, ry_run_json_fn fn,
+                   void* ctx) RY_NOEXCEPT;
+  /* The page of GET /agent-runs, or of GET /threads/{id}/agent-runs if the query has a `thread_id`; the other query
+   * parameters are those of the routes. [any] */
+  ry_status (*list)(void* self, const ry_uuid* account_id, const ry_run_field* query, size_t n, ry_exec* exec,
+                    ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
+  /* The page of GET /threads/{id}/messages. [any] */
+  ry_status (*messages)(void* self, const ry_uuid* account_id, const ry_uuid* thread_id, const ry_run_field* query,
+                        size_t n, ry_exec* exec, ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
+  /* Stops the runs of a thread and deletes it, as DELETE /threads/{id} does; the text is "{}". [any] */
+  ry_status (*delete_thread)(void* self, const ry_uuid* account_id, const ry_uuid* thread_id, ry_exec* exec,
+                             ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
+} ry_runs_v1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
