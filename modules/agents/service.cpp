@@ -13,6 +13,22 @@ std::string key_of(const std::string& agent, std::int32_t version) {
   return agent + "/" + std::to_string(version);
 }
 
+// Points into the agent.
+ry_agent_view view_of(const agent& a) {
+  ry_agent_view view{};
+  view.struct_size = sizeof view;
+  view.version = a.version;
+  view.agent_id = ry::str(a.id_text);
+  view.account_id = ry::str(a.account_id_text);
+  view.name = ry::str(a.name);
+  view.system_prompt = ry::str(a.system_prompt);
+  view.model_name = ry::str(a.model_name);
+  view.custom_mcps_json = ry::str(a.custom_mcps_json);
+  view.is_default = a.is_default ? 1 : 0;
+  view.description = ry::str(a.description);
+  return view;
+}
+
 }  // namespace
 
 agent_ptr service::cached(const std::string& key) const {
@@ -138,6 +154,26 @@ ry::task<void> service::revise(ry::uuid account, ry::uuid agent, revision change
   respond(c, std::move(found), failure);
 }
 
+ry::task<void> service::list(ry::uuid account, std::optional<ry::uuid> before, std::int64_t limit, ry_exec* exec,
+                             ry_agent_list_fn fn, void* ctx) {
+  std::optional<page> found;
+  ry::error failure;
+  try {
+    found = co_await repo_.list(account, before, limit);
+  } catch (...) {
+    failure = ry::current_error();
+  }
+  co_await ctx_.switch_to(exec);
+  if (!found) {
+    const ry_error_view v = failure.view();
+    fn(ctx, failure.status(), nullptr, 0, sizeof(ry_agent_view), 0, &v);
+    co_return;
+  }
+  std::vector<ry_agent_view> views;
+  for (const agent_ptr& a : found->agents) views.push_back(view_of(*a));
+  fn(ctx, RY_OK, views.data(), views.size(), sizeof(ry_agent_view), found->more ? 1 : 0, nullptr);
+}
+
 void service::respond(caller c, agent_ptr found, ry::error failure) const noexcept {
   try {
     ctx_.post(c.exec, [c, found = std::move(found), failure] {
@@ -146,16 +182,7 @@ void service::respond(caller c, agent_ptr found, ry::error failure) const noexce
         c.fn(c.ctx, failure.status(), nullptr, &v);
         return;
       }
-      ry_agent_view view{};
-      view.struct_size = sizeof view;
-      view.version = found->version;
-      view.agent_id = ry::str(found->id_text);
-      view.account_id = ry::str(found->account_id_text);
-      view.name = ry::str(found->name);
-      view.system_prompt = ry::str(found->system_prompt);
-      view.model_name = ry::str(found->model_name);
-      view.custom_mcps_json = ry::str(found->custom_mcps_json);
-      view.is_default = found->is_default ? 1 : 0;
+      const ry_agent_view view = view_of(*found);
       c.fn(c.ctx, RY_OK, &view, nullptr);
     });
   } catch (...) {
@@ -165,7 +192,8 @@ void service::respond(caller c, agent_ptr found, ry::error failure) const noexce
 
 const ry_agents_v1* service::table() noexcept {
   static constexpr ry_agents_v1 t{
-      sizeof(ry_agents_v1), 0,
+      sizeof(ry_agents_v1),
+      0,
       [](void* self, ry_str account, ry_str agent, std::int32_t version, ry_exec* exec, ry_agent_fn fn,
          void* ctx) noexcept {
         return ry::guard([&] { return static_cast<service*>(self)->get(account, agent, version, {exec, fn, ctx}); });
@@ -180,6 +208,18 @@ const ry_agents_v1* service::table() noexcept {
          void* ctx) noexcept {
         return ry::guard([&] {
           return static_cast<service*>(self)->put_mcps(account, agent, expected, mcps, {exec, fn, ctx});
+        });
+      },
+      [](void* self, const ry_uuid* account, const ry_uuid* before, std::uint32_t limit, ry_exec* exec,
+         ry_agent_list_fn fn, void* ctx) noexcept {
+        return ry::guard([&] {
+          auto* s = static_cast<service*>(self);
+          const ry::uuid of(*account);
+          const auto from = before != nullptr ? std::optional(ry::uuid(*before)) : std::nullopt;
+          s->ctx_.post(exec, [s, of, from, limit, exec, fn, ctx] {
+            if (!s->ctx_.spawn(s->list(of, from, limit, exec, fn, ctx), exec))
+              fn(ctx, RY_CANCELLED, nullptr, 0, sizeof(ry_agent_view), 0, nullptr);
+          });
         });
       }};
   return &t;

@@ -6,6 +6,7 @@
 #include <ry/cpp/services.hpp>
 
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "mcp_checks.hpp"
@@ -36,6 +37,8 @@ class service {
   ry_status put_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps, caller c);
   ry::task<void> replace_mcps(ry::uuid account, ry::uuid agent, std::int32_t expected, std::string mcps, caller c);
   ry::task<void> find_version(ry::uuid account, ry::uuid agent, std::int32_t version, caller c);
+  ry::task<void> list(ry::uuid account, std::optional<ry::uuid> before, std::int64_t limit, ry_exec* exec,
+                      ry_agent_list_fn fn, void* ctx);
   ry::task<plan> plan_of(ry::uuid account);
   ry::task<void> revise(ry::uuid account, ry::uuid agent, revision change, caller c);
   void respond(caller c, agent_ptr found, ry::error failure) const noexcept;

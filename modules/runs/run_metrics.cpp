@@ -62,11 +62,11 @@ run_metrics::run_metrics(const ry::context& ctx, const settings& s) : ctx_(ctx) 
                       return m.counter("starts_total", "Start requests", {{"outcome", outcome}});
                     });
   ended = counters(
-      {"ok", "user_stop", "timeout", "crashed", "step_limit", "credits", "budget", "llm_error", "tool_error", "length",
+      {"ok", "tool_calls", "user_stop", "timeout", "crashed", "step_limit", "credits", "budget", "llm_error", "tool_error", "length",
        "content_filter", "refusal", "no_answer"},
       [&](const char* reason) {
         const std::string_view r = reason;
-        const char* status = r == "ok" ? "completed" : r == "user_stop" ? "stopped" : "failed";
+        const char* status = r == "ok" || r == "tool_calls" ? "completed" : r == "user_stop" ? "stopped" : "failed";
         return m.counter("ended_total", "Runs that ended on this node", {{"status", status}, {"reason", reason}});
       });
   stops = counters({"worker", "forced", "over"}, [&](const char* outcome) {

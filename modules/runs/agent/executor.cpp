@@ -26,6 +26,18 @@ using run_outcome = executor::ending;
 run_outcome completed() {
   return {"completed", "ok", "", ""};
 }
+// The client executes the remaining calls of the answer and starts another run with their results.
+run_outcome waits_for_client() {
+  return {"completed", "tool_calls", "", ""};
+}
+// Removes the calls that the client executes. False: none is left.
+bool drop_client_calls(const tool_catalog& catalog, std::vector<tool_call>& calls) {
+  std::erase_if(calls, [&](const tool_call& c) {
+    const tool_catalog::tool* tool = catalog.find(c.name);
+    return tool != nullptr && tool->of_client;
+  });
+  return !calls.empty();
+}
 run_outcome stopped() {
   return {"stopped", "user_stop", "", ""};
 }
@@ -264,6 +276,7 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, step_state& 
   catalog = co_await tools_.catalog(run);
   if (next.kind == next_kind::run_tools) {
     run->progress.open_turn = {};
+    if (!drop_client_calls(*catalog, next.calls)) co_return c.end_run(waits_for_client());
     std::optional<ending> refused = check_budget(*run, spending_step::make_calls);
     if (!refused) refused = check_tool_loop(*run, next.calls);
     if (refused) co_return c.end_run(std::move(*refused));
@@ -347,7 +360,7 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
   if (!refused) refused = check_tool_loop(*run, t.calls);
   if (refused) co_return c.end_run(std::move(*refused));
   // The calls are committed before they run, because a call must not be made twice.
-  if (run->stop.reason() != 0 || valid_calls.empty()) co_return;
+  if (run->stop.reason() != 0 || !drop_client_calls(*catalog, valid_calls)) co_return;
   const stored result = co_await run_calls(run, catalog, std::move(valid_calls));
   if (result == stored::not_ours) c.next = step_state::action::not_ours;
 }

@@ -113,7 +113,11 @@ ry::task<void> prepare_request(module_context& p, run_ptr run, catalog_ptr catal
   if (target) selected.provider = p.providers.find(target->provider);
   if (!selected.provider) co_return;
   selected.provider_model = target->model;
-  std::string prompt = co_await read_system_prompt(p.agents, p.config, run);
+  std::string prompt;
+  if (run->who.options && !run->who.options->system.empty())
+    prompt = run->who.options->system;
+  else
+    prompt = co_await read_system_prompt(p.agents, p.config, run);
   out.window = run->progress.narrowed_window != 0 ? run->progress.narrowed_window : p.config.window_of(selected.name);
   if (run->who.options && !run->who.options->instructions.empty()) {
     if (!prompt.empty()) prompt += "\n\n";

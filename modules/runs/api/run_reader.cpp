@@ -64,7 +64,8 @@ void run_reader::deliver() {
       events.push_back({e.sequence, ry::str(e.payload)});
       saw_terminal_ = is_terminal(e.payload);
     }
-    const ry_status st = events.empty() ? RY_OK : sink_.on_events(sink_ctx_, events.data(), events.size(), sizeof events[0]);
+    const ry_status st =
+        events.empty() ? RY_OK : sink_.on_events(sink_ctx_, events.data(), events.size(), sizeof events[0]);
     if (released_) return;
     if (st == RY_RESOURCE_EXHAUSTED) {
       std::lock_guard lock(mutex_);
@@ -99,8 +100,7 @@ void run_reader::wake(ry_status st) {
     std::lock_guard lock(mutex_);
     waiting = std::exchange(waiter_, {});
   }
-  if (waiting.exec != nullptr)
-    ctx_.post(waiting.exec, [done = waiting.done, st] { done.fn(done.ctx, st, nullptr); });
+  if (waiting.exec != nullptr) ctx_.post(waiting.exec, [done = waiting.done, st] { done.fn(done.ctx, st, nullptr); });
 }
 
 void run_reader::finish(const ry::error* error) {

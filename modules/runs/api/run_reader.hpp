@@ -65,8 +65,8 @@ class run_reader final : public event_sink, public std::enable_shared_from_this<
     ry_done done{};
   } waiter_;
   // Last, because it may be called while it is constructed.
-  ry::cancel_callback<std::function<void(std::int32_t)>> on_cancel_{
-      source_.token(), [this](std::int32_t) { wake(RY_CANCELLED); }};
+  ry::cancel_callback<std::function<void(std::int32_t)>> on_cancel_{source_.token(),
+                                                                    [this](std::int32_t) { wake(RY_CANCELLED); }};
 };
 
 }  // namespace runs

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <ry/cpp/text.hpp>
+#include <set>
 
 #include "account_limits.hpp"
 #include "error_response.hpp"
 #include "module_context.hpp"
+#include "run/conversation.hpp"
 #include "settings/model_choice.hpp"
 #include "text.hpp"
 #include "without_protection.hpp"
@@ -159,8 +161,8 @@ ry::task<run_starter::started> run_starter::start(order o) {
 
 ry::task<void> run_starter::check_prompt_rate(work& w) {
   const std::int64_t limit = prompt_limit(context_.config, w.of.requester);
-  const std::int64_t wait = prompts_.wait_seconds(w.of.requester.id, static_cast<std::int64_t>(w.args.form.stored_bytes()),
-                                                  limit, context_.ctx.mono_us());
+  const std::int64_t wait = prompts_.wait_seconds(
+      w.of.requester.id, static_cast<std::int64_t>(w.args.form.stored_bytes()), limit, context_.ctx.mono_us());
   if (wait == 0 || ry_test::without_protection("prompt_rate")) co_return;
   const bool replay = co_await is_replay(w);
   if (replay) co_return;
@@ -195,7 +197,8 @@ ry::task<void> run_starter::reject_unless_replay(work& w) {
 }
 
 ry::task<start_result> run_starter::decide_start(work& w) {
-  const bool needs_tx = w.args.form.on_busy == busy_policy::interrupt || !w.args.form.history.empty();
+  const bool needs_tx = w.args.form.on_busy == busy_policy::interrupt || !w.args.form.history.empty() ||
+                        !w.args.form.tool_results.empty();
   if (!needs_tx && w.of.in == nullptr) {
     if (!w.args.form.prompt.empty()) w.args.body = user_body(w.args.form.prompt);
     co_return co_await request_start(w, nullptr);
@@ -303,14 +306,38 @@ ry::task<start_result> run_starter::commit_start(work& w, upload_parser* uploads
   co_return out;
 }
 
+ry::task<void> run_starter::add_tool_results(const work& w, const start_result& run, ry::tx& in) {
+  ry::result<ry::rows> rows = co_await context_.repo.last_answer(in, run.thread_id);
+  std::vector<tool_call> calls;
+  std::set<std::string> answered;
+  for (const ry::row r : rows.value()) {
+    const chat_message m{std::string(r.text(0)), std::string(r.text(1))};
+    if (m.role == "assistant") calls = calls_of(m.body);
+    if (m.role == "tool") answered.insert(answered_id(m));
+  }
+  std::vector<added_message> messages;
+  for (std::size_t i = 0; i < w.args.form.tool_results.size(); ++i) {
+    const client_result& result = w.args.form.tool_results[i];
+    const auto call =
+        std::find_if(calls.begin(), calls.end(), [&](const tool_call& c) { return c.id == result.tool_call_id; });
+    if (call == calls.end() || !answered.insert(result.tool_call_id).second)
+      throw refusal(409, "tool_results[" + std::to_string(i) +
+                             "].tool_call_id is not a call of the thread's last answer that waits for a result");
+    messages.push_back({"tool", tool_body(*call, {result.content, result.is_error})});
+  }
+  ry::result<void> stored = co_await context_.repo.add_messages(in, run.thread_id, run.run_id, messages);
+  stored.value();
+}
+
 // The messages follow here instead of in the start's statement, because files change the user's message, and earlier
 // messages precede it.
 ry::task<void> run_starter::complete_start(work& w, upload_parser* uploads, start_result& run, ry::tx& in) {
-  if (!w.args.form.history.empty()) {
-    ry::result<void> stored = co_await context_.repo.add_history(in, run, w.args.form.history);
+  if (!w.args.form.history.empty() && run.fresh_thread) {
+    ry::result<void> stored = co_await context_.repo.add_messages(in, run.thread_id, std::nullopt, w.args.form.history);
     stored.value();
     run.fresh_thread = false;  // the worker reads the messages from the database
   }
+  if (!w.args.form.tool_results.empty()) co_await add_tool_results(w, run, in);
   std::vector<upload_record> records;
   std::string prompt = w.args.form.prompt;
   if (uploads != nullptr) {

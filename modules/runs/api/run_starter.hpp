@@ -59,6 +59,8 @@ class run_starter {
   ry::task<start_result> commit_start(work& w, upload_parser* uploads);
   // The part of a start's transaction that follows the decision.
   ry::task<void> complete_start(work& w, upload_parser* uploads, start_result& run, ry::tx& in);
+  // Throws a 409 if a result has no call.
+  ry::task<void> add_tool_results(const work& w, const start_result& run, ry::tx& in);
   ry::task<void> place_files(const work& w, upload_parser& uploads, const start_result& run);
   ry::task<start_result> request_start(work& w, ry::tx* in);
   ry::task<ry::result<start_result>> execute_start(const work& w, ry::tx* in);

@@ -11,6 +11,7 @@
 #include "api/service_start.hpp"
 #include "error_response.hpp"
 #include "module_context.hpp"
+#include "settings/model_choice.hpp"
 #include "text.hpp"
 
 namespace runs {
@@ -88,16 +89,8 @@ ry::task<void> runs_service::start(std::unique_ptr<start_call> call) {
   std::optional<ry::tx> in;
   if (call->tx != nullptr) in.emplace(context_.ctx.db().borrow(call->tx, call->exec));
   try {
-    const ry_uuid account = call->account;
-    ry::result<caller> owner = co_await ry::call<caller, const ry_account_view*>(
-        [this, &account](ry_exec* exec, ry_account_fn fn, void* ctx) {
-          return context_.accounts->find(context_.accounts.self(), &account, exec, fn, ctx);
-        },
-        [](const ry_account_view* a) {
-          return caller{ry::text(a->account_id_text), a->account_id, a->role, a->tier};
-        });
     run_starter::order order;
-    order.requester = std::move(owner).value();
+    order.requester = co_await find_account(call->account);
     order.exec = call->exec;
     if (in) order.in = &*in;
     if (!call->key.empty()) order.key = call->key;
@@ -106,9 +99,9 @@ ry::task<void> runs_service::start(std::unique_ptr<start_call> call) {
     if (auto* refused = std::get_if<form_refusal>(&parsed)) throw refusal(refused->http_status, refused->detail);
     order.form = std::move(std::get<start_request>(parsed));
     if (static_cast<std::int64_t>(call->files.size()) > order.requester.tier->upload_files)
-      refuse_upload(order.requester.tier->upload_files,
-                    "Too many files: your plan allows " + std::to_string(order.requester.tier->upload_files) +
-                        " per start");
+      refuse_upload(
+          order.requester.tier->upload_files,
+          "Too many files: your plan allows " + std::to_string(order.requester.tier->upload_files) + " per start");
     for (const start_call::file& f : call->files) {
       if (static_cast<std::int64_t>(f.size) > order.requester.tier->upload_file_bytes)
         refuse_upload(order.requester.tier->upload_file_bytes,
@@ -136,6 +129,30 @@ ry::task<void> runs_service::start(std::unique_ptr<start_call> call) {
   out.thread_id = ry::str(run.thread_id);
   out.project_id = ry::str(run.project_id);
   call->fn(call->ctx, RY_OK, &out, nullptr);
+}
+
+ry::task<caller> runs_service::find_account(ry::uuid account) {
+  ry::result<caller> owner = co_await ry::call<caller, const ry_account_view*>(
+      [this, &account](ry_exec* exec, ry_account_fn fn, void* ctx) {
+        return context_.accounts->find(context_.accounts.self(), &account, exec, fn, ctx);
+      },
+      [](const ry_account_view* a) {
+        return caller{ry::text(a->account_id_text), a->account_id, a->role, a->tier};
+      });
+  co_return std::move(owner).value();
+}
+
+ry::task<std::string> runs_service::models(ry::uuid account) {
+  const caller owner = co_await find_account(account);
+  const std::string standard = default_model(context_.config, *owner.tier).model;
+  std::string out;
+  for (const std::string& model : allowed_models(context_.config, *owner.tier)) {
+    if (!out.empty()) out += ',';
+    out += "{\"id\":" + json_string(model) + ",\"default\":" + (model == standard ? "true" : "false") +
+           ",\"context_tokens\":" + std::to_string(context_.config.window_of(model)) +
+           ",\"vision\":" + (context_.config.sees(model) ? "true" : "false") + "}";
+  }
+  co_return "{\"models\":[" + out + "]}";
 }
 
 ry::task<std::string> runs_service::stop(std::string account, std::string run) {
@@ -178,10 +195,11 @@ ry_status runs_service::answer(ry::task<std::string> work, ry_exec* exec, ry_run
       fn(ctx, RY_OK, ry::str(json), nullptr);
   };
   // Posted, because the completion must not be called inside the starting call.
-  context_.ctx.post(exec, [this, exec, fn, ctx,
-                           task = std::make_shared<ry::task<void>>(body(context_.ctx, std::move(work), exec, fn, ctx))] {
-    if (!context_.ctx.spawn(std::move(*task), exec)) fn(ctx, RY_CANCELLED, ry_str{}, nullptr);
-  });
+  context_.ctx.post(exec,
+                    [this, exec, fn, ctx,
+                     task = std::make_shared<ry::task<void>>(body(context_.ctx, std::move(work), exec, fn, ctx))] {
+                      if (!context_.ctx.spawn(std::move(*task), exec)) fn(ctx, RY_CANCELLED, ry_str{}, nullptr);
+                    });
   return RY_OK;
 }
 
@@ -209,7 +227,8 @@ struct runs_service::c {
       to.ctx = ctx;
       runs_service* service = &of(self);
       service->context_.ctx.post(exec, [service, call, exec, fn, ctx] {
-        if (!service->context_.ctx.spawn(service->start(std::move(*call)), exec)) fn(ctx, RY_CANCELLED, nullptr, nullptr);
+        if (!service->context_.ctx.spawn(service->start(std::move(*call)), exec))
+          fn(ctx, RY_CANCELLED, nullptr, nullptr);
       });
     });
   }
@@ -266,7 +285,8 @@ struct runs_service::c {
 
   static ry_status get(void* self, const ry_uuid* account, const ry_uuid* run, ry_exec* exec, ry_run_json_fn fn,
                        void* ctx) noexcept {
-    return ry::guard([&] { of(self).answer(of(self).runs_.get_json(text_of(*account), text_of(*run)), exec, fn, ctx); });
+    return ry::guard(
+        [&] { of(self).answer(of(self).runs_.get_json(text_of(*account), text_of(*run)), exec, fn, ctx); });
   }
 
   static ry_status list(void* self, const ry_uuid* account, const ry_run_field* query, std::size_t n, ry_exec* exec,
@@ -277,20 +297,26 @@ struct runs_service::c {
   static ry_status messages(void* self, const ry_uuid* account, const ry_uuid* thread, const ry_run_field* query,
                             std::size_t n, ry_exec* exec, ry_run_json_fn fn, void* ctx) noexcept {
     return ry::guard([&] {
-      of(self).answer(of(self).threads_.messages_json(text_of(*account), text_of(*thread), values_of(query, n)), exec, fn,
-                      ctx);
+      of(self).answer(of(self).threads_.messages_json(text_of(*account), text_of(*thread), values_of(query, n)), exec,
+                      fn, ctx);
     });
   }
 
   static ry_status delete_thread(void* self, const ry_uuid* account, const ry_uuid* thread, ry_exec* exec,
                                  ry_run_json_fn fn, void* ctx) noexcept {
-    return ry::guard([&] { of(self).answer(of(self).delete_thread(text_of(*account), text_of(*thread)), exec, fn, ctx); });
+    return ry::guard(
+        [&] { of(self).answer(of(self).delete_thread(text_of(*account), text_of(*thread)), exec, fn, ctx); });
+  }
+
+  static ry_status models(void* self, const ry_uuid* account, ry_exec* exec, ry_run_json_fn fn, void* ctx) noexcept {
+    return ry::guard([&] { of(self).answer(of(self).models(*account), exec, fn, ctx); });
   }
 };
 
 const ry_runs_v1* runs_service::table() {
-  static constexpr ry_runs_v1 out{sizeof(ry_runs_v1), 0,        &c::start, &c::wake,     &c::follow,       &c::resume,
-                                  &c::close,          &c::stop, &c::get,   &c::list,     &c::messages,     &c::delete_thread};
+  static constexpr ry_runs_v1 out{sizeof(ry_runs_v1), 0,        &c::start, &c::wake, &c::follow,   &c::resume,
+                                  &c::close,          &c::stop, &c::get,   &c::list, &c::messages, &c::delete_thread,
+                                  &c::models};
   return &out;
 }
 

@@ -24,6 +24,8 @@ class runs_service {
   ry::task<void> start(std::unique_ptr<start_call> call);
   ry::task<std::string> stop(std::string account, std::string run);
   ry::task<std::string> list(std::string account, query_values query);
+  ry::task<std::string> models(ry::uuid account);
+  ry::task<caller> find_account(ry::uuid account);
   ry::task<std::string> delete_thread(std::string account, std::string thread);
   // Calls `fn` with the result of `work`, on exec.
   ry_status answer(ry::task<std::string> work, ry_exec* exec, ry_run_json_fn fn, void* ctx);

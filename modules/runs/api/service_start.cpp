@@ -16,7 +16,7 @@ constexpr std::size_t max_history_bytes = 1 << 20, max_history_messages = 1000;
 constexpr std::size_t max_instructions_bytes = 64 << 10;
 
 // Returns an error message, or an empty string.
-std::string read_history(std::string_view text, std::vector<history_message>& out) {
+std::string read_history(std::string_view text, std::vector<added_message>& out) {
   if (text.size() > max_history_bytes) return "history must have at most " + size_text(max_history_bytes);
   boost::system::error_code bad;
   const boost::json::value v = boost::json::parse(text, bad);
@@ -30,36 +30,80 @@ std::string read_history(std::string_view text, std::vector<history_message>& ou
     const boost::json::object& m = list[i].as_object();
     const std::string role = module_json::text_of(m, "role");
     const boost::json::value* content = module_json::member_at(m, "content");
-    if (role != "user" && role != "assistant") return at + ".role must be user or assistant";
+    if (role != "user" && role != "assistant" && role != "tool") return at + ".role must be user, assistant or tool";
     if (content == nullptr || !content->is_string()) return at + ".content must be a string";
     const std::string_view content_text(content->as_string());
-    out.push_back({role, role == "user" ? user_body(content_text) : assistant_body(content_text, {})});
+    if (role == "user") {
+      out.push_back({role, user_body(content_text)});
+    } else if (role == "assistant") {
+      std::vector<tool_call> calls;
+      if (const boost::json::array* given = module_json::array_at(m, "tool_calls"))
+        for (const boost::json::value& item : *given) {
+          if (!item.is_object()) return at + ".tool_calls must be an array of objects";
+          const boost::json::object& call = item.as_object();
+          const boost::json::object* arguments = module_json::object_at(call, "arguments");
+          calls.push_back(read_tool_call(module_json::text_at(call, "id"), module_json::text_at(call, "name"),
+                                         arguments != nullptr ? boost::json::serialize(*arguments) : "", calls));
+        }
+      out.push_back({role, assistant_body(content_text, calls)});
+    } else {
+      const tool_call call{module_json::text_of(m, "tool_call_id"), module_json::text_of(m, "name"), "{}"};
+      if (call.id.empty()) return at + ".tool_call_id must not be empty";
+      out.push_back({role, tool_body(call, {std::string(content_text), module_json::flag_at(m, "is_error")})});
+    }
   }
+  return {};
+}
+
+// Returns an error message, or an empty string.
+std::string read_results(std::string_view text, std::vector<client_result>& out) {
+  if (text.size() > max_history_bytes) return "tool_results must have at most " + size_text(max_history_bytes);
+  boost::system::error_code bad;
+  const boost::json::value v = boost::json::parse(text, bad);
+  if (bad || !v.is_array()) return "tool_results must be a JSON array of results";
+  for (const boost::json::value& item : v.as_array()) {
+    const std::string at = "tool_results[" + std::to_string(out.size()) + "]";
+    if (!item.is_object()) return at + " must be an object";
+    const boost::json::object& o = item.as_object();
+    const boost::json::value* content = module_json::member_at(o, "content");
+    if (content == nullptr || !content->is_string()) return at + ".content must be a string";
+    out.push_back({module_json::text_of(o, "tool_call_id"), std::string(content->as_string()),
+                   module_json::flag_at(o, "is_error")});
+  }
+  return {};
+}
+
+// Returns an error message, or an empty string.
+std::string read_text(const form_field& f, std::string& out) {
+  const std::string name(f.name);
+  if (f.value.size() > max_instructions_bytes) return name + " must have at most " + size_text(max_instructions_bytes);
+  if (!ry::is_utf8(f.value) || f.value.find('\0') != std::string_view::npos)
+    return name + " must be UTF-8 without NUL characters";
+  out = std::string(f.value);
   return {};
 }
 
 }  // namespace
 
 std::variant<start_request, form_refusal> parse_service_start(const std::vector<form_field>& fields) {
-  std::vector<history_message> history;
-  run_options options;
+  start_request added;
   for (const form_field& f : fields) {
-    if (f.name == RY_RUN_FIELD_HISTORY) {
-      std::string problem = read_history(f.value, history);
-      if (!problem.empty()) return form_refusal{std::move(problem), 422};
-    } else if (f.name == RY_RUN_FIELD_INSTRUCTIONS) {
-      if (f.value.size() > max_instructions_bytes)
-        return form_refusal{"instructions must have at most " + size_text(max_instructions_bytes), 422};
-      if (!ry::is_utf8(f.value) || f.value.find('\0') != std::string_view::npos)
-        return form_refusal{"instructions must be UTF-8 without NUL characters", 422};
-      options.instructions = std::string(f.value);
-    }
+    std::string problem;
+    if (f.name == RY_RUN_FIELD_HISTORY) problem = read_history(f.value, added.history);
+    if (f.name == RY_RUN_FIELD_TOOL_RESULTS) problem = read_results(f.value, added.tool_results);
+    if (f.name == RY_RUN_FIELD_CLIENT_TOOLS) problem = read_client_tools(f.value, added.options.client_tools);
+    if (f.name == RY_RUN_FIELD_SYSTEM) problem = read_text(f, added.options.system);
+    if (f.name == RY_RUN_FIELD_INSTRUCTIONS) problem = read_text(f, added.options.instructions);
+    if (!problem.empty()) return form_refusal{std::move(problem), 422};
   }
   std::variant<start_request, form_refusal> out = parse_start(fields);
-  if (auto* request = std::get_if<start_request>(&out)) {
-    request->history = std::move(history);
-    request->options.instructions = std::move(options.instructions);
-  }
+  auto* request = std::get_if<start_request>(&out);
+  if (request == nullptr) return out;
+  if (!added.tool_results.empty() && (!request->thread_id || request->on_busy != busy_policy::reject))
+    return form_refusal{"tool_results require thread_id, and no on_busy", 422};
+  request->history = std::move(added.history);
+  request->tool_results = std::move(added.tool_results);
+  request->options = std::move(added.options);
   return out;
 }
 

@@ -85,17 +85,26 @@ struct step_columns {
 
 }  // namespace
 
-ry::task<ry::result<void>> repository::add_history(ry::tx& in, const start_result& run,
-                                                   const std::vector<history_message>& history) const {
+ry::task<ry::result<void>> repository::add_messages(ry::tx& in, const std::string& thread,
+                                                    std::optional<std::string> run,
+                                                    const std::vector<added_message>& messages) const {
   std::vector<std::string> roles, bodies;
-  for (const history_message& m : history) {
+  for (const added_message& m : messages) {
     roles.push_back(m.role);
     bodies.push_back(m.body);
   }
-  ry::result<ry::rows> rows = co_await in.query("select runs.add_history($1::uuid, $2::text[], $3::text[])",
-                                                run.thread_id, roles, bodies);
+  ry::result<ry::rows> rows = co_await in.query("select runs.add_messages($1::uuid, $2::uuid, $3::text[], $4::text[])",
+                                                thread, run, roles, bodies);
   if (!rows) co_return rows.error();
   co_return ry::result<void>();
+}
+
+ry::task<ry::result<ry::rows>> repository::last_answer(ry::tx& in, const std::string& thread) const {
+  co_return co_await in.query(
+      "select m.role, m.body from runs.messages m where m.thread_id = $1::uuid and m.role <> 'summary' and m.position >= "
+      "(select max(a.position) from runs.messages a where a.thread_id = $1::uuid and a.role = 'assistant') "
+      "order by m.position",
+      thread);
 }
 
 ry::task<ry::result<void>> repository::attach_message(ry::tx& in, const start_result& run, ry::uuid message,

@@ -170,9 +170,11 @@ class repository {
   // nothing was written, and the caller uses start() for this one. on_lock::wait: only if all are of one account.
   ry::task<ry::result<std::vector<start_result>>> start_together(std::span<const start_arguments* const> starts,
                                                                  on_lock how) const;
-  // Adds earlier messages to the new thread of a start, before its prompt.
-  ry::task<ry::result<void>> add_history(ry::tx& in, const start_result& run,
-                                         const std::vector<history_message>& history) const;
+  // Adds messages to the thread of a start, before its prompt. `run`: the run that they belong to; nullopt: none.
+  ry::task<ry::result<void>> add_messages(ry::tx& in, const std::string& thread, std::optional<std::string> run,
+                                          const std::vector<added_message>& messages) const;
+  // Role and body of the thread's last answer, and of the tool results that follow it.
+  ry::task<ry::result<ry::rows>> last_answer(ry::tx& in, const std::string& thread) const;
   // Adds the user's message to a start that was made without one, and its files.
   ry::task<ry::result<void>> attach_message(ry::tx& in, const start_result& run, ry::uuid message, std::string body,
                                             std::vector<upload_record> files) const;

@@ -1,4 +1,4 @@
-// Options of a start that few runs have: texts for the model, and how to report the end. Pure.
+// Options of a start that few runs have: texts for the model, and tools of the client. Pure.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,11 +8,18 @@
 namespace runs {
 
 struct run_options {
+  std::string system;  // replaces the agent's prompt; empty: it does not
   std::string instructions;  // follow the agent's prompt; empty: none
+  // Tools that the client executes: a JSON array as read_client_tools() returns it; empty: none.
+  std::string client_tools;
 
   bool empty() const { return *this == run_options(); }
   bool operator==(const run_options&) const = default;
 };
+
+// Validates a JSON array of {"name", "description", "parameters"} and sets `tools` to it, without other members. Returns
+// an error message that begins with the name of the member, or an empty string.
+std::string read_client_tools(std::string_view json, std::string& tools);
 
 // Both as the JSON object that runs.parameters stores; empty: the run has neither.
 std::string stored_parameters(const model_parameters& parameters, const run_options& options);

@@ -14,10 +14,15 @@ namespace runs {
 // Behaviour of a start on a thread with an unfinished run.
 enum class busy_policy { reject, enqueue, interrupt };
 
-// An earlier message of a new thread.
-struct history_message {
-  std::string role;  // user or assistant
+// A message that a start adds to its thread.
+struct added_message {
+  std::string role;  // user, assistant or tool
   std::string body;  // as in runs.messages
+};
+// The client's result of a call that the thread's last answer contains.
+struct client_result {
+  std::string tool_call_id, content;
+  bool is_error = false;
 };
 
 struct start_request {
@@ -29,14 +34,16 @@ struct start_request {
   runs::budget budget;
   model_parameters parameters;
   run_options options;
-  std::vector<history_message> history;  // oldest first; only for a new thread
+  std::vector<added_message> history;  // oldest first; only for a new thread
+  std::vector<client_result> tool_results;  // only for an existing thread
   bool queue = false;  // queue the run instead of rejecting it if all slots are in use
   busy_policy on_busy = busy_policy::reject;
 
   // The bytes that the database keeps until the thread is deleted, apart from files.
   std::size_t stored_bytes() const {
-    std::size_t out = prompt.size() + options.instructions.size();
-    for (const history_message& m : history) out += m.body.size();
+    std::size_t out = prompt.size() + options.system.size() + options.instructions.size() + options.client_tools.size();
+    for (const added_message& m : history) out += m.body.size();
+    for (const client_result& r : tool_results) out += r.content.size();
     return out;
   }
 };

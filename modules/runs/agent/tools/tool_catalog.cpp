@@ -124,8 +124,30 @@ void report_missing(const ry::context& ctx, event_log_writers& writers, const st
 
 }  // namespace
 
+namespace {
+
+// A tool of the client replaces a built-in one of the same name.
+catalog_ptr with_client_tools(const tool_catalog& built_in, const std::string& client_tools) {
+  auto out = std::make_shared<tool_catalog>();
+  out->json = "[]";
+  const json::value tools = json::parse(client_tools);
+  for (const json::value& tool : tools.as_array()) {
+    tool_catalog::tool t{module_json::text_of(tool.as_object(), "name"), "client"};
+    t.of_client = true;
+    out->add(std::move(t), one_line(tool));
+  }
+  for (const tool_catalog::tool& t : built_in.tools)
+    if (out->find(t.name) == nullptr) out->add(t, built_in.text_of(t));
+  out->built_in = out->tools.size();
+  return out;
+}
+
+}  // namespace
+
 ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
   catalog_ptr base = built_in(co_await check_workspace_use(run));
+  if (run->who.options && !run->who.options->client_tools.empty())
+    base = with_client_tools(*base, run->who.options->client_tools);
   const auto sources = sources_.all();
   if (sources.empty() || run->who.mode == run_mode::chat) co_return base;
   auto out = std::make_shared<tool_catalog>(*base);

@@ -19,14 +19,15 @@ namespace runs {
 // The tools that a model may call. Immutable after construction; all runs share the catalogue without tools of sources.
 struct tool_catalog {
   struct tool {
-    std::string name, source;  // source: "sandbox", "mcp:<server>"
+    std::string name, source;  // source: "sandbox", "mcp:<server>", "client"
     bool repeatable = false;  // read-only or idempotent
     bool own_time_limit = false;  // its source limits the time of each call
     ry::drivers<ry_agent_tools_v1>::entry driver = nullptr;  // empty: a sandbox tool, or find_tools
     std::size_t begin = 0, length = 0;  // of its element in `json`
+    bool of_client = false;  // the client executes its calls
   };
-  std::vector<tool> tools;  // built-in tools come first
-  std::size_t built_in = 0;  // number of built-in tools
+  std::vector<tool> tools;  // the client's tools and built-in tools come first
+  std::size_t built_in = 0;  // their number
   std::string json;  // array for model requests
   std::vector<tool_instructions> instructions;  // of the sources
   // find_tools, under a name that no other tool has. It is called like other tools; tool_offer.hpp decides which

@@ -355,10 +355,11 @@ begin
   select m.n, m.agent, m.version, m.model, m.job from made m;
 end $$;
 
--- Adds earlier messages to the new thread of a start. They belong to no run.
-create or replace function add_history(p_thread uuid, p_roles text[], p_bodies text[]) returns void language sql as $$
+-- Adds messages to the thread of a start, before its prompt. p_run null: they belong to no run.
+create or replace function add_messages(p_thread uuid, p_run uuid, p_roles text[], p_bodies text[])
+returns void language sql as $$
   insert into runs.messages (thread_id, id, run_id, role, body)
-  select p_thread, gen_random_uuid(), '00000000-0000-0000-0000-000000000000', m.role, m.body
+  select p_thread, gen_random_uuid(), coalesce(p_run, '00000000-0000-0000-0000-000000000000'), m.role, m.body
     from unnest(p_roles, p_bodies) with ordinality m (role, body, n) order by m.n
 $$;
 

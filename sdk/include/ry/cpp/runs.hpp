@@ -132,18 +132,19 @@ class reader {
     static ry_status on_events(void* ctx, const ry_run_event* events, std::size_t n, std::size_t stride) noexcept {
       auto* s = static_cast<state*>(ctx);
       return guard([&] {
-        const auto* at = reinterpret_cast<const char*>(events);
-        std::size_t size = 0;
-        for (std::size_t i = 0; i < n; ++i) size += reinterpret_cast<const ry_run_event*>(at + i * stride)->json.len;
-        s->texts.reserve(size);
-        for (std::size_t i = 0; i < n; ++i) {
-          const auto* e = reinterpret_cast<const ry_run_event*>(at + i * stride);
-          const std::size_t begin = s->texts.size();
-          s->texts.append(e->json.ptr, e->json.len);
-          s->current.events.push_back({e->sequence, std::string_view(s->texts).substr(begin)});
-        }
-        s->changed.set();
-      }) == RY_OK
+               const auto* at = reinterpret_cast<const char*>(events);
+               std::size_t size = 0;
+               for (std::size_t i = 0; i < n; ++i)
+                 size += reinterpret_cast<const ry_run_event*>(at + i * stride)->json.len;
+               s->texts.reserve(size);
+               for (std::size_t i = 0; i < n; ++i) {
+                 const auto* e = reinterpret_cast<const ry_run_event*>(at + i * stride);
+                 const std::size_t begin = s->texts.size();
+                 s->texts.append(e->json.ptr, e->json.len);
+                 s->current.events.push_back({e->sequence, std::string_view(s->texts).substr(begin)});
+               }
+               s->changed.set();
+             }) == RY_OK
                  ? RY_RESOURCE_EXHAUSTED
                  : RY_INTERNAL;
     }
@@ -236,6 +237,11 @@ class client {
   task<void> delete_thread(uuid account, uuid thread) const {
     (void)co_await json([this, account, thread](ry_exec* exec, ry_run_json_fn fn, void* ctx) {
       return service_->delete_thread(service_.self(), &account, &thread, exec, fn, ctx);
+    });
+  }
+  task<std::string> models(uuid account) const {
+    return json([this, account](ry_exec* exec, ry_run_json_fn fn, void* ctx) {
+      return service_->models(service_.self(), &account, exec, fn, ctx);
     });
   }
 

@@ -23,9 +23,14 @@ typedef struct ry_agent_view {
   ry_str custom_mcps_json; /* JSON array of MCP configurations of this version, secrets sealed */
   uint32_t is_default; /* when this version was last read; may be out of date */
   uint32_t reserved0;
+  ry_str description; /* may be empty */
 } ry_agent_view;
 
 typedef void (*ry_agent_fn)(void* ctx, ry_status st, const ry_agent_view* agent, const ry_error_view* err) RY_NOEXCEPT;
+
+/* agents: borrowed-out, n of them, `stride` bytes apart; NULL unless st == RY_OK. more: 1 if others follow. */
+typedef void (*ry_agent_list_fn)(void* ctx, ry_status st, const ry_agent_view* agents, size_t n, size_t stride,
+                                 int32_t more, const ry_error_view* err) RY_NOEXCEPT;
 
 typedef struct ry_agents_v1 {
   uint32_t struct_size;
@@ -44,6 +49,11 @@ typedef struct ry_agents_v1 {
    * position), its secrets are sealed, and masked ones keep their current value. [any] */
   ry_status (*put_custom_mcps)(void* self, ry_str account_id, ry_str agent_id, int32_t expected_version,
                                ry_str custom_mcps_json, ry_exec* exec, ry_agent_fn fn, void* ctx) RY_NOEXCEPT;
+  /* The agents of an account in their current versions, newest first: at most `limit` (1 to 100) of those that are older
+   * than the agent `before` (NULL: all). An account without agents gets its default agent. Completion on exec, never
+   * inside the call. [any] */
+  ry_status (*list)(void* self, const ry_uuid* account_id, const ry_uuid* before, uint32_t limit, ry_exec* exec,
+                    ry_agent_list_fn fn, void* ctx) RY_NOEXCEPT;
 } ry_agents_v1;
 
 #ifdef __cplusplus

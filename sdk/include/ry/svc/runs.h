@@ -51,11 +51,22 @@ typedef struct ry_run_start {
 } ry_run_start;
 
 /* Fields that only modules can use. */
-/* JSON array of earlier messages for a new thread, oldest first:
- * [{"role":"user"|"assistant","content":"..."}, ...]; at most 1 MiB and 1000 messages. */
+/* JSON array of earlier messages for a new thread, oldest first; ignored if the thread exists. At most 1 MiB and 1000
+ * messages: {"role":"user","content":"..."}, {"role":"assistant","content":"...","tool_calls":[{"id","name","arguments":{}}]}
+ * (tool_calls is optional), {"role":"tool","tool_call_id":"...","name":"...","content":"...","is_error":false}. */
 #define RY_RUN_FIELD_HISTORY "history"
-/* Text that follows the agent's system prompt in this run; at most 64 KiB. */
+/* A text that replaces the agent's system prompt in this run; at most 64 KiB. */
+#define RY_RUN_FIELD_SYSTEM "system"
+/* A text that follows the system prompt in this run; at most 64 KiB. */
 #define RY_RUN_FIELD_INSTRUCTIONS "instructions"
+/* Tools that the client executes: JSON array of {"name","description","parameters":{JSON Schema}}, at most 128 tools and
+ * 256 KiB. The model gets them in addition to the agent's tools (mode=chat: only them). Their `tool_call` events have the
+ * source "client". When the model calls one, the run executes the other calls of the answer and then ends as completed
+ * with the reason "tool_calls"; a start on the thread with the field tool_results continues. */
+#define RY_RUN_FIELD_CLIENT_TOOLS "client_tools"
+/* Results of such calls, on an existing thread: JSON array of {"tool_call_id","content":"...","is_error":false}. A result
+ * whose call the thread's last answer does not contain is refused (409). The field prompt is optional then. */
+#define RY_RUN_FIELD_TOOL_RESULTS "tool_results"
 
 /* borrowed-out */
 typedef struct ry_run_started {
@@ -111,8 +122,7 @@ typedef struct ry_runs_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
   /* Starts a run. [any] */
-  ry_status (*start)(void* self, const ry_run_start* start, ry_exec* exec, ry_run_started_fn fn,
-                     void* ctx) RY_NOEXCEPT;
+  ry_status (*start)(void* self, const ry_run_start* start, ry_exec* exec, ry_run_started_fn fn, void* ctx) RY_NOEXCEPT;
   /* After the commit of a transaction with a start: a node takes the run now instead of at its next poll. [any] */
   void (*wake)(void* self) RY_NOEXCEPT;
   /* Delivers the events of a run from the beginning or after a number, then live, on any node. The sink is copied; its
@@ -141,6 +151,9 @@ typedef struct ry_runs_v1 {
   /* Stops the runs of a thread and deletes it, as DELETE /threads/{id} does; the text is "{}". [any] */
   ry_status (*delete_thread)(void* self, const ry_uuid* account_id, const ry_uuid* thread_id, ry_exec* exec,
                              ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
+  /* The models that the account's plan allows, by the names that a start accepts:
+   * {"models":[{"id":"runyard/basic","default":true,"context_tokens":128000,"vision":true}, ...]}. [any] */
+  ry_status (*models)(void* self, const ry_uuid* account_id, ry_exec* exec, ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
 } ry_runs_v1;
 
 #ifdef __cplusplus
