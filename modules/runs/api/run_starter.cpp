@@ -108,7 +108,8 @@ ry::task<run_starter::started> run_starter::start(order o) {
   a.new_project = context_.ctx.new_uuid();
   a.run = context_.ctx.new_uuid();
   a.message = context_.ctx.new_uuid();
-  a.title = title_of(a.form.prompt);
+  a.title = title_of(a.form.prompt.empty() && !a.form.history.empty() ? content_of(a.form.history.back().body)
+                                                                      : a.form.prompt);
   std::optional<placement::ticket> ticket;
   // The run of a transaction that may never be committed must not occupy this node.
   if (w.of.in == nullptr) ticket = context_.run_placement.take();

@@ -96,7 +96,10 @@ std::variant<start_request, form_refusal> parse_service_start(const std::vector<
     if (f.name == RY_RUN_FIELD_INSTRUCTIONS) problem = read_text(f, added.options.instructions);
     if (!problem.empty()) return form_refusal{std::move(problem), 422};
   }
-  std::variant<start_request, form_refusal> out = parse_start(fields);
+  // The model answers the last message of the history if there is no prompt.
+  const bool ends_with_answer = added.history.empty() || added.history.back().role == "assistant";
+  std::variant<start_request, form_refusal> out =
+      parse_start(fields, ends_with_answer ? prompt_rule::required : prompt_rule::optional);
   auto* request = std::get_if<start_request>(&out);
   if (request == nullptr) return out;
   if (!added.tool_results.empty() && (!request->thread_id || request->on_busy != busy_policy::reject))

@@ -27,7 +27,7 @@ bool is_start_field(std::string_view name) {
          std::find(std::begin(start_fields), std::end(start_fields), name) != std::end(start_fields);
 }
 
-std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields) {
+std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields, prompt_rule rule) {
   start_request out;
   bool policy_given = false;
   const auto error = [](std::string detail) { return form_refusal{std::move(detail)}; };
@@ -105,7 +105,8 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
     if (!canonical) return error("Invalid UUID format");
     *id = std::move(canonical);
   }
-  if (!out.thread_id && out.prompt.empty()) return error("prompt required when creating new thread");
+  if (!out.thread_id && out.prompt.empty() && rule == prompt_rule::required)
+    return error("prompt required when creating new thread");
   return out;
 }
 

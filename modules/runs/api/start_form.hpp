@@ -23,7 +23,10 @@ struct form_refusal {
 // Whether parse_start() reads this field. Each such field may be given only once.
 bool is_start_field(std::string_view name);
 
-std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields);
+// optional: a start without thread and prompt is not refused.
+enum class prompt_rule { required, optional };
+std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields,
+                                                      prompt_rule rule = prompt_rule::required);
 
 struct attached_file {
   std::string name;

@@ -58,7 +58,7 @@ struct start_columns {
     sandboxes.push_back(a.sandbox);
     keys.push_back(a.key);
     hashes.push_back(a.hash);
-    prompted.push_back(boolean_text(!f.prompt.empty()));
+    prompted.push_back(boolean_text(!f.prompt.empty() || !f.history.empty()));
     queue.push_back(boolean_text(f.queue));
     behind.push_back(boolean_text(f.on_busy != busy_policy::reject));
     const std::string stored = stored_parameters(f.parameters, f.options);

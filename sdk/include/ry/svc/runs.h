@@ -53,7 +53,8 @@ typedef struct ry_run_start {
 /* Fields that only modules can use. */
 /* JSON array of earlier messages for a new thread, oldest first; ignored if the thread exists. At most 1 MiB and 1000
  * messages: {"role":"user","content":"..."}, {"role":"assistant","content":"...","tool_calls":[{"id","name","arguments":{}}]}
- * (tool_calls is optional), {"role":"tool","tool_call_id":"...","name":"...","content":"...","is_error":false}. */
+ * (tool_calls is optional), {"role":"tool","tool_call_id":"...","name":"...","content":"...","is_error":false}.
+ * The field prompt is optional if the last message is not one of the role assistant. */
 #define RY_RUN_FIELD_HISTORY "history"
 /* A text that replaces the agent's system prompt in this run; at most 64 KiB. */
 #define RY_RUN_FIELD_SYSTEM "system"
