@@ -7,6 +7,7 @@
 
 #include "agent/executor.hpp"
 #include "api/admin_runs.hpp"
+#include "api/approval_routes.hpp"
 #include "api/deleted_accounts.hpp"
 #include "api/run_routes.hpp"
 #include "api/runs_service.hpp"
@@ -46,14 +47,15 @@ class module {
         copies_(ctx, context_.sandboxes, context_.workspaces),
         threads_(context_.repo, context_.accounts, context_.locks, stopper_, copies_),
         deleted_accounts_(ctx, threads_),
-        service_(context_, starter_, follower_, stopper_, runs_, threads_),
+        approvals_(ctx, context_.repo, context_.accounts, stopper_),
+        service_(context_, starter_, follower_, stopper_, runs_, threads_, approvals_),
         files_(ctx, context_.repo, context_.accounts, context_.sandboxes, context_.workspaces),
         admin_runs_(ctx),
         admission_(ctx, context_.repo, context_.accounts, stopper_),
         webhooks_(ctx, context_.config),
         model_check_(ctx, context_.config, context_.providers) {
     reg.migrations(ry_migrations::all);
-    for (const auto part : {ry_openapi::runs, ry_openapi::threads, ry_openapi::events}) reg.describe(part);
+    for (const auto part : {ry_openapi::runs, ry_openapi::threads, ry_openapi::events, ry_openapi::approvals}) reg.describe(part);
     context_.providers.define(reg);
     define_tool_sources(reg);
     reg.define_point(RY_SANDBOX_DRIVER_1, &context_.sandboxes);
@@ -80,6 +82,9 @@ class module {
     reg.route("GET", "/admin/runs/{id}", RY_ROUTE_ADMIN, &admin_runs_, &admin_runs::get);
     reg.route("GET", "/thread/{id}/agent-runs", 0, &runs_, &run_routes::of_thread);
     reg.route("GET", "/threads/{id}/agent-runs", 0, &runs_, &run_routes::of_thread);
+    reg.route("GET", "/agent-run/{id}/approvals", 0, &approvals_, &approval_routes::of_run);
+    reg.route("GET", "/approvals", 0, &approvals_, &approval_routes::list);
+    reg.route("POST", "/approvals/{id}", 0, &approvals_, &approval_routes::decide);
     reg.route("GET", "/threads", 0, &threads_, &thread_routes::list);
     reg.route("GET", "/threads/{id}", 0, &threads_, &thread_routes::get);
     reg.route("DELETE", "/threads/{id}", 0, &threads_, &thread_routes::remove);
@@ -106,6 +111,7 @@ class module {
     ry::job_options each_minute;
     each_minute.cron = "* * * * *";
     reg.job("runs.trim_log", this, &module::trim_log, each_minute);
+    reg.job("runs.expire_approvals", &approvals_, &approval_routes::expire, each_minute);
     reg.job("runs.admit", &admission_, &queue_promoter::sweep, each_minute);
     reg.subscribe("waiting_runs", "account.tier", &admission_, &queue_promoter::plan_changed);
     deleted_accounts_.add_to(reg);
@@ -198,6 +204,7 @@ class module {
   workspace_sweep copies_;
   thread_routes threads_;
   deleted_accounts deleted_accounts_;
+  approval_routes approvals_;
   runs_service service_;
   file_routes files_;
   admin_runs admin_runs_;

@@ -75,7 +75,7 @@ run_metrics::run_metrics(const ry::context& ctx, const settings& s) : ctx_(ctx) 
   claimed = counters({"lease_expired", "released"}, [&](const char* after) {
     return m.counter("claimed_total", "Runs that this node continued", {{"after", after}});
   });
-  released = counters({"released", "lost", "requeued"}, [&](const char* reason) {
+  released = counters({"released", "lost", "requeued", "parked"}, [&](const char* reason) {
     return m.counter("released_total", "Runs that this node released before their end", {{"reason", reason}});
   });
   streams = m.gauge("streams", "Open streams of runs");

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <ry/cpp/trace.hpp>
 
+#include "agent/approval_gate.hpp"
 #include "agent/history.hpp"
 #include "agent/result_excerpt.hpp"
 #include "agent/upload_reader.hpp"
@@ -242,6 +243,12 @@ ry::task<void> executor::steps(run_ptr run, step_state& c) {
 ry::task<ry::job_outcome> executor::finish_or_release(run_ptr run, step_state& c) {
   if (c.next == step_state::action::not_ours) co_return abandon(run, "lost");
   if (c.next == step_state::action::release) co_return co_await release(run);
+  if (c.next == step_state::action::parked) {
+    context_.metrics.released.add("parked");
+    run->end(event_broadcaster::ending::left);
+    context_.live.remove(*run);
+    co_return ry::job_outcome::done_in_tx();
+  }
   co_return co_await finish(run, c);
 }
 
@@ -280,8 +287,7 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, step_state& 
     std::optional<ending> refused = check_budget(*run, spending_step::make_calls);
     if (!refused) refused = check_tool_loop(*run, next.calls);
     if (refused) co_return c.end_run(std::move(*refused));
-    const stored result = co_await run_calls(run, catalog, std::move(next.calls));
-    if (result == stored::not_ours) c.next = step_state::action::not_ours;
+    co_await make_calls(run, catalog, std::move(next.calls), c);
     run->progress.calls_may_have_begun = false;
     co_return;
   }
@@ -324,7 +330,7 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
     case turn::end::answered:
       break;
   }
-  std::optional<ending> end_of_run = end_by_answer(c);
+  std::optional<ending> end_of_run = end_by_answer(*run, c);
   if (end_of_run) co_return c.end_run(std::move(*end_of_run), step_state::last_answer::open);
   if (t.calls.empty()) co_return co_await commit_part(run, c);
 
@@ -361,11 +367,63 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
   if (refused) co_return c.end_run(std::move(*refused));
   // The calls are committed before they run, because a call must not be made twice.
   if (run->stop.reason() != 0 || !drop_client_calls(*catalog, valid_calls)) co_return;
+  // Otherwise prepare() makes the calls, as it does for a worker that continues the run here.
+  if (!calls_are_free(context_, *run)) co_return;
   const stored result = co_await run_calls(run, catalog, std::move(valid_calls));
   if (result == stored::not_ours) c.next = step_state::action::not_ours;
 }
 
-std::optional<executor::ending> executor::end_by_answer(const step_state& c) const {
+ry::task<void> executor::make_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls, step_state& c) {
+  if (!calls_are_free(context_, *run)) {
+    gated_calls gated = co_await gate_calls(context_, run, catalog, std::move(calls));
+    if (gated.lost) {
+      c.next = step_state::action::not_ours;
+      co_return;
+    }
+    if (gated.stop) co_return c.end_run(stopped());
+    if (!gated.refused.empty()) {
+      step_record record;
+      run->events.buffer.hold();
+      for (const gated_calls::refusal& r : gated.refused) record_result(*run, r.call, r.outcome, record);
+      const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
+      if (written == stored::not_ours) c.next = step_state::action::not_ours;
+      if (written == stored::not_ours) co_return;
+    }
+    calls = std::move(gated.allowed);
+    if (calls.empty() && !gated.waiting.empty()) co_return co_await park(run, c);
+  }
+  if (calls.empty()) co_return;
+  const stored result = co_await run_calls(run, catalog, std::move(calls));
+  if (result == stored::not_ours) c.next = step_state::action::not_ours;
+}
+
+ry::task<void> executor::park(run_ptr run, step_state& c) {
+  notify_writer(run);
+  const ry::trace trace = ry::trace::current(context_.ctx);
+  while (!run->events.buffer.all_durable()) {
+    if (run->stop.reason() != 0) co_return;  // prepare() handles the interruption
+    (void)co_await run->events.log_moved.wait();
+    trace.enter();
+  }
+  ry::result<park_outcome> outcome = co_await context_.repo.park(run->who.run, run->who.job, run->who.fence,
+                                                                 static_cast<std::int64_t>(run->events.buffer.last()),
+                                                                 context_.config.park_slot_seconds);
+  switch (outcome.value()) {
+    case park_outcome::resolved:
+      break;  // a decision was made meanwhile
+    case park_outcome::gone:
+      c.next = step_state::action::not_ours;
+      break;
+    case park_outcome::stop:
+      run->stop.interrupt(RY_REASON_USER);
+      break;
+    case park_outcome::parked:
+      c.next = step_state::action::parked;
+      context_.ctx.jobs().wake("runs");  // the event approval.requested may have listeners
+  }
+}
+
+std::optional<executor::ending> executor::end_by_answer(const live_run& run, const step_state& c) const {
   const turn& t = c.answer;
   switch (t.meaning) {
     case outcome::calls:
@@ -373,7 +431,9 @@ std::optional<executor::ending> executor::end_by_answer(const step_state& c) con
     case outcome::complete:
       return completed();
     case outcome::truncated:
-      if (c.so_far.truncated < context_.config.max_continuations) return std::nullopt;
+      if (c.so_far.truncated < context_.config.max_continuations &&
+          (!run.who.options || run.who.options->continue_truncated))
+        return std::nullopt;
       return failed("length", "The answer was cut off at the model's output limit", "LLM_OUTPUT_TRUNCATED");
     case outcome::paused:
       if (c.so_far.paused < max_pauses) return std::nullopt;
@@ -494,9 +554,10 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
   };
   for (pending_call& item : pending) {
     const tool_catalog::tool* tool = catalog->find(item.call.name);
-    if (run->progress.calls_may_have_begun && tool != nullptr && resumes_calls(*tool))
+    const bool may_have_begun = run->progress.calls_may_have_begun && !item.call.not_begun;
+    if (may_have_begun && tool != nullptr && resumes_calls(*tool))
       item.kind = call_kind::resumed;
-    else if (run->progress.calls_may_have_begun && (tool == nullptr || !tool->repeatable))
+    else if (may_have_begun && (tool == nullptr || !tool->repeatable))
       set_error_result(item, unknown_call_outcome);
     else if (run->progress.loops.judge(item.call, context_.config.repeat_limit) != loop_guard::verdict::allow)
       set_error_result(item, loop_guard::refusal());
@@ -586,6 +647,11 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
            ",\"duration_ms\":" + std::to_string(duration_ms) +
            ",\"result\":" + json_string(result_excerpt(run->progress.messages)) +
            ",\"viewed\":" + (run->events.streams != 0 ? "true" : "false") + "}";
+  if (run->progress.has_approvals) {
+    const ry::result<void> dropped = co_await context_.repo.drop_approvals(run->who.run);
+    // The sweep of due approvals finds those of a run that has ended.
+    if (!dropped) context_.ctx.log_error("the approvals of a run could not be cancelled", dropped.error());
+  }
   const bool has_webhooks = !record.webhooks.empty();
   const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
   if (written == stored::not_ours) co_return abandon(run, "lost");

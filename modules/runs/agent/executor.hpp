@@ -32,7 +32,7 @@ class executor {
   ry::task<run_ptr> claim(ry::job job, ry::uuid id, std::optional<ry::job_outcome>& otherwise);
   // The state of a run between its phases.
   struct step_state {
-    enum class action { next_step, ask_model, end, not_ours, release } next = action::next_step;
+    enum class action { next_step, ask_model, end, not_ours, release, parked } next = action::next_step;
     // open: the terminal checkpoint records the last answer.
     enum class last_answer { recorded, open } answer_status = last_answer::recorded;
     ending final_ending;  // for action::end
@@ -52,11 +52,15 @@ class executor {
   ry::task<void> prepare(run_ptr run, catalog_ptr& catalog, step_state& c);
   ry::task<void> apply_answer(run_ptr run, catalog_ptr catalog, step_state& c);
   // The end of the run if the answer ends it; nullopt: the run continues.
-  std::optional<ending> end_by_answer(const step_state& c) const;
+  std::optional<ending> end_by_answer(const live_run& run, const step_state& c) const;
   // Commits a part of an answer, which the model continues in the next step.
   ry::task<void> commit_part(run_ptr run, step_state& c);
   ry::task<ry::job_outcome> finish_or_release(run_ptr run, step_state& c);
 
+  // Makes the calls of the last answer that are allowed, or parks the run if all others wait for approvals.
+  ry::task<void> make_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls, step_state& c);
+  // Leaves the run to the database until a decision about an approval.
+  ry::task<void> park(run_ptr run, step_state& c);
   // not_ours: the run no longer belongs to this worker.
   ry::task<stored> run_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls);
   // The end of the run if the budget or the balance does not allow the next step.

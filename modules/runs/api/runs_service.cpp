@@ -166,6 +166,12 @@ ry::task<std::string> runs_service::list(std::string account, query_values query
   co_return co_await runs_.thread_list_json(std::move(account), uuid_param(*thread), std::move(query));
 }
 
+ry::task<std::string> runs_service::approvals(std::string account, query_values query) {
+  std::optional<std::string> run = value_of(query, "run_id");
+  if (run) run = uuid_param(*run);
+  co_return co_await approvals_.list_json(std::move(account), std::move(run), std::move(query));
+}
+
 ry::task<std::string> runs_service::delete_thread(std::string account, std::string thread) {
   switch (co_await threads_.erase(std::move(account), std::move(thread))) {
     case thread_routes::erasure::not_found:
@@ -308,15 +314,30 @@ struct runs_service::c {
         [&] { of(self).answer(of(self).delete_thread(text_of(*account), text_of(*thread)), exec, fn, ctx); });
   }
 
+  static ry_status approvals(void* self, const ry_uuid* account, const ry_run_field* query, std::size_t n,
+                             ry_exec* exec, ry_run_json_fn fn, void* ctx) noexcept {
+    return ry::guard(
+        [&] { of(self).answer(of(self).approvals(text_of(*account), values_of(query, n)), exec, fn, ctx); });
+  }
+
+  static ry_status decide(void* self, const ry_uuid* account, const ry_uuid* approval, ry_str decision, ry_exec* exec,
+                          ry_run_json_fn fn, void* ctx) noexcept {
+    return ry::guard([&] {
+      of(self).answer(of(self).approvals_.decide_json(text_of(*account), text_of(*approval), ry::text(decision)), exec,
+                      fn, ctx);
+    });
+  }
+
   static ry_status models(void* self, const ry_uuid* account, ry_exec* exec, ry_run_json_fn fn, void* ctx) noexcept {
     return ry::guard([&] { of(self).answer(of(self).models(*account), exec, fn, ctx); });
   }
 };
 
 const ry_runs_v1* runs_service::table() {
-  static constexpr ry_runs_v1 out{sizeof(ry_runs_v1), 0,        &c::start, &c::wake, &c::follow,   &c::resume,
-                                  &c::close,          &c::stop, &c::get,   &c::list, &c::messages, &c::delete_thread,
-                                  &c::models};
+  static constexpr ry_runs_v1 out{
+      sizeof(ry_runs_v1), 0,       &c::start, &c::wake,     &c::follow,        &c::resume, &c::close,
+      &c::stop,           &c::get, &c::list,  &c::messages, &c::delete_thread, &c::models, &c::approvals,
+      &c::decide};
   return &out;
 }
 

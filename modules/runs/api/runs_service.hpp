@@ -5,6 +5,7 @@
 #include <ry/ry.hpp>
 #include <string>
 
+#include "api/approval_routes.hpp"
 #include "api/event_follower.hpp"
 #include "api/run_routes.hpp"
 #include "api/run_starter.hpp"
@@ -15,8 +16,14 @@ namespace runs {
 class runs_service {
  public:
   runs_service(module_context& p, run_starter& starter, event_follower& follower, run_stopper& stopper,
-               const run_routes& runs, thread_routes& threads)
-      : context_(p), starter_(starter), follower_(follower), stopper_(stopper), runs_(runs), threads_(threads) {}
+               const run_routes& runs, thread_routes& threads, const approval_routes& approvals)
+      : context_(p),
+        starter_(starter),
+        follower_(follower),
+        stopper_(stopper),
+        runs_(runs),
+        threads_(threads),
+        approvals_(approvals) {}
   static const ry_runs_v1* table();
 
  private:
@@ -24,6 +31,7 @@ class runs_service {
   ry::task<void> start(std::unique_ptr<start_call> call);
   ry::task<std::string> stop(std::string account, std::string run);
   ry::task<std::string> list(std::string account, query_values query);
+  ry::task<std::string> approvals(std::string account, query_values query);
   ry::task<std::string> models(ry::uuid account);
   ry::task<caller> find_account(ry::uuid account);
   ry::task<std::string> delete_thread(std::string account, std::string thread);
@@ -37,6 +45,7 @@ class runs_service {
   run_stopper& stopper_;
   const run_routes& runs_;
   thread_routes& threads_;
+  const approval_routes& approvals_;
 };
 
 }  // namespace runs

@@ -92,6 +92,7 @@ std::variant<start_request, form_refusal> parse_service_start(const std::vector<
     if (f.name == RY_RUN_FIELD_HISTORY) problem = read_history(f.value, added.history);
     if (f.name == RY_RUN_FIELD_TOOL_RESULTS) problem = read_results(f.value, added.tool_results);
     if (f.name == RY_RUN_FIELD_CLIENT_TOOLS) problem = read_client_tools(f.value, added.options.client_tools);
+    if (f.name == RY_RUN_FIELD_CONTINUE_TRUNCATED) added.options.continue_truncated = f.value != "false";
     if (f.name == RY_RUN_FIELD_SYSTEM) problem = read_text(f, added.options.system);
     if (f.name == RY_RUN_FIELD_INSTRUCTIONS) problem = read_text(f, added.options.instructions);
     if (!problem.empty()) return form_refusal{std::move(problem), 422};
@@ -106,6 +107,7 @@ std::variant<start_request, form_refusal> parse_service_start(const std::vector<
     return form_refusal{"tool_results require thread_id, and no on_busy", 422};
   request->history = std::move(added.history);
   request->tool_results = std::move(added.tool_results);
+  added.options.tool_rules = std::move(request->options.tool_rules);
   request->options = std::move(added.options);
   return out;
 }

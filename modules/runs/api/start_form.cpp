@@ -1,6 +1,7 @@
 #include "api/start_form.hpp"
 
 #include <algorithm>
+#include <boost/json.hpp>
 #include <ry/cpp/text.hpp>
 #include <ry/cpp/utf8.hpp>
 
@@ -16,9 +17,20 @@ std::optional<bool> boolean(std::string_view text) {
   return std::nullopt;
 }
 
-constexpr std::string_view start_fields[] = {"prompt",     "thread_id", "project_id",     "agent_id",
-                                             "model_name", "mode",      "optimistic",     "memory_enabled",
-                                             "queue",      "on_busy",   "budget_credits", "budget_policy"};
+constexpr std::string_view start_fields[] = {
+    "prompt",         "thread_id", "project_id", "agent_id",       "model_name",    "mode",       "optimistic",
+    "memory_enabled", "queue",     "on_busy",    "budget_credits", "budget_policy", "tool_policy"};
+
+constexpr std::size_t max_policy_bytes = 64 << 10;
+
+// Rules of a start. Returns an error message, or an empty string.
+std::string read_rules(std::string_view text, std::vector<tool_rule>& out) {
+  if (text.size() > max_policy_bytes) return "tool_policy must have at most " + size_text(max_policy_bytes);
+  boost::system::error_code bad;
+  const boost::json::value v = boost::json::parse(text, bad);
+  if (bad) return "tool_policy must be a JSON array of rules";
+  return read_tool_rules("tool_policy", v, out);
+}
 
 }  // namespace
 
@@ -77,6 +89,10 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       if (!policy) return error("budget_policy must be hard, soft or finish_turn");
       out.budget.policy = *policy;
       policy_given = true;
+    } else if (name == "tool_policy") {
+      if (value.empty()) continue;
+      std::string problem = read_rules(value, out.options.tool_rules);
+      if (!problem.empty()) return form_refusal{std::move(problem), 422};
     } else if (is_model_parameter(name)) {
       if (value.empty()) continue;
       const std::string problem = set_parameter(out.parameters, name, value);

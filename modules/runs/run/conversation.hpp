@@ -25,6 +25,7 @@ struct tool_call {
   std::string arguments;  // JSON object text; "{}" if the model's text was not one
   bool malformed = false;  // the model's arguments were not a JSON object
   bool without_arguments = false;  // the model's arguments were empty
+  bool not_begun = false;  // no earlier worker has begun the call
 };
 
 struct tool_outcome {

@@ -10,6 +10,7 @@
 
 #include "ry/svc/accounts.h"
 #include "settings/model_parameters.hpp"
+#include "settings/tool_policy.hpp"
 
 namespace ry {
 class settings_faults;
@@ -94,6 +95,10 @@ struct settings {
   std::int64_t max_queued_runs = 100'000;  // of all nodes together
   std::map<std::string, std::int64_t> queue_percent;  // share of max_queued_runs by tier; no entry: 100
   std::vector<webhook_endpoint> webhooks;
+  tool_policy tools;  // which calls need an approval
+  std::int64_t approval_timeout_seconds = 86'400;
+  std::string approval_on_timeout = "deny";  // or stop
+  std::int64_t park_slot_seconds = 60;  // for which a run that waits for an approval occupies a slot
   std::string system_prompt;
   std::string code_instructions;  // appended to the system prompt of runs in code mode
 

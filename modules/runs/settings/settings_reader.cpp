@@ -296,6 +296,9 @@ void settings_parser::read_limits(settings& out, const json::object& o) {
   out.max_live_runs = integer(o, "", "max_live_runs", out.max_live_runs);
   out.sandboxes = integer(o, "", "sandboxes", out.sandboxes);
   out.account_sandboxes = integer(o, "", "account_sandboxes", out.account_sandboxes);
+  out.approval_timeout_seconds = seconds(o, "approval_timeout", out.approval_timeout_seconds, 1, 90 * 86'400);
+  out.approval_on_timeout = module_json::text_of(o, "approval_on_timeout", out.approval_on_timeout);
+  out.park_slot_seconds = integer(o, "", "park_slot_seconds", out.park_slot_seconds);
   out.max_queued_runs = integer(o, "", "max_queued_runs", out.max_queued_runs);
   const json::object percents = object_at(o, "queue_percent");
   for (const auto& item : percents)
@@ -324,6 +327,13 @@ settings settings_parser::read(std::string_view text) {
   read_prices(out, object_at(o, "prices"));
   read_fallbacks(out, object_at(o, "fallbacks"));
   read_limits(out, o);
+  if (const json::value* rules = o.if_contains("tool_policy")) {
+    // The text begins with the key.
+    const std::string problem = read_tool_rules("tool_policy", *rules, out.tools.rules);
+    if (const std::size_t end = problem.find(' '); end != std::string::npos)
+      fault(problem.substr(0, end), problem.substr(end + 1));
+  }
+  if (module_json::text_of(o, "tool_default") == "risk") out.tools.otherwise = tool_default::risk;
   const json::object webhooks = object_at(o, "webhooks");
   for (const auto& item : webhooks)
     if (item.value().is_object()) read_webhook(out, item.key(), item.value().as_object());

@@ -142,6 +142,25 @@ inline constexpr char settings_schema[] = R"json({
     "max_queued_runs": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 100000, "description": "Maximum number of runs that wait for a slot, on all nodes together; further starts get a 503",
       "limit": {"resource": "Runs waiting for a node", "per": "all nodes", "answer": "503 `QUEUE_FULL` with `Retry-After`", "metric": "runyard_runs_starts_total", "alert": "RunyardRunsWait"}},
     "queue_percent": {"type": "object", "keys_refer_to": {"kinds": ["accounts.tier"]}, "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 100}, "default": {}, "description": "By tier: percentage of max_queued_runs above which starts are refused; default: 100"},
+    "tool_policy": {
+      "type": "array", "maxItems": 200,
+      "description": "Rules for calls of tools, in order; the first one whose patterns match applies. Agents and starts can only add stricter ones",
+      "items": {
+        "type": "object",
+        "properties": {
+          "match": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Pattern of tool names, such as github__* or shell; * stands for any characters, ? for one"},
+          "when": {"type": "object", "additionalProperties": {"type": "string"}, "description": "Patterns of arguments, such as {branch = \"main\"}; all must match. An argument that is no text is compared as JSON"},
+          "action": {"type": "string", "enum": ["run", "ask", "deny"], "description": "run: the call is made; ask: a person must approve it; deny: it is not made"}
+        },
+        "required": ["match", "action"]
+      },
+      "default": []
+    },
+    "tool_default": {"type": "string", "enum": ["run", "risk"], "default": "run", "description": "Calls of tools without a rule: run, or risk: only tools that are known to be read-only run, all others need an approval. What an MCP server says about its tools is not sufficient"},
+    "approval_timeout": {"type": ["string", "integer"], "pattern": "^[0-9]{1,12}[smhd]?$", "form": "a duration such as 3000s, 50m, 2h or 1d", "default": "24h", "description": "Time for an approval: seconds, or a number with unit such as 30m, 24h or 7d; at most 90 days"},
+    "approval_on_timeout": {"type": "string", "enum": ["deny", "stop"], "default": "deny", "description": "After that time: deny the call, or stop the run"},
+    "park_slot_seconds": {"type": "integer", "minimum": 0, "maximum": 604800, "default": 60, "description": "Seconds for which a run that waits for an approval counts as a running run of its account",
+      "limit": {"resource": "Time in which a waiting run occupies a slot", "per": "run", "answer": "the account may start another run"}},
     "webhooks": {
       "type": "object",
       "description": "URLs that are notified of the end of runs, by a name of your choice; signed according to Standard Webhooks",

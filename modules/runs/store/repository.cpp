@@ -391,7 +391,7 @@ ry::task<ry::result<std::vector<std::string>>> repository::unfinished_runs(std::
 ry::task<ry::result<std::optional<std::string>>> repository::run_json(std::string account, std::string run) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select runs.run_json(r) from runs.runs r where r.id = $1::uuid and r.account_id = $2::uuid", run, account);
+      "select runs.run_json_with_waiting(r) from runs.runs r where r.id = $1::uuid and r.account_id = $2::uuid", run, account);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<std::string>();
   co_return std::optional<std::string>(rows->front().text(0));
@@ -416,7 +416,7 @@ ry::task<ry::result<std::optional<repository::page>>> repository::thread_runs(st
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
       "select p.items, p.n, p.last from runs.threads t, lateral (select "
-      "coalesce(jsonb_agg(runs.run_json(r) order by r.id desc), '[]') as items, count(*) as n, "
+      "coalesce(jsonb_agg(runs.run_json_with_waiting(r) order by r.id desc), '[]') as items, count(*) as n, "
       "min(r.id::text) as last from (select * from runs.runs x where x.thread_id = t.id and "
       "x.id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by x.id desc limit $4::bigint) r) p "
       "where t.id = $1::uuid and t.account_id = $2::uuid",
@@ -504,7 +504,7 @@ ry::task<ry::result<std::optional<repository::page>>> repository::messages_page(
 
 ry::task<ry::result<repository::deletion>> repository::delete_thread(std::string account, std::string thread) const {
   ry::result<ry::rows> rows =
-      co_await db_.query("select outcome, project_id from runs.delete_thread($1::uuid, $2::uuid)", account, thread);
+      co_await db_.query("select outcome, project_id from runs.erase_thread($1::uuid, $2::uuid)", account, thread);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   co_return deletion{std::string(r.text(0)), std::string(r.opt_text(1).value_or(""))};

@@ -126,6 +126,33 @@ struct claimed_run {
   std::optional<std::int64_t> balance_micro;
 };
 
+// A call that needs an approval.
+struct approval_request {
+  ry::uuid id;
+  std::string tool_call_id, tool, source, arguments;
+};
+struct approval {
+  std::string id, tool_call_id;
+  std::string status;  // pending, approved, denied, expired, cancelled
+  std::string arguments;  // JSON object, as the approver may have changed it
+  std::string reason;  // of the decision
+  std::string expires_at, on_timeout;
+  bool begun = false;  // a worker has begun the call
+  bool announced = false, resolved_event = false;  // the stream has the event
+};
+// resolved: no approval is pending any more. stop: a stop was requested. gone: the run has ended or belongs to another
+// worker.
+enum class park_outcome { parked, resolved, stop, gone };
+struct approval_decision {
+  std::string outcome;  // ok, same, other, not_found
+  std::string approval;  // JSON
+  std::string run_id;
+  bool wake = false;  // a job of the run waits for a worker
+};
+struct due_approval {
+  std::string id, account, run, on_timeout;
+};
+
 struct append_batch {
   std::vector<std::string> runs;  // of each row
   log_rows events;
@@ -199,6 +226,24 @@ class repository {
   // Role, body, run id and position of each message from the last summary on, oldest first; the summary is at the
   // position where it was written.
   ry::task<ry::result<ry::rows>> conversation(ry::uuid thread) const;
+  // Creates the missing approvals of these calls and returns all of them. Empty: the run has ended or belongs to another
+  // worker.
+  ry::task<ry::result<std::vector<approval>>> request_approvals(ry::uuid run, std::int64_t fence,
+                                                                std::vector<approval_request> calls,
+                                                                std::string on_timeout,
+                                                                std::int64_t timeout_seconds) const;
+  // Records that the worker begins these calls. False: the run has ended or belongs to another worker.
+  ry::task<ry::result<bool>> begin_approved(ry::uuid run, std::int64_t fence, std::vector<std::string> approvals) const;
+  // Parks a run whose events up to `last` are in the log.
+  ry::task<ry::result<park_outcome>> park(ry::uuid run, std::int64_t job, std::int64_t fence, std::int64_t last,
+                                          std::int64_t slot_seconds) const;
+  // account nullopt: of any account.
+  ry::task<ry::result<approval_decision>> decide_approval(std::optional<std::string> account, std::string id,
+                                                          std::string status, std::optional<std::string> arguments,
+                                                          std::optional<std::string> reason, std::string remember) const;
+  ry::task<ry::result<std::vector<due_approval>>> due_approvals(std::int64_t limit) const;
+  // Cancels the pending approvals of a run that ends.
+  ry::task<ry::result<void>> drop_approvals(ry::uuid run) const;
   // Whether another thread has used the project's workspace.
   ry::task<ry::result<bool>> is_shared(ry::uuid project) const;
   // Returns the version of the project's workspace, or 0 if the project was deleted.
@@ -231,6 +276,9 @@ class repository {
                                        std::optional<std::string> before, std::int64_t limit) const;
   ry::task<ry::result<std::optional<page>>> thread_runs(std::string account, std::string thread,
                                                         std::optional<std::string> before, std::int64_t limit) const;
+  ry::task<ry::result<page>> approvals_page(std::string account, std::optional<std::string> run,
+                                            std::optional<std::string> status, std::optional<std::string> before,
+                                            std::int64_t limit) const;
   ry::task<ry::result<page>> threads_page(std::string account, std::optional<std::int64_t> before_us,
                                           std::optional<std::string> before_id, std::int64_t limit) const;
   ry::task<ry::result<std::optional<std::string>>> thread_json(std::string account, std::string thread) const;

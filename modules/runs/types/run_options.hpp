@@ -2,8 +2,10 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "settings/model_parameters.hpp"
+#include "settings/tool_policy.hpp"
 
 namespace runs {
 
@@ -12,6 +14,8 @@ struct run_options {
   std::string instructions;  // follow the agent's prompt; empty: none
   // Tools that the client executes: a JSON array as read_client_tools() returns it; empty: none.
   std::string client_tools;
+  std::vector<tool_rule> tool_rules;  // make the operator's policy stricter
+  bool continue_truncated = true;  // false: an answer that reaches the output limit ends the run
 
   bool empty() const { return *this == run_options(); }
   bool operator==(const run_options&) const = default;

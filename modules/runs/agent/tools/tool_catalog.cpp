@@ -75,7 +75,9 @@ catalog_ptr toolbox::built_in(workspace_use use) {
     std::string name = module_json::text_of(tool.as_object(), "name");
     // A file is always written completely, so writing is idempotent.
     const bool repeatable = name != "shell";
-    created->add({std::move(name), "sandbox", repeatable}, json::serialize(tool));
+    tool_catalog::tool t{std::move(name), "sandbox", repeatable};
+    t.read_only = t.name == "read_file" || t.name == "list_files";
+    created->add(std::move(t), json::serialize(tool));
   }
   created->built_in = created->tools.size();
   slot = created;

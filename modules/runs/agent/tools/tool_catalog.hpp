@@ -25,6 +25,7 @@ struct tool_catalog {
     ry::drivers<ry_agent_tools_v1>::entry driver = nullptr;  // empty: a sandbox tool, or find_tools
     std::size_t begin = 0, length = 0;  // of its element in `json`
     bool of_client = false;  // the client executes its calls
+    bool read_only = false;  // known to change nothing
   };
   std::vector<tool> tools;  // the client's tools and built-in tools come first
   std::size_t built_in = 0;  // their number
@@ -32,8 +33,13 @@ struct tool_catalog {
   std::vector<tool_instructions> instructions;  // of the sources
   // find_tools, under a name that no other tool has. It is called like other tools; tool_offer.hpp decides which
   // requests carry it.
-  tool search{"find_tools", "builtin", true};
+  tool search = search_tool();
 
+  static tool search_tool() {
+    tool out{"find_tools", "builtin", true};
+    out.read_only = true;
+    return out;
+  }
   const tool* find(std::string_view name) const;
   // The tool's element of the request's array.
   std::string_view text_of(const tool& t) const { return std::string_view(json).substr(t.begin, t.length); }

@@ -113,7 +113,8 @@ begin
                       (select count(*) + 1 from runs.runs r where r.account_id = w.account and r.waiting) end as place
                from (select count(*) as running, coalesce(jsonb_agg(r.thread_id), '[]')::text as live from runs.runs r
                       where w.bound >= w.max_runs and r.account_id = w.account and r.status = 'running'
-                        and not r.waiting) c) l;
+                        and not r.waiting
+                        and not exists (select 1 from runs.parked p where p.run_id = r.id and p.slot_until < now())) c) l;
   end if;
 
   return query

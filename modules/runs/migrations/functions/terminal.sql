@@ -1,4 +1,4 @@
--- ry: number 0020 compatible
+-- ry: number 0028 compatible
 -- The end of a run without its worker.
 
 -- The terminal event of a run that another node ends or whose log was trimmed. agent/executor builds the same event for
@@ -51,6 +51,7 @@ begin
   insert into runs.events (run_id, seq, last_seq, wire)
   values (p_run, v_last, v_last, runs.event_wire(v_last, runs.terminal_payload(v)));
   perform runs.enqueue_webhooks(p_run, p_webhooks);
+  perform runs.drop_approvals(p_run);
   begin
     perform core.job_complete(v.job_id, v_fence);
   exception when sqlstate 'RYF01' then

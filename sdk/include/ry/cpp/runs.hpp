@@ -239,6 +239,17 @@ class client {
       return service_->delete_thread(service_.self(), &account, &thread, exec, fn, ctx);
     });
   }
+  task<std::string> approvals(uuid account, fields query) const {
+    return json([this, account, query = std::move(query)](ry_exec* exec, ry_run_json_fn fn, void* ctx) {
+      const std::vector<ry_run_field> c = c_fields(query);
+      return service_->approvals(service_.self(), &account, c.data(), c.size(), exec, fn, ctx);
+    });
+  }
+  task<std::string> decide(uuid account, uuid approval, std::string decision) const {
+    return json([this, account, approval, decision = std::move(decision)](ry_exec* exec, ry_run_json_fn fn, void* ctx) {
+      return service_->decide(service_.self(), &account, &approval, str(decision), exec, fn, ctx);
+    });
+  }
   task<std::string> models(uuid account) const {
     return json([this, account](ry_exec* exec, ry_run_json_fn fn, void* ctx) {
       return service_->models(service_.self(), &account, exec, fn, ctx);

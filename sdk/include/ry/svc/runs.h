@@ -60,6 +60,8 @@ typedef struct ry_run_start {
 #define RY_RUN_FIELD_SYSTEM "system"
 /* A text that follows the system prompt in this run; at most 64 KiB. */
 #define RY_RUN_FIELD_INSTRUCTIONS "instructions"
+/* "false": an answer that reaches the output limit is not continued; the run fails with the reason "length". */
+#define RY_RUN_FIELD_CONTINUE_TRUNCATED "continue_truncated"
 /* Tools that the client executes: JSON array of {"name","description","parameters":{JSON Schema}}, at most 128 tools and
  * 256 KiB. The model gets them in addition to the agent's tools (mode=chat: only them). Their `tool_call` events have the
  * source "client". When the model calls one, the run executes the other calls of the answer and then ends as completed
@@ -155,6 +157,13 @@ typedef struct ry_runs_v1 {
   /* The models that the account's plan allows, by the names that a start accepts:
    * {"models":[{"id":"runyard/basic","default":true,"context_tokens":128000,"vision":true}, ...]}. [any] */
   ry_status (*models)(void* self, const ry_uuid* account_id, ry_exec* exec, ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
+  /* The page of GET /approvals, or of one run if the query has a `run_id`. [any] */
+  ry_status (*approvals)(void* self, const ry_uuid* account_id, const ry_run_field* query, size_t n, ry_exec* exec,
+                         ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
+  /* Decides about an approval; decision_json: the body of POST /approvals/{id}. The same decision again succeeds;
+   * RY_FAILED_PRECONDITION with http_status 409: another decision was made before. Returns the approval. [any] */
+  ry_status (*decide)(void* self, const ry_uuid* account_id, const ry_uuid* approval_id, ry_str decision_json,
+                      ry_exec* exec, ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
 } ry_runs_v1;
 
 #ifdef __cplusplus

@@ -1,0 +1,120 @@
+#include "agent/approval_gate.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "module_context.hpp"
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+constexpr std::string_view denied_by_policy = "The call was not made: the policy of this deployment denies it.";
+
+const std::vector<tool_rule>& rules_of(const live_run& run) {
+  static const std::vector<tool_rule> none;
+  return run.who.options ? run.who.options->tool_rules : none;
+}
+
+std::string denial(const approval& a) {
+  if (a.status == "expired") return "The call was not made: no decision about it was made in time.";
+  if (a.reason.empty()) return "The call was not made: the user denied it.";
+  return "The call was not made: the user denied it with the reason: " + a.reason;
+}
+
+void append_requested(live_run& run, const approval& a, const tool_call& call, std::string_view source) {
+  run.events.buffer.append("approval_requested")
+      .text("approval_id", a.id)
+      .text("tool_call_id", a.tool_call_id)
+      .text("name", call.name)
+      .text("source", source)
+      .json("arguments", a.arguments)
+      .text("expires_at", a.expires_at);
+}
+
+void append_resolved(live_run& run, const approval& a) {
+  event_text event = run.events.buffer.append("approval_resolved");
+  event.text("approval_id", a.id).text("tool_call_id", a.tool_call_id).text("status", a.status);
+  if (a.reason.empty())
+    event.json("reason", "null");
+  else
+    event.text("reason", a.reason);
+}
+
+// Applies the approvals to the calls that need one.
+void sort_by_approval(live_run& run, const tool_catalog& catalog, std::vector<tool_call>& asking,
+                      const std::vector<approval>& approvals, gated_calls& out, std::vector<std::string>& begins) {
+  std::map<std::string_view, const approval*> by_call;
+  for (const approval& a : approvals) by_call.emplace(a.tool_call_id, &a);
+  for (tool_call& call : asking) {
+    const auto found = by_call.find(call.id);
+    if (found == by_call.end()) continue;
+    const approval& a = *found->second;
+    const tool_catalog::tool* tool = catalog.find(call.name);
+    if (a.status == "pending") {
+      out.waiting.push_back(a.id);
+      if (!a.announced) append_requested(run, a, call, tool != nullptr ? tool->source : "unknown");
+      continue;
+    }
+    if (!a.resolved_event) append_resolved(run, a);
+    if (a.status == "approved") {
+      call.arguments = a.arguments;
+      call.not_begun = !a.begun;
+      if (!a.begun) begins.push_back(a.id);
+      out.allowed.push_back(std::move(call));
+    } else {
+      out.stop = out.stop || (a.status == "expired" && a.on_timeout == "stop");
+      out.refused.push_back({std::move(call), {denial(a), true}});
+    }
+  }
+}
+
+}  // namespace
+
+bool calls_are_free(const module_context& p, const live_run& run) {
+  return allows_everything(p.config.tools, rules_of(run));
+}
+
+ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
+                                 std::vector<tool_call> calls) {
+  gated_calls out;
+  std::vector<tool_call> asking;
+  std::vector<approval_request> requests;
+  for (tool_call& call : calls) {
+    const tool_catalog::tool* tool = catalog->find(call.name);
+    const bool read_only = tool != nullptr && tool->read_only;
+    switch (action_for(p.config.tools, rules_of(*run), call.name, read_only, call.arguments)) {
+      case tool_action::run:
+        out.allowed.push_back(std::move(call));
+        break;
+      case tool_action::deny:
+        out.refused.push_back({std::move(call), {std::string(denied_by_policy), true}});
+        break;
+      case tool_action::ask:
+        requests.push_back({p.ctx.new_uuid(), call.id, call.name, tool != nullptr ? tool->source : "", call.arguments});
+        asking.push_back(std::move(call));
+    }
+  }
+  if (asking.empty()) co_return out;
+  run->progress.has_approvals = true;
+  ry::result<std::vector<approval>> approvals =
+      co_await p.repo.request_approvals(run->who.run, run->who.fence, std::move(requests), p.config.approval_on_timeout,
+                                        p.config.approval_timeout_seconds);
+  if (approvals.value().empty()) {
+    out.lost = true;
+    co_return out;
+  }
+  std::vector<std::string> begins;
+  sort_by_approval(*run, *catalog, asking, *approvals, out, begins);
+  run->events.deliver_soon();
+  p.writers.of(run->exec).touch(run);
+  if (!begins.empty()) {
+    // Committed before the calls, so that a worker that continues this run does not repeat them.
+    ry::result<bool> ours = co_await p.repo.begin_approved(run->who.run, run->who.fence, std::move(begins));
+    out.lost = !ours.value();
+  }
+  co_return out;
+}
+
+}  // namespace runs

@@ -1,0 +1,38 @@
+// Decides which calls of an answer are made now, which are refused, and which wait for an approval.
+//
+// Thread: the run's executor.
+#pragma once
+#include <memory>
+#include <ry/ry.hpp>
+#include <string>
+#include <vector>
+
+#include "agent/tools/tool_catalog.hpp"
+#include "run/conversation.hpp"
+#include "run/live_run.hpp"
+
+namespace runs {
+
+struct module_context;
+
+struct gated_calls {
+  std::vector<tool_call> allowed;
+  struct refusal {
+    tool_call call;
+    tool_outcome outcome;
+  };
+  std::vector<refusal> refused;
+  std::vector<std::string> waiting;  // ids of pending approvals
+  bool lost = false;  // the run has ended or belongs to another worker
+  // An approval has expired whose call was to stop the run.
+  bool stop = false;
+};
+
+// Whether no call can need an approval or be denied, so that gate_calls() is not necessary.
+bool calls_are_free(const module_context& p, const live_run& run);
+
+// Creates missing approvals, and appends the events about new and resolved ones. Throws ry::error if the database fails.
+ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
+                                 std::vector<tool_call> calls);
+
+}  // namespace runs

@@ -1,0 +1,148 @@
+#include "api/approval_routes.hpp"
+
+#include <boost/json.hpp>
+#include <ry/cpp/text.hpp>
+#include <utility>
+
+#include "api/caller.hpp"
+#include "error_response.hpp"
+#include "json/members.hpp"
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::int64_t approvals_per_page = 50, due_batch = 100;
+constexpr std::size_t max_reason = 2000, max_arguments_bytes = 1 << 20;
+
+struct decision_body {
+  std::string status;  // approved or denied
+  std::optional<std::string> arguments, reason;
+  std::string remember = "none";
+};
+
+[[noreturn]] void reject(const std::string& message) {
+  throw refusal(422, message);
+}
+
+decision_body read_decision(std::string_view text) {
+  boost::system::error_code bad;
+  const json::value v = json::parse(text, bad);
+  if (bad || !v.is_object()) throw refusal(400, "The body must be a JSON object");
+  decision_body out;
+  for (const auto& member : v.as_object()) {
+    const std::string name(member.key());
+    const json::value& value = member.value();
+    if (value.is_null()) continue;
+    const std::string given = value.is_string() ? std::string(value.as_string()) : std::string();
+    if (name == "decision") {
+      if (given != "approve" && given != "deny") reject("decision must be approve or deny");
+      out.status = given == "approve" ? "approved" : "denied";
+    } else if (name == "arguments") {
+      if (!value.is_object()) reject("arguments must be an object");
+      out.arguments = json::serialize(value);
+      if (out.arguments->size() > max_arguments_bytes)
+        reject("arguments must have at most " + size_text(max_arguments_bytes));
+    } else if (name == "reason") {
+      if (!value.is_string() || given.size() > max_reason)
+        reject("reason must be a text of at most " + std::to_string(max_reason) + " bytes");
+      if (!given.empty()) out.reason = plain_sentence(given);
+    } else if (name == "remember") {
+      if (given != "none" && given != "run" && given != "agent") reject("remember must be none, run or agent");
+      out.remember = given;
+    } else {
+      reject("Unknown member \"" + plain_sentence(name.substr(0, 100)) + "\"");
+    }
+  }
+  if (out.status.empty()) reject("decision must be approve or deny");
+  if (out.arguments && out.status == "denied") reject("arguments require the decision approve");
+  return out;
+}
+
+std::optional<std::string> status_of(const query_values& query) {
+  const std::string status = ry::lower_ascii(value_of(query, "status").value_or(""));
+  if (status.empty()) return std::nullopt;
+  for (const char* known : {"pending", "approved", "denied", "expired", "cancelled"})
+    if (status == known) return status;
+  throw refusal(422, "status must be pending, approved, denied, expired or cancelled");
+}
+
+}  // namespace
+
+ry::task<std::string> approval_routes::list_json(std::string account, std::optional<std::string> run,
+                                                 query_values query) const {
+  const std::int64_t limit = page_limit(query, approvals_per_page);
+  const std::optional<std::string> status = status_of(query);
+  const std::string list = "approvals:" + run.value_or("") + ":" + status.value_or("");
+  const std::optional<cursor> at = page_cursor(query, list);
+  std::optional<std::string> before;
+  if (at) {
+    before = canonical_uuid(at->first);
+    if (!before) throw refusal(400, "cursor is not valid for this list");
+  }
+  ry::result<repository::page> page = co_await repo_.approvals_page(account, run, status, before, limit);
+  co_return page_json("approvals", list, page.value());
+}
+
+ry::task<ry::response> approval_routes::list(ry::request request) {
+  const caller requester = co_await caller_of(accounts_, request);
+  co_return ry::response::json(200, co_await list_json(requester.id, std::nullopt, query_of(request)));
+}
+
+ry::task<ry::response> approval_routes::of_run(ry::request request) {
+  const std::string id = uuid_param(request.param("id"));
+  const caller requester = co_await caller_of(accounts_, request);
+  ry::result<std::optional<std::string>> run = co_await repo_.run_json(requester.id, id);
+  if (!run.value()) throw refusal(404, "Run not found");
+  co_return ry::response::json(200, co_await list_json(requester.id, id, query_of(request)));
+}
+
+ry::task<std::string> approval_routes::decide_json(std::string account, std::string id, std::string body) const {
+  const decision_body given = read_decision(body);
+  ry::result<approval_decision> made =
+      co_await repo_.decide_approval(account, id, given.status, given.arguments, given.reason, given.remember);
+  const approval_decision& decision = made.value();
+  if (decision.outcome == "not_found") throw refusal(404, "Approval not found");
+  if (decision.outcome == "other") {
+    const std::string sentence = "Another decision was made before";
+    throw refusal(409, sentence,
+                  "{\"message\":" + json_string(sentence) +
+                      ",\"error_code\":\"APPROVAL_DECIDED\",\"approval\":" + decision.approval + "}");
+  }
+  announce(decision);
+  co_return decision.approval;
+}
+
+ry::task<ry::response> approval_routes::decide(ry::request request) {
+  const std::string id = uuid_param(request.param("id"));
+  const caller requester = co_await caller_of(accounts_, request);
+  co_return ry::response::json(200, co_await decide_json(requester.id, id, std::string(request.body())));
+}
+
+void approval_routes::announce(const approval_decision& decision) const {
+  if (decision.wake) ctx_.jobs().wake("runs");
+  if (const auto run = ry::uuid::parse(decision.run_id)) (void)ctx_.events().live_publish(topic_of(*run), 0, {}, 0);
+}
+
+ry::task<ry::job_outcome> approval_routes::expire(ry::job) {
+  for (;;) {
+    ry::result<std::vector<due_approval>> due = co_await repo_.due_approvals(due_batch);
+    for (const due_approval& a : due.value()) {
+      ry::result<approval_decision> made =
+          co_await repo_.decide_approval(std::nullopt, a.id, "expired", std::nullopt, std::nullopt, "none");
+      if (made.value().outcome != "ok") continue;
+      announce(*made);
+      if (a.on_timeout != "stop") continue;
+      try {
+        (void)co_await stopper_.stop_run(a.account, a.run);
+      } catch (const ry::error& e) {
+        if (e.http_status() != 404) throw;  // the thread was deleted meanwhile
+      }
+    }
+    if (static_cast<std::int64_t>(due->size()) < due_batch) co_return ry::job_outcome::done();
+  }
+}
+
+}  // namespace runs

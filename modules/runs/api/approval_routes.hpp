@@ -1,0 +1,41 @@
+// Approvals of tool calls: GET /approvals, GET /agent-run/{id}/approvals, POST /approvals/{id}, and the job that ends
+// approvals whose time is over.
+//
+// Thread: any. Lifetime: as long as the module.
+#pragma once
+#include <ry/ry.hpp>
+#include <string>
+
+#include "api/run_routes.hpp"
+#include "run/run_stopper.hpp"
+#include "ry/svc/accounts.h"
+#include "store/repository.hpp"
+
+namespace runs {
+
+class approval_routes {
+ public:
+  approval_routes(const ry::context& ctx, const repository& repo, const ry::service<ry_accounts_v1>& accounts,
+                  run_stopper& stopper)
+      : ctx_(ctx), repo_(repo), accounts_(accounts), stopper_(stopper) {}
+  ry::task<ry::response> list(ry::request request);
+  ry::task<ry::response> of_run(ry::request request);
+  ry::task<ry::response> decide(ry::request request);
+  // Job: ends approvals whose time is over.
+  ry::task<ry::job_outcome> expire(ry::job job);
+
+  // The responses of the routes for an account, as JSON; they throw the error responses of the routes.
+  ry::task<std::string> list_json(std::string account, std::optional<std::string> run, query_values query) const;
+  ry::task<std::string> decide_json(std::string account, std::string id, std::string body) const;
+
+ private:
+  // Tells the run's readers and, if the run was parked, the workers.
+  void announce(const approval_decision& decision) const;
+
+  const ry::context& ctx_;
+  const repository& repo_;
+  const ry::service<ry_accounts_v1>& accounts_;
+  run_stopper& stopper_;
+};
+
+}  // namespace runs

@@ -1,0 +1,218 @@
+-- ry: number 0027 compatible
+-- Approvals of tool calls. A run whose answer contains calls that need an approval is parked: its job ends, and the
+-- database alone keeps it. The decision about the last pending approval creates a new job.
+
+-- Creates the approvals of a run's calls for its worker; existing ones stay. Returns all approvals of the given calls.
+-- No row: the run has ended or belongs to another worker. A remembered decision of the run or agent approves at once.
+create or replace function request_approvals(p_run uuid, p_fence bigint, p_ids uuid[], p_calls text[], p_tools text[],
+                                             p_sources text[], p_arguments text[], p_on_timeouts text[],
+                                             p_expires_in_seconds bigint)
+returns table (id uuid, tool_call_id text, status text, arguments text, reason text, begun boolean, announced boolean,
+               resolved_event boolean, on_timeout text, expires_at text)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  v runs.runs%rowtype;
+begin
+  select * into v from runs.runs r where r.id = p_run and r.fence = p_fence and r.completed_at is null for no key update;
+  if not found then
+    return;
+  end if;
+  insert into runs.approvals as a (id, account_id, run_id, thread_id, agent_id, tool_call_id, tool, source, arguments, on_timeout,
+                                   expires_at, status, decided_at, reason)
+  select w.id, v.account_id, v.id, v.thread_id, v.agent_id, w.call, w.tool, w.source, w.arguments, w.on_timeout,
+         clock_timestamp() + p_expires_in_seconds * interval '1 second',
+         case when m.tool is null then 'pending' else 'approved' end, case when m.tool is not null then clock_timestamp() end,
+         case when m.tool is not null then 'remembered' end
+    from unnest(p_ids, p_calls, p_tools, p_sources, p_arguments, p_on_timeouts) w (id, call, tool, source, arguments, on_timeout)
+    left join lateral (select x.tool from runs.remembered_approvals x
+                        where x.account_id = v.account_id and x.scope_id in (v.id, v.agent_id) and x.tool = w.tool limit 1) m on true
+  on conflict on constraint approvals_run_id_tool_call_id_key do nothing;
+  return query
+  select a.id, a.tool_call_id, a.status, coalesce(a.new_arguments, a.arguments), a.reason, a.begun, a.announced, a.resolved_event,
+         a.on_timeout, runs.iso(a.expires_at)
+    from runs.approvals a where a.run_id = p_run and a.tool_call_id = any (p_calls);
+end $$;
+
+-- Records that the worker begins these approved calls, so that another worker does not repeat them. False: the run has
+-- ended or belongs to another worker.
+create or replace function begin_approved(p_run uuid, p_fence bigint, p_ids uuid[]) returns boolean language plpgsql as $$
+begin
+  perform 1 from runs.runs r where r.id = p_run and r.fence = p_fence and r.completed_at is null for no key update;
+  if not found then
+    return false;
+  end if;
+  update runs.approvals a set begun = true, resolved_event = true where a.id = any (p_ids);
+  return true;
+end $$;
+
+-- Parks a run whose events up to p_last are in the log. Returns parked; resolved: no approval is pending any more, so
+-- the worker continues; stop: a stop was requested; gone: the run has ended or belongs to another worker.
+create or replace function park_run(p_run uuid, p_job bigint, p_fence bigint, p_last bigint, p_slot_seconds bigint)
+returns text language plpgsql as $$
+declare
+  v runs.runs%rowtype;
+begin
+  select * into v from runs.runs r where r.id = p_run and r.fence = p_fence and r.completed_at is null for no key update;
+  if not found then
+    return 'gone';
+  end if;
+  if v.stop_requested_at is not null then
+    return 'stop';
+  end if;
+  update runs.approvals a set announced = true where a.run_id = p_run and a.status = 'pending';
+  if not found then
+    return 'resolved';
+  end if;
+  insert into runs.parked (run_id, account_id, slot_until)
+  values (p_run, v.account_id, clock_timestamp() + p_slot_seconds * interval '1 second')
+  on conflict (run_id) do nothing;
+  -- No worker has the run, so its fence becomes invalid.
+  update runs.runs r set border_seq = p_last, seq_reserved = p_last, fence = -p_fence where r.id = p_run;
+  perform core.job_complete(p_job, p_fence);
+  perform core.events_publish(array_agg('approval.requested'::text), array_agg(a.account_id::text), array_agg(jsonb_build_object(
+            'approval_id', a.id, 'account_id', a.account_id, 'run_id', a.run_id, 'thread_id', a.thread_id, 'agent_id', a.agent_id,
+            'tool', a.tool, 'expires_at', runs.iso(a.expires_at), 'title', (select t.title from runs.threads t where t.id = a.thread_id))))
+     from runs.approvals a where a.run_id = p_run and a.status = 'pending';
+  return 'parked';
+end $$;
+
+-- Returns a parked run to the queue if no approval is pending any more. True: a job was created. Called with the row of
+-- the run locked. The time in which it was parked does not count for its time limit.
+create or replace function unpark(p_run uuid) returns boolean language plpgsql as $$
+declare
+  v_parked runs.parked%rowtype;
+  v_job bigint;
+begin
+  if exists (select 1 from runs.approvals a where a.run_id = p_run and a.status = 'pending') then
+    return false;
+  end if;
+  delete from runs.parked p where p.run_id = p_run returning * into v_parked;
+  if not found then
+    return false;
+  end if;
+  select j.id into v_job from core.job_enqueue(
+    p_kind => 'runs.execute', p_args => jsonb_build_object('run_id', p_run), p_queue => 'runs', p_max_attempts => 1000000,
+    p_share => v_parked.account_id) j;
+  -- Workers of the job that parked the run must not pass for the next worker.
+  perform core.job_raise_fence(v_job, (select abs(r.fence) from runs.runs r where r.id = p_run));
+  update runs.runs r
+     set admitted_at = coalesce(r.admitted_at, r.started_at) + (clock_timestamp() - v_parked.parked_at), job_id = v_job
+   where r.id = p_run and r.completed_at is null;
+  return true;
+end $$;
+
+create or replace function approval_json(a runs.approvals) returns jsonb language sql stable as $$
+  select jsonb_build_object(
+    'approval_id', a.id, 'agent_run_id', a.run_id, 'thread_id', a.thread_id, 'agent_id', a.agent_id,
+    'tool_call_id', a.tool_call_id, 'name', a.tool, 'source', a.source, 'arguments', coalesce(a.new_arguments, a.arguments)::jsonb,
+    'status', a.status, 'on_timeout', a.on_timeout, 'requested_at', runs.iso(a.requested_at), 'expires_at', runs.iso(a.expires_at),
+    'decided_at', runs.iso(a.decided_at), 'reason', a.reason, 'remember', a.remember)
+$$;
+
+-- Decides about an approval. p_status: approved, denied, expired. p_account null: any account. outcome: ok; same: the
+-- decision was made before; other: another decision was made before, or the run has ended; not_found. wake: a job of
+-- the run waits for a worker. Locks the run before the approval, as workers do.
+create or replace function decide_approval(p_account uuid, p_id uuid, p_status text, p_arguments text, p_reason text,
+                                           p_remember text)
+returns table (outcome text, approval text, run_id uuid, wake boolean) language plpgsql as $$
+#variable_conflict use_column
+declare
+  v runs.approvals%rowtype;
+  v_run runs.runs%rowtype;
+  v_seq bigint;
+begin
+  wake := false;
+  select * into v from runs.approvals a where a.id = p_id and (p_account is null or a.account_id = p_account);
+  if not found then
+    outcome := 'not_found';
+    return next;
+    return;
+  end if;
+  run_id := v.run_id;
+  select * into v_run from runs.runs r where r.id = v.run_id for no key update;
+  select * into v from runs.approvals a where a.id = p_id for no key update;
+  if v.status = 'pending' and (v_run.id is null or v_run.completed_at is not null) then
+    update runs.approvals a set status = 'cancelled', decided_at = clock_timestamp() where a.id = p_id returning * into v;
+  end if;
+  if v.status <> 'pending' then
+    outcome := case when v.status = p_status and v.new_arguments is not distinct from p_arguments then 'same' else 'other' end;
+    approval := runs.approval_json(v)::text;
+    return next;
+    return;
+  end if;
+  update runs.approvals a
+     set status = p_status, decided_at = clock_timestamp(), new_arguments = p_arguments, reason = p_reason,
+         remember = p_remember,
+         resolved_event = exists (select 1 from runs.parked p where p.run_id = v.run_id)
+   where a.id = p_id returning * into v;
+  if p_status = 'approved' and p_remember <> 'none' then
+    insert into runs.remembered_approvals (account_id, scope_id, tool)
+    values (v.account_id, case p_remember when 'run' then v.run_id else v.agent_id end, v.tool)
+    on conflict do nothing;
+  end if;
+  if v.resolved_event then
+    v_seq := v_run.border_seq + 1;
+    insert into runs.events (run_id, seq, last_seq, wire)
+    values (v.run_id, v_seq, v_seq, runs.event_wire(v_seq, format(
+      '{"type": "approval_resolved", "sequence": %s, "approval_id": "%s", "tool_call_id": %s, "status": "%s", "reason": %s}',
+      v_seq, v.id, to_json(v.tool_call_id), v.status, coalesce(to_json(v.reason)::text, 'null'))));
+    update runs.runs r set border_seq = v_seq, seq_reserved = v_seq where r.id = v.run_id;
+    wake := runs.unpark(v.run_id);
+  end if;
+  outcome := 'ok';
+  approval := runs.approval_json(v)::text;
+  return next;
+end $$;
+
+-- Approvals whose time is over, oldest first.
+create or replace function due_approvals(p_limit bigint)
+returns table (id uuid, account_id uuid, run_id uuid, on_timeout text) language sql stable as $$
+  select a.id, a.account_id, a.run_id, a.on_timeout from runs.approvals a
+   where a.status = 'pending' and a.expires_at <= clock_timestamp() order by a.expires_at limit p_limit
+$$;
+
+-- A page of an account's approvals, newest first. p_status null: all; p_run null: of all runs.
+create or replace function approvals_page(p_account uuid, p_run uuid, p_status text, p_before uuid, p_limit bigint,
+                                          out items text, out n bigint, out last text)
+language sql stable as $$
+  select coalesce(jsonb_agg(runs.approval_json(x.a) order by x.id desc), '[]')::text, count(*), min(x.id::text)
+    from (select y as a, y.id from runs.approvals y
+           where y.account_id = p_account and (p_run is null or y.run_id = p_run)
+             and (p_status is null or y.status = p_status)
+             and y.id < coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+           order by y.id desc limit p_limit) x
+$$;
+
+-- What a run waits for, as in the member waiting_for of its JSON; null: nothing.
+create or replace function waiting_for(p_run uuid) returns jsonb language sql stable as $$
+  select jsonb_agg(jsonb_build_object('type', 'approval', 'approval_id', a.id, 'tool_call_id', a.tool_call_id, 'name', a.tool,
+                                      'expires_at', runs.iso(a.expires_at)) order by a.id)
+    from runs.approvals a where a.run_id = p_run and a.status = 'pending'
+$$;
+
+-- As delete_thread(); also deletes the thread's approvals.
+create or replace function erase_thread(p_account uuid, p_thread uuid)
+returns table (outcome text, project_id uuid) language plpgsql as $$
+#variable_conflict use_column
+begin
+  select d.outcome, d.project_id into outcome, project_id from runs.delete_thread(p_account, p_thread) d;
+  if outcome = 'ok' then
+    delete from runs.approvals a where a.thread_id = p_thread and a.account_id = p_account;
+  end if;
+  return next;
+end $$;
+
+-- Cancels the approvals of a run that ends, and removes it from the parked runs.
+create or replace function drop_approvals(p_run uuid) returns void language sql as $$
+  update runs.approvals a set status = 'cancelled', decided_at = clock_timestamp()
+   where a.run_id = p_run and a.status = 'pending';
+  delete from runs.parked p where p.run_id = p_run;
+  delete from runs.remembered_approvals m where m.scope_id = p_run;
+$$;
+
+-- The JSON of a run, with what it waits for.
+create or replace function run_json_with_waiting(r runs.runs) returns jsonb language sql stable as $$
+  select runs.run_json(r) || case when r.status = 'running' and exists (select 1 from runs.parked p where p.run_id = r.id)
+                                  then jsonb_build_object('waiting_for', runs.waiting_for(r.id)) else '{}' end
+$$;

@@ -1,0 +1,119 @@
+// Approvals and parked runs: the functions of migrations/functions/approvals.sql.
+#include "store/repository.hpp"
+#include "store/sql_call.hpp"
+
+namespace runs {
+namespace {
+
+park_outcome park_outcome_of(std::string_view name) {
+  if (name == "parked") return park_outcome::parked;
+  if (name == "resolved") return park_outcome::resolved;
+  if (name == "stop") return park_outcome::stop;
+  return park_outcome::gone;
+}
+
+}  // namespace
+
+ry::task<ry::result<std::vector<approval>>> repository::request_approvals(ry::uuid run, std::int64_t fence,
+                                                                          std::vector<approval_request> calls,
+                                                                          std::string on_timeout,
+                                                                          std::int64_t timeout_seconds) const {
+  std::vector<std::string> ids, call_ids, tools, sources, arguments, on_timeouts;
+  for (const approval_request& c : calls) {
+    ids.push_back(c.id.to_string());
+    call_ids.push_back(c.tool_call_id);
+    tools.push_back(c.tool);
+    sources.push_back(c.source);
+    arguments.push_back(c.arguments);
+    on_timeouts.push_back(on_timeout);
+  }
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select id, tool_call_id, status, arguments, reason, begun, announced, resolved_event, expires_at, on_timeout from "
+      "runs.request_approvals($1, $2::bigint, $3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], "
+      "$8::text[], $9::bigint)",
+      run, fence, ids, call_ids, tools, sources, arguments, on_timeouts, timeout_seconds);
+  if (!rows) co_return rows.error();
+  std::vector<approval> out;
+  for (const ry::row r : *rows) {
+    approval& a = out.emplace_back();
+    a.id = std::string(r.text(0));
+    a.tool_call_id = std::string(r.text(1));
+    a.status = std::string(r.text(2));
+    a.arguments = std::string(r.text(3));
+    a.reason = std::string(r.opt_text(4).value_or(""));
+    a.begun = r.boolean(5);
+    a.announced = r.boolean(6);
+    a.resolved_event = r.boolean(7);
+    a.expires_at = std::string(r.text(8));
+    a.on_timeout = std::string(r.text(9));
+  }
+  co_return out;
+}
+
+ry::task<ry::result<bool>> repository::begin_approved(ry::uuid run, std::int64_t fence,
+                                                      std::vector<std::string> approvals) const {
+  ry::result<ry::rows> rows =
+      co_await db_.query("select runs.begin_approved($1, $2::bigint, $3::text[]::uuid[])", run, fence, approvals);
+  if (!rows) co_return rows.error();
+  co_return rows->front().boolean(0);
+}
+
+ry::task<ry::result<park_outcome>> repository::park(ry::uuid run, std::int64_t job, std::int64_t fence,
+                                                    std::int64_t last, std::int64_t slot_seconds) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select runs.park_run($1, $2::bigint, $3::bigint, $4::bigint, $5::bigint)", run, job, fence, last, slot_seconds);
+  if (!rows) co_return rows.error();
+  co_return park_outcome_of(rows->front().text(0));
+}
+
+ry::task<ry::result<approval_decision>> repository::decide_approval(std::optional<std::string> account, std::string id,
+                                                                    std::string status,
+                                                                    std::optional<std::string> arguments,
+                                                                    std::optional<std::string> reason,
+                                                                    std::string remember) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select outcome, approval, run_id, wake from runs.decide_approval($1::uuid, $2::uuid, $3::text, $4::text, "
+      "$5::text, $6::text)",
+      account, id, status, arguments, reason, remember);
+  if (!rows) co_return rows.error();
+  const ry::row r = rows->front();
+  approval_decision out;
+  out.outcome = std::string(r.text(0));
+  out.approval = std::string(r.opt_text(1).value_or(""));
+  out.run_id = std::string(r.opt_text(2).value_or(""));
+  out.wake = r.boolean(3);
+  co_return out;
+}
+
+ry::task<ry::result<std::vector<due_approval>>> repository::due_approvals(std::int64_t limit) const {
+  ry::result<ry::rows> rows =
+      co_await db_.query("select id, account_id, run_id, on_timeout from runs.due_approvals($1::bigint)", limit);
+  if (!rows) co_return rows.error();
+  std::vector<due_approval> out;
+  for (const ry::row r : *rows)
+    out.push_back({std::string(r.text(0)), std::string(r.text(1)), std::string(r.text(2)), std::string(r.text(3))});
+  co_return out;
+}
+
+ry::task<ry::result<repository::page>> repository::approvals_page(std::string account, std::optional<std::string> run,
+                                                                  std::optional<std::string> status,
+                                                                  std::optional<std::string> before,
+                                                                  std::int64_t limit) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select items, n, last from runs.approvals_page($1::uuid, $2::uuid, $3::text, $4::uuid, $5::bigint)", account,
+      run, status, before, limit);
+  if (!rows) co_return rows.error();
+  const ry::row r = rows->front();
+  page out{std::string(r.text(0)), {}, {}};
+  if (r.int64(1) == limit) out.next_first = std::string(r.text(2));
+  co_return out;
+}
+
+ry::task<ry::result<void>> repository::drop_approvals(ry::uuid run) const {
+  ry::result<ry::rows> rows = co_await db_.query("select runs.drop_approvals($1)", run);
+  if (!rows) co_return rows.error();
+  co_return ry::result<void>();
+}
+
+}  // namespace runs

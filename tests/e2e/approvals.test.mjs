@@ -1,0 +1,252 @@
+// Approvals of tool calls: policy, parking, decisions, time limits, and exactly one execution across kills.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { lastUser, startLlm, turns } from './lib/llm.mjs';
+import { Server, gapless, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
+
+const settings = `
+[[runs.tool_policy]]
+match = "shell"
+when = {command = "*forbidden*"}
+action = "deny"
+[[runs.tool_policy]]
+match = "shell"
+when = {command = "*ask*"}
+action = "ask"
+`;
+const call = (command, id = 'c1') => ({ id, name: 'shell', arguments: { command } });
+let database, llm, server;
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(async (request, reply) => {
+    const prompt = lastUser(request);
+    const done = turns(request).filter((m) => m.role === 'tool');
+    if (done.length) return reply.say(`results: ${done.map((m) => m.content).join(' | ')}`);
+    const commands = prompt.split('\n').map((line, i) => call(line, `c${i + 1}`));
+    return reply.tools(commands);
+  });
+  server = await new Server({ database, llm, settings }).start();
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+// Starts a run whose model calls one command per line, and waits until it is parked.
+async function startAsking(u, ...commands) {
+  const r = await u.start({ prompt: commands.join('\n') });
+  assert.equal(r.status, 200, r.text);
+  const id = r.json.agent_run_id;
+  const asked = await u.stream(id, { until: (e) => e.type === 'approval_requested' });
+  await waitFor('the run is parked', () => database.sql(`select count(*) from runs.parked where run_id = '${id}'`) === '1');
+  return { id, thread: r.json.thread_id, approval: asked.events.at(-1) };
+}
+const decide = (u, approval, body) => u.post(`/approvals/${approval.approval_id ?? approval}`, { json: body });
+
+test('without a rule that matches, calls are made at once', async () => {
+  const u = await server.user();
+  const r = await u.start({ prompt: 'echo free' });
+  const s = await u.stream(r.json.agent_run_id);
+  assert.match(textOf(s.events), /^results: free/);
+  assert.ok(!s.events.some((e) => e.type.startsWith('approval')));
+});
+
+test('a denied call is not made, and the model is told', async () => {
+  const u = await server.user();
+  const r = await u.start({ prompt: 'echo forbidden > denied.txt' });
+  const s = await u.stream(r.json.agent_run_id);
+  assert.equal(textOf(s.events), 'results: Error: The call was not made: the policy of this deployment denies it.');
+  assert.ok(s.events.find((e) => e.type === 'tool_result').is_error);
+  const files = await u.get(`/projects/${r.json.project_id}/files?path=/`);
+  assert.doesNotMatch(files.text, /denied/);
+});
+
+test('a call that needs an approval parks the run; an approval makes the call once and completes the run', async () => {
+  const u = await server.user();
+  const { id, approval } = await startAsking(u, 'echo ask >> count; cat count');
+  assert.equal(approval.tool_call_id, 'c1');
+  assert.equal(approval.name, 'shell');
+  assert.equal(approval.source, 'sandbox');
+  assert.deepEqual(approval.arguments, { command: 'echo ask >> count; cat count' });
+  assert.ok(Date.parse(approval.expires_at) > Date.now() + 23 * 3600e3);
+
+  const run = await u.get(`/agent-run/${id}`);
+  assert.equal(run.json.status, 'running');
+  assert.deepEqual(run.json.waiting_for.map((w) => [w.type, w.approval_id, w.name]), [['approval', approval.approval_id, 'shell']]);
+  assert.equal(database.sql(`select count(*) from core.job where kind = 'runs.execute' and args->>'run_id' = '${id}' and state in (0, 1)`), '0');
+  for (const path of [`/agent-run/${id}/approvals`, '/approvals?status=pending']) {
+    const list = await u.get(path);
+    assert.deepEqual(list.json.approvals.map((a) => [a.approval_id, a.agent_run_id, a.status]), [[approval.approval_id, id, 'pending']], path);
+  }
+
+  const made = await decide(u, approval, { decision: 'approve', reason: 'fine' });
+  assert.equal(made.status, 200, made.text);
+  assert.equal(made.json.status, 'approved');
+  const s = await u.stream(id);
+  assert.ok(gapless(s.events), s.raw);
+  assert.deepEqual(statuses(s.events), ['running', 'completed']);
+  assert.match(textOf(s.events), /^results: ask\n/);
+  assert.doesNotMatch(textOf(s.events), /ask\nask/);
+  assert.equal(s.events.find((e) => e.type === 'approval_resolved').status, 'approved');
+  assert.equal((await u.get(`/agent-run/${id}`)).json.waiting_for, undefined);
+});
+
+test('the same decision again succeeds, a different one gets 409, and strangers get 404', async () => {
+  const u = await server.user(), other = await server.user();
+  const { id, approval } = await startAsking(u, 'echo ask');
+  assert.equal((await decide(other, approval, { decision: 'approve' })).status, 404);
+  assert.equal((await other.get(`/agent-run/${id}/approvals`)).status, 404);
+  assert.deepEqual((await other.get('/approvals')).json.approvals, []);
+  assert.equal((await decide(u, approval, { decision: 'deny', reason: 'not now' })).status, 200);
+  assert.equal((await decide(u, approval, { decision: 'deny' })).status, 200);
+  const conflict = await decide(u, approval, { decision: 'approve' });
+  assert.equal(conflict.status, 409);
+  assert.equal(conflict.json.detail.error_code, 'APPROVAL_DECIDED');
+  assert.equal(conflict.json.detail.approval.status, 'denied');
+  const s = await u.stream(id);
+  assert.equal(textOf(s.events), 'results: Error: The call was not made: the user denied it with the reason: not now');
+});
+
+test('invalid decisions are refused with the name of the field', async () => {
+  const u = await server.user();
+  const { id, approval } = await startAsking(u, 'echo ask');
+  for (const [body, text] of [
+    [{}, /decision must be approve or deny/], [{ decision: 'maybe' }, /decision must be/], [{ decision: 'approve', arguments: [] }, /arguments must be an object/],
+    [{ decision: 'deny', arguments: {} }, /arguments require/], [{ decision: 'approve', remember: 'always' }, /remember must be/],
+    [{ decision: 'approve', reason: 'x'.repeat(2001) }, /reason must be/], [{ decision: 'approve', more: 1 }, /Unknown member \\"more\\"/],
+  ]) {
+    const r = await decide(u, approval, body);
+    assert.equal(r.status, 422, r.text);
+    assert.match(r.text, text);
+  }
+  assert.equal((await u.post(`/approvals/${approval.approval_id}`, { body: 'no json', headers: { 'content-type': 'application/json' } })).status, 400);
+  assert.equal((await decide(u, 'no-uuid', { decision: 'approve' })).status, 400);
+  assert.equal((await decide(u, randomUUID(), { decision: 'approve' })).status, 404);
+  assert.equal((await u.get('/approvals?status=open')).status, 422);
+  await u.post(`/agent-run/${id}/stop`);
+});
+
+test('an approver can change the arguments', async () => {
+  const u = await server.user();
+  const { id, approval } = await startAsking(u, 'echo ask original');
+  await decide(u, approval, { decision: 'approve', arguments: { command: 'echo changed' } });
+  assert.match(textOf((await u.stream(id)).events), /^results: changed/);
+});
+
+test('several approvals of one answer: the run continues after the last decision, other calls are made before', async () => {
+  const u = await server.user();
+  const { id } = await startAsking(u, 'echo one', 'echo ask two', 'echo ask three');
+  const list = (await u.get(`/agent-run/${id}/approvals`)).json.approvals;
+  assert.equal(list.length, 2);
+  await decide(u, list.find((a) => a.tool_call_id === 'c2'), { decision: 'approve' });
+  await sleep(300);
+  assert.equal((await u.get(`/agent-run/${id}`)).json.status, 'running');
+  await decide(u, list.find((a) => a.tool_call_id === 'c3'), { decision: 'deny' });
+  const { events } = await u.stream(id);
+  const resultOfOne = events.findIndex((e) => e.type === 'tool_result' && e.content.startsWith('one'));
+  assert.ok(resultOfOne > 0 && resultOfOne < events.findIndex((e) => e.type === 'approval_resolved'));
+  const text = textOf(events);
+  assert.match(text, /one/);
+  assert.match(text, /ask two/);
+  assert.match(text, /the user denied it/);
+});
+
+test('a decision can be remembered for the run or for the agent', async () => {
+  const u = await server.user();
+  const first = await startAsking(u, 'echo ask');
+  await decide(u, first.approval, { decision: 'approve', remember: 'agent' });
+  await u.stream(first.id);
+  const r = await u.start({ prompt: 'echo ask again' });
+  const s = await u.stream(r.json.agent_run_id);
+  assert.match(textOf(s.events), /^results: ask again/);
+  assert.ok(!s.events.some((e) => e.type === 'approval_requested'));
+});
+
+test('a start can only make the policy stricter', async () => {
+  const u = await server.user();
+  const denied = await u.start({ prompt: 'echo hello', tool_policy: JSON.stringify([{ match: 'sh*', action: 'deny' }]) });
+  assert.match(textOf((await u.stream(denied.json.agent_run_id)).events), /policy of this deployment denies/);
+  const weaker = await u.start({ prompt: 'echo forbidden', tool_policy: JSON.stringify([{ match: '*', action: 'run' }]) });
+  assert.match(textOf((await u.stream(weaker.json.agent_run_id)).events), /policy of this deployment denies/);
+  for (const policy of ['[', '{}', '[{"match":"a"}]', '[{"match":"a","action":"maybe"}]', '[{"match":"a","action":"ask","x":1}]', '[{"action":"ask"}]']) {
+    const r = await u.start({ prompt: 'echo', tool_policy: policy });
+    assert.equal(r.status, 422, policy);
+    assert.match(r.text, /tool_policy/);
+  }
+});
+
+test('a stop ends a parked run at once, and its approval is cancelled', async () => {
+  const u = await server.user();
+  const { id, approval } = await startAsking(u, 'echo ask');
+  const stopped = await u.post(`/agent-run/${id}/stop`);
+  assert.deepEqual(stopped.json, { status: 'stopped' });
+  const s = await u.stream(id);
+  assert.deepEqual(statuses(s.events), ['running', 'stopped']);
+  assert.ok(gapless(s.events));
+  assert.equal((await decide(u, approval, { decision: 'approve' })).status, 409);
+  assert.equal((await u.get('/approvals')).json.approvals[0].status, 'cancelled');
+});
+
+test('deleting the thread of a parked run deletes its approvals', async () => {
+  const u = await server.user();
+  const { thread } = await startAsking(u, 'echo ask');
+  assert.equal((await u.request('DELETE', `/threads/${thread}?force=true`)).status, 204);
+  assert.deepEqual((await u.get('/approvals')).json.approvals, []);
+  assert.equal(database.sql(`select count(*) from runs.approvals where thread_id = '${thread}'`), '0');
+});
+
+test('after the time limit the call is denied', async () => {
+  const u = await server.user();
+  const { id, approval } = await startAsking(u, 'echo ask');
+  database.sql(`update runs.approvals set expires_at = now() where id = '${approval.approval_id}'`);
+  database.sql(`update core.job set run_at = now() where kind = 'runs.expire_approvals' and state = 0`);
+  const s = await u.stream(id, { timeout: 90_000 });
+  assert.equal(textOf(s.events), 'results: Error: The call was not made: no decision about it was made in time.');
+  assert.equal(s.events.find((e) => e.type === 'approval_resolved').status, 'expired');
+});
+
+test('two approvers at the same time: one decision', async () => {
+  const u = await server.user();
+  const { id, approval } = await startAsking(u, 'echo ask >> n; cat n');
+  const all = await Promise.all(['approve', 'deny', 'approve', 'deny', 'approve', 'deny'].map((decision) => decide(u, approval, { decision })));
+  const codes = all.map((r) => r.status).sort();
+  assert.deepEqual(codes, [200, 200, 200, 409, 409, 409]);
+  const s = await u.stream(id);
+  assert.equal(s.events.filter((e) => e.type === 'approval_resolved').length, 1);
+  assert.equal(s.events.filter((e) => e.type === 'tool_result').length, 1);
+});
+
+test('a parked run survives a kill; the call is made once after the restart', async () => {
+  const u = await server.user();
+  const { id, approval } = await startAsking(u, 'echo ask >> n; cat n');
+  await server.kill();
+  await server.start();
+  assert.equal((await u.get(`/agent-run/${id}`)).json.waiting_for[0].approval_id, approval.approval_id);
+  await decide(u, approval, { decision: 'approve' });
+  const s = await u.stream(id, { timeout: 40_000 });
+  assert.ok(gapless(s.events), s.raw);
+  assert.match(textOf(s.events), /^results: ask\n/);
+});
+
+test('a kill between the decision and the end of the call: one execution, or an unknown outcome', async () => {
+  const u = await server.user();
+  for (const wait of [0, 30, 120, 400, 900]) {
+    const { id, approval } = await startAsking(u, `echo ask >> n${wait}; sleep 1; cat n${wait}`);
+    const decided = decide(u, approval, { decision: 'approve' }).catch(() => null);
+    await sleep(wait);
+    await server.kill();
+    await decided;
+    await server.start();
+    const again = await decide(u, approval, { decision: 'approve' });
+    assert.equal(again.status, 200, again.text);
+    const s = await u.stream(id, { timeout: 60_000 });
+    assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
+    const results = s.events.filter((e) => e.type === 'tool_result');
+    assert.equal(results.length, 1);
+    const once = /^ask\n/.test(results[0].content) && !/ask\nask/.test(results[0].content);
+    assert.ok(once || /outcome/.test(results[0].content), results[0].content);
+  }
+});
