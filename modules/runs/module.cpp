@@ -83,6 +83,7 @@ class module {
     reg.route("GET", "/thread/{id}/agent-runs", 0, &runs_, &run_routes::of_thread);
     reg.route("GET", "/threads/{id}/agent-runs", 0, &runs_, &run_routes::of_thread);
     reg.route("GET", "/agent-run/{id}/approvals", 0, &approvals_, &approval_routes::of_run);
+    reg.route("POST", "/agent-run/{id}/tool-results", 0, &approvals_, &approval_routes::tool_results);
     reg.route("GET", "/approvals", 0, &approvals_, &approval_routes::list);
     reg.route("POST", "/approvals/{id}", 0, &approvals_, &approval_routes::decide);
     reg.route("GET", "/threads", 0, &threads_, &thread_routes::list);

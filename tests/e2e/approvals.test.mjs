@@ -24,6 +24,7 @@ before(async () => {
     const prompt = lastUser(request);
     const done = turns(request).filter((m) => m.role === 'tool');
     if (done.length) return reply.say(`results: ${done.map((m) => m.content).join(' | ')}`);
+    if (prompt.includes('[location]')) return reply.tools([{ id: 'loc', name: 'get_location', arguments: {} }]);
     const commands = prompt.split('\n').map((line, i) => call(line, `c${i + 1}`));
     return reply.tools(commands);
   });
@@ -248,5 +249,56 @@ test('a kill between the decision and the end of the call: one execution, or an 
     assert.equal(results.length, 1);
     const once = /^ask\n/.test(results[0].content) && !/ask\nask/.test(results[0].content);
     assert.ok(once || /outcome/.test(results[0].content), results[0].content);
+  }
+});
+
+const clientTools = JSON.stringify([{ name: 'get_location', description: 'Location of the user', parameters: { type: 'object', properties: {} } }]);
+
+// Starts a run whose model calls the client's tool, and waits until it is parked.
+async function startWithClientTool(u) {
+  const r = await u.start({ prompt: '[location]', client_tools: clientTools });
+  assert.equal(r.status, 200, r.text);
+  const id = r.json.agent_run_id;
+  const s = await u.stream(id, { until: (e) => e.type === 'tool_results_requested' });
+  assert.deepEqual(s.events.at(-1).tool_call_ids, ['loc']);
+  assert.equal(s.events.find((e) => e.type === 'tool_call').source, 'client');
+  return id;
+}
+const sendResults = (u, id, ...results) => u.post(`/agent-run/${id}/tool-results`, { json: { tool_results: results } });
+
+test('a tool of the client: the run waits for its result, also across a kill', async () => {
+  const u = await server.user(), other = await server.user();
+  const id = await startWithClientTool(u);
+  await waitFor('the run is parked', () => database.sql(`select count(*) from runs.parked where run_id = '${id}'`) === '1');
+  assert.deepEqual((await u.get(`/agent-run/${id}`)).json.waiting_for.map((w) => [w.type, w.tool_call_id]), [['tool_result', 'loc']]);
+  assert.deepEqual((await u.get('/approvals')).json.approvals, [], 'no person has to decide');
+  await server.kill();
+  await server.start();
+  assert.equal((await sendResults(other, id, { tool_call_id: 'loc', content: 'x' })).status, 404);
+  assert.equal((await sendResults(u, id, { tool_call_id: 'other', content: 'x' })).status, 409);
+  const ok = await sendResults(u, id, { tool_call_id: 'loc', content: 'Berlin' });
+  assert.deepEqual(ok.json, { status: 'accepted' });
+  assert.equal((await sendResults(u, id, { tool_call_id: 'loc', content: 'Berlin' })).status, 200);
+  const s = await u.stream(id, { timeout: 40_000 });
+  assert.ok(gapless(s.events), s.raw);
+  assert.equal(textOf(s.events), 'results: Berlin');
+  assert.equal((await sendResults(u, id, { tool_call_id: 'loc', content: 'Paris' })).status, 409);
+});
+
+test('invalid results and tools of the client are refused', async () => {
+  const u = await server.user();
+  const id = await startWithClientTool(u);
+  for (const [body, text] of [[{}, /must be a list/], [{ tool_results: [] }, /must not be empty/], [{ tool_results: [{ content: 'x' }] }, /tool_call_id/],
+    [{ tool_results: [{ tool_call_id: 'loc', content: 1 }] }, /content must be a string/], [{ tool_results: [{ tool_call_id: 'a', content: '' }, { tool_call_id: 'a', content: '' }] }, /more than once/],
+    [{ tool_results: 'x' }, /must be a list/], [{ results: [] }, /Unknown member/]]) {
+    const r = await u.post(`/agent-run/${id}/tool-results`, { json: body });
+    assert.equal(r.status, 422, r.text);
+    assert.match(r.text, text);
+  }
+  await u.post(`/agent-run/${id}/stop`);
+  for (const tools of ['{', '{}', '[1]', '[{"name":"a b"}]', '[{"name":"a"},{"name":"a"}]', '[{"name":"a","parameters":1}]', JSON.stringify(Array.from({ length: 129 }, (_, i) => ({ name: `t${i}` })))]) {
+    const r = await u.start({ prompt: 'x', client_tools: tools });
+    assert.equal(r.status, 422, tools.slice(0, 40));
+    assert.match(r.text, /client_tools/);
   }
 });

@@ -23,6 +23,11 @@ std::string denial(const approval& a) {
   return "The call was not made: the user denied it with the reason: " + a.reason;
 }
 
+tool_outcome client_outcome(const approval& a) {
+  if (a.status == "answered") return {a.result, a.result_is_error};
+  return {"The call has no result: the client did not execute it in time.", true};
+}
+
 void append_requested(live_run& run, const approval& a, const tool_call& call, std::string_view source) {
   run.events.buffer.append("approval_requested")
       .text("approval_id", a.id)
@@ -47,11 +52,22 @@ void sort_by_approval(live_run& run, const tool_catalog& catalog, std::vector<to
                       const std::vector<approval>& approvals, gated_calls& out, std::vector<std::string>& begins) {
   std::map<std::string_view, const approval*> by_call;
   for (const approval& a : approvals) by_call.emplace(a.tool_call_id, &a);
+  std::string requested;  // calls for the client to execute
   for (tool_call& call : asking) {
     const auto found = by_call.find(call.id);
     if (found == by_call.end()) continue;
     const approval& a = *found->second;
     const tool_catalog::tool* tool = catalog.find(call.name);
+    if (a.of_client) {
+      if (a.status == "pending") {
+        out.waiting.push_back(a.id);
+        if (!a.announced) requested += (requested.empty() ? "" : ",") + json_string(a.tool_call_id);
+      } else {
+        out.stop = out.stop || (a.status == "expired" && a.on_timeout == "stop");
+        out.refused.push_back({std::move(call), client_outcome(a)});
+      }
+      continue;
+    }
     if (a.status == "pending") {
       out.waiting.push_back(a.id);
       if (!a.announced) append_requested(run, a, call, tool != nullptr ? tool->source : "unknown");
@@ -68,12 +84,14 @@ void sort_by_approval(live_run& run, const tool_catalog& catalog, std::vector<to
       out.refused.push_back({std::move(call), {denial(a), true}});
     }
   }
+  if (!requested.empty())
+    run.events.buffer.append("tool_results_requested").json("tool_call_ids", "[" + requested + "]");
 }
 
 }  // namespace
 
 bool calls_are_free(const module_context& p, const live_run& run) {
-  return allows_everything(p.config.tools, rules_of(run));
+  return allows_everything(p.config.tools, rules_of(run)) && !(run.who.options && run.who.options->parks_client_calls);
 }
 
 ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
@@ -83,6 +101,11 @@ ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> ru
   std::vector<approval_request> requests;
   for (tool_call& call : calls) {
     const tool_catalog::tool* tool = catalog->find(call.name);
+    if (tool != nullptr && tool->of_client) {
+      requests.push_back({p.ctx.new_uuid(), call.id, call.name, tool->source, call.arguments, true});
+      asking.push_back(std::move(call));
+      continue;
+    }
     const bool read_only = tool != nullptr && tool->read_only;
     switch (action_for(p.config.tools, rules_of(*run), call.name, read_only, call.arguments)) {
       case tool_action::run:

@@ -21,8 +21,8 @@ struct gated_calls {
     tool_call call;
     tool_outcome outcome;
   };
-  std::vector<refusal> refused;
-  std::vector<std::string> waiting;  // ids of pending approvals
+  std::vector<refusal> refused;  // also results of the client
+  std::vector<std::string> waiting;  // ids of pending approvals and calls of the client
   bool lost = false;  // the run has ended or belongs to another worker
   // An approval has expired whose call was to stop the run.
   bool stop = false;

@@ -31,8 +31,9 @@ run_outcome completed() {
 run_outcome waits_for_client() {
   return {"completed", "tool_calls", "", ""};
 }
-// Removes the calls that the client executes. False: none is left.
-bool drop_client_calls(const tool_catalog& catalog, std::vector<tool_call>& calls) {
+// Removes the calls that the client executes after the run. False: none is left.
+bool drop_client_calls(const live_run& run, const tool_catalog& catalog, std::vector<tool_call>& calls) {
+  if (run.who.options && run.who.options->parks_client_calls) return true;
   std::erase_if(calls, [&](const tool_call& c) {
     const tool_catalog::tool* tool = catalog.find(c.name);
     return tool != nullptr && tool->of_client;
@@ -283,7 +284,7 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, step_state& 
   catalog = co_await tools_.catalog(run);
   if (next.kind == next_kind::run_tools) {
     run->progress.open_turn = {};
-    if (!drop_client_calls(*catalog, next.calls)) co_return c.end_run(waits_for_client());
+    if (!drop_client_calls(*run, *catalog, next.calls)) co_return c.end_run(waits_for_client());
     std::optional<ending> refused = check_budget(*run, spending_step::make_calls);
     if (!refused) refused = check_tool_loop(*run, next.calls);
     if (refused) co_return c.end_run(std::move(*refused));
@@ -366,7 +367,7 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
   if (!refused) refused = check_tool_loop(*run, t.calls);
   if (refused) co_return c.end_run(std::move(*refused));
   // The calls are committed before they run, because a call must not be made twice.
-  if (run->stop.reason() != 0 || !drop_client_calls(*catalog, valid_calls)) co_return;
+  if (run->stop.reason() != 0 || !drop_client_calls(*run, *catalog, valid_calls)) co_return;
   // Otherwise prepare() makes the calls, as it does for a worker that continues the run here.
   if (!calls_are_free(context_, *run)) co_return;
   const stored result = co_await run_calls(run, catalog, std::move(valid_calls));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/caller.hpp"
+#include "api/service_start.hpp"
 #include "error_response.hpp"
 #include "json/members.hpp"
 #include "text.hpp"
@@ -61,6 +62,22 @@ decision_body read_decision(std::string_view text) {
   return out;
 }
 
+std::vector<client_result> read_result_body(std::string_view text) {
+  boost::system::error_code bad;
+  const json::value v = json::parse(text, bad);
+  if (bad || !v.is_object()) throw refusal(400, "The body must be a JSON object");
+  for (const auto& member : v.as_object())
+    if (member.key() != "tool_results")
+      reject("Unknown member \"" + plain_sentence(std::string(member.key()).substr(0, 100)) + "\"");
+  std::vector<client_result> out;
+  const json::value* list = v.as_object().if_contains("tool_results");
+  const std::string problem =
+      list != nullptr ? read_client_results(*list, out) : std::string("tool_results must be a list of results");
+  if (!problem.empty()) reject(problem);
+  if (out.empty()) reject("tool_results must not be empty");
+  return out;
+}
+
 std::optional<std::string> status_of(const query_values& query) {
   const std::string status = ry::lower_ascii(value_of(query, "status").value_or(""));
   if (status.empty()) return std::nullopt;
@@ -111,7 +128,7 @@ ry::task<std::string> approval_routes::decide_json(std::string account, std::str
                   "{\"message\":" + json_string(sentence) +
                       ",\"error_code\":\"APPROVAL_DECIDED\",\"approval\":" + decision.approval + "}");
   }
-  announce(decision);
+  announce(decision.run_id, decision.wake);
   co_return decision.approval;
 }
 
@@ -121,9 +138,28 @@ ry::task<ry::response> approval_routes::decide(ry::request request) {
   co_return ry::response::json(200, co_await decide_json(requester.id, id, std::string(request.body())));
 }
 
-void approval_routes::announce(const approval_decision& decision) const {
-  if (decision.wake) ctx_.jobs().wake("runs");
-  if (const auto run = ry::uuid::parse(decision.run_id)) (void)ctx_.events().live_publish(topic_of(*run), 0, {}, 0);
+ry::task<std::string> approval_routes::tool_results_json(std::string account, std::string run, std::string body) const {
+  const std::vector<client_result> results = read_result_body(body);
+  ry::result<repository::results_outcome> stored_results = co_await repo_.put_tool_results(account, run, results);
+  const repository::results_outcome& out = stored_results.value();
+  if (out.outcome == "not_found") throw refusal(404, "Run not found");
+  if (out.outcome != "ok")
+    throw refusal(409, "tool_results[" + std::to_string(out.at - 1) + "]" +
+                           (out.outcome == "conflict" ? ": the call already has another result"
+                                                      : ".tool_call_id is not a call that waits for a result"));
+  announce(run, out.wake);
+  co_return "{\"status\":\"accepted\"}";
+}
+
+ry::task<ry::response> approval_routes::tool_results(ry::request request) {
+  const std::string id = uuid_param(request.param("id"));
+  const caller requester = co_await caller_of(accounts_, request);
+  co_return ry::response::json(200, co_await tool_results_json(requester.id, id, std::string(request.body())));
+}
+
+void approval_routes::announce(const std::string& run, bool wake) const {
+  if (wake) ctx_.jobs().wake("runs");
+  if (const auto id = ry::uuid::parse(run)) (void)ctx_.events().live_publish(topic_of(*id), 0, {}, 0);
 }
 
 ry::task<ry::job_outcome> approval_routes::expire(ry::job) {
@@ -133,7 +169,7 @@ ry::task<ry::job_outcome> approval_routes::expire(ry::job) {
       ry::result<approval_decision> made =
           co_await repo_.decide_approval(std::nullopt, a.id, "expired", std::nullopt, std::nullopt, "none");
       if (made.value().outcome != "ok") continue;
-      announce(*made);
+      announce(made->run_id, made->wake);
       if (a.on_timeout != "stop") continue;
       try {
         (void)co_await stopper_.stop_run(a.account, a.run);

@@ -1,5 +1,5 @@
-// Approvals of tool calls: GET /approvals, GET /agent-run/{id}/approvals, POST /approvals/{id}, and the job that ends
-// approvals whose time is over.
+// Calls that wait for a person or the client: GET /approvals, GET /agent-run/{id}/approvals, POST /approvals/{id},
+// POST /agent-run/{id}/tool-results, and the job that ends those whose time is over.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -21,16 +21,18 @@ class approval_routes {
   ry::task<ry::response> list(ry::request request);
   ry::task<ry::response> of_run(ry::request request);
   ry::task<ry::response> decide(ry::request request);
+  ry::task<ry::response> tool_results(ry::request request);
   // Job: ends approvals whose time is over.
   ry::task<ry::job_outcome> expire(ry::job job);
 
   // The responses of the routes for an account, as JSON; they throw the error responses of the routes.
   ry::task<std::string> list_json(std::string account, std::optional<std::string> run, query_values query) const;
   ry::task<std::string> decide_json(std::string account, std::string id, std::string body) const;
+  ry::task<std::string> tool_results_json(std::string account, std::string run, std::string body) const;
 
  private:
   // Tells the run's readers and, if the run was parked, the workers.
-  void announce(const approval_decision& decision) const;
+  void announce(const std::string& run, bool wake) const;
 
   const ry::context& ctx_;
   const repository& repo_;

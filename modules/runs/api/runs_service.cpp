@@ -328,16 +328,36 @@ struct runs_service::c {
     });
   }
 
+  static ry_status tool_results(void* self, const ry_uuid* account, const ry_uuid* run, ry_str body, ry_exec* exec,
+                                ry_run_json_fn fn, void* ctx) noexcept {
+    return ry::guard([&] {
+      of(self).answer(of(self).approvals_.tool_results_json(text_of(*account), text_of(*run), ry::text(body)), exec, fn,
+                      ctx);
+    });
+  }
+
   static ry_status models(void* self, const ry_uuid* account, ry_exec* exec, ry_run_json_fn fn, void* ctx) noexcept {
     return ry::guard([&] { of(self).answer(of(self).models(*account), exec, fn, ctx); });
   }
 };
 
 const ry_runs_v1* runs_service::table() {
-  static constexpr ry_runs_v1 out{
-      sizeof(ry_runs_v1), 0,       &c::start, &c::wake,     &c::follow,        &c::resume, &c::close,
-      &c::stop,           &c::get, &c::list,  &c::messages, &c::delete_thread, &c::models, &c::approvals,
-      &c::decide};
+  static constexpr ry_runs_v1 out{sizeof(ry_runs_v1),
+                                  0,
+                                  &c::start,
+                                  &c::wake,
+                                  &c::follow,
+                                  &c::resume,
+                                  &c::close,
+                                  &c::stop,
+                                  &c::get,
+                                  &c::list,
+                                  &c::messages,
+                                  &c::delete_thread,
+                                  &c::models,
+                                  &c::approvals,
+                                  &c::decide,
+                                  &c::tool_results};
   return &out;
 }
 

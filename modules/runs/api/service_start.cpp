@@ -13,6 +13,7 @@ namespace runs {
 namespace {
 
 constexpr std::size_t max_history_bytes = 1 << 20, max_history_messages = 1000;
+constexpr std::size_t max_results = 256;
 constexpr std::size_t max_instructions_bytes = 64 << 10;
 
 // Returns an error message, or an empty string.
@@ -57,20 +58,10 @@ std::string read_history(std::string_view text, std::vector<added_message>& out)
 
 // Returns an error message, or an empty string.
 std::string read_results(std::string_view text, std::vector<client_result>& out) {
-  if (text.size() > max_history_bytes) return "tool_results must have at most " + size_text(max_history_bytes);
   boost::system::error_code bad;
   const boost::json::value v = boost::json::parse(text, bad);
-  if (bad || !v.is_array()) return "tool_results must be a JSON array of results";
-  for (const boost::json::value& item : v.as_array()) {
-    const std::string at = "tool_results[" + std::to_string(out.size()) + "]";
-    if (!item.is_object()) return at + " must be an object";
-    const boost::json::object& o = item.as_object();
-    const boost::json::value* content = module_json::member_at(o, "content");
-    if (content == nullptr || !content->is_string()) return at + ".content must be a string";
-    out.push_back({module_json::text_of(o, "tool_call_id"), std::string(content->as_string()),
-                   module_json::flag_at(o, "is_error")});
-  }
-  return {};
+  if (bad) return "tool_results must be a list of results";
+  return read_client_results(v, out);
 }
 
 // Returns an error message, or an empty string.
@@ -85,13 +76,35 @@ std::string read_text(const form_field& f, std::string& out) {
 
 }  // namespace
 
+std::string read_client_results(const boost::json::value& list, std::vector<client_result>& out) {
+  if (!list.is_array()) return "tool_results must be a list of results";
+  if (list.as_array().size() > max_results)
+    return "tool_results must have at most " + std::to_string(max_results) + " results";
+  std::size_t bytes = 0;
+  for (const boost::json::value& item : list.as_array()) {
+    const std::string at = "tool_results[" + std::to_string(out.size()) + "]";
+    if (!item.is_object()) return at + " must be an object";
+    const boost::json::object& o = item.as_object();
+    const boost::json::value* content = module_json::member_at(o, "content");
+    const std::string id = module_json::text_of(o, "tool_call_id");
+    if (id.empty()) return at + ".tool_call_id must not be empty";
+    for (const client_result& other : out)
+      if (other.tool_call_id == id) return at + ".tool_call_id is given more than once";
+    if (content == nullptr || !content->is_string()) return at + ".content must be a string";
+    bytes += content->as_string().size();
+    if (bytes > max_history_bytes) return "tool_results must have at most " + size_text(max_history_bytes);
+    out.push_back({id, std::string(content->as_string()), module_json::flag_at(o, "is_error")});
+  }
+  return {};
+}
+
 std::variant<start_request, form_refusal> parse_service_start(const std::vector<form_field>& fields) {
   start_request added;
   for (const form_field& f : fields) {
     std::string problem;
     if (f.name == RY_RUN_FIELD_HISTORY) problem = read_history(f.value, added.history);
     if (f.name == RY_RUN_FIELD_TOOL_RESULTS) problem = read_results(f.value, added.tool_results);
-    if (f.name == RY_RUN_FIELD_CLIENT_TOOLS) problem = read_client_tools(f.value, added.options.client_tools);
+    if (f.name == RY_RUN_FIELD_CLIENT_CALLS) added.options.parks_client_calls = f.value == "wait";
     if (f.name == RY_RUN_FIELD_CONTINUE_TRUNCATED) added.options.continue_truncated = f.value != "false";
     if (f.name == RY_RUN_FIELD_SYSTEM) problem = read_text(f, added.options.system);
     if (f.name == RY_RUN_FIELD_INSTRUCTIONS) problem = read_text(f, added.options.instructions);
@@ -108,6 +121,7 @@ std::variant<start_request, form_refusal> parse_service_start(const std::vector<
   request->history = std::move(added.history);
   request->tool_results = std::move(added.tool_results);
   added.options.tool_rules = std::move(request->options.tool_rules);
+  added.options.client_tools = std::move(request->options.client_tools);
   request->options = std::move(added.options);
   return out;
 }

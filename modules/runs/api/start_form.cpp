@@ -18,8 +18,8 @@ std::optional<bool> boolean(std::string_view text) {
 }
 
 constexpr std::string_view start_fields[] = {
-    "prompt",         "thread_id", "project_id", "agent_id",       "model_name",    "mode",       "optimistic",
-    "memory_enabled", "queue",     "on_busy",    "budget_credits", "budget_policy", "tool_policy"};
+    "prompt",         "thread_id", "project_id", "agent_id",       "model_name",    "mode",        "optimistic",
+    "memory_enabled", "queue",     "on_busy",    "budget_credits", "budget_policy", "tool_policy", "client_tools"};
 
 constexpr std::size_t max_policy_bytes = 64 << 10;
 
@@ -89,6 +89,11 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       if (!policy) return error("budget_policy must be hard, soft or finish_turn");
       out.budget.policy = *policy;
       policy_given = true;
+    } else if (name == "client_tools") {
+      if (value.empty()) continue;
+      std::string problem = read_client_tools(value, out.options.client_tools);
+      if (!problem.empty()) return form_refusal{std::move(problem), 422};
+      out.options.parks_client_calls = !out.options.client_tools.empty();
     } else if (name == "tool_policy") {
       if (value.empty()) continue;
       std::string problem = read_rules(value, out.options.tool_rules);

@@ -1,5 +1,5 @@
 -- ry: compatible
--- Approvals of tool calls, and runs that wait for them without a worker. See migrations/functions/approvals.sql.
+-- Calls that wait for a person or the client, and runs that wait for them without a worker. See migrations/functions/approvals.sql.
 create table approvals (
   id uuid primary key,
   account_id uuid not null,
@@ -10,25 +10,28 @@ create table approvals (
   tool text not null,
   source text not null default '',
   arguments text not null,              -- JSON object
-  status text not null default 'pending',   -- approved, denied, expired, cancelled
+  kind text not null default 'approval',    -- or client: the client executes the call
+  status text not null default 'pending',   -- approved, denied, answered (client), expired, cancelled
   on_timeout text not null default 'deny',  -- or stop
   requested_at timestamptz not null default clock_timestamp(),
   expires_at timestamptz not null,
   decided_at timestamptz,
   reason text,                          -- of the decision
   new_arguments text,                   -- the approver's replacement for `arguments`
+  result text,                          -- of the client
+  result_is_error boolean not null default false,
   remember text not null default 'none',    -- run, agent
   announced boolean not null default false,     -- the stream has approval_requested
   resolved_event boolean not null default false,  -- the stream has approval_resolved
   begun boolean not null default false,         -- a worker has begun the call
   unique (run_id, tool_call_id)
 );
-create index approvals_of_account on approvals (account_id, id desc);
-create index approvals_pending_of_account on approvals (account_id, id desc) where status = 'pending';
+create index approvals_of_account on approvals (account_id, id desc) where kind = 'approval';
+create index approvals_pending_of_account on approvals (account_id, id desc) where kind = 'approval' and status = 'pending';
 create index approvals_of_thread on approvals (thread_id);
 create index approvals_due on approvals (expires_at) where status = 'pending';
 
--- Runs that wait for approvals: no node has them. They count as running runs of their account until slot_until.
+-- Runs that wait for such calls: no node has them. They count as running runs of their account until slot_until.
 create table parked (
   run_id uuid primary key,
   account_id uuid not null,

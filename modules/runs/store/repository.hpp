@@ -130,10 +130,14 @@ struct claimed_run {
 struct approval_request {
   ry::uuid id;
   std::string tool_call_id, tool, source, arguments;
+  bool of_client = false;  // the client executes the call
 };
 struct approval {
   std::string id, tool_call_id;
-  std::string status;  // pending, approved, denied, expired, cancelled
+  std::string status;  // pending, approved, denied, answered, expired, cancelled
+  bool of_client = false;
+  std::string result;  // of the client
+  bool result_is_error = false;
   std::string arguments;  // JSON object, as the approver may have changed it
   std::string reason;  // of the decision
   std::string expires_at, on_timeout;
@@ -240,7 +244,17 @@ class repository {
   // account nullopt: of any account.
   ry::task<ry::result<approval_decision>> decide_approval(std::optional<std::string> account, std::string id,
                                                           std::string status, std::optional<std::string> arguments,
-                                                          std::optional<std::string> reason, std::string remember) const;
+                                                          std::optional<std::string> reason,
+                                                          std::string remember) const;
+  // Stores the client's results of calls. outcome: ok, not_found, unknown, conflict; `at`: position of the refused result,
+  // from 1 on.
+  struct results_outcome {
+    std::string outcome;
+    std::int64_t at = 0;
+    bool wake = false;
+  };
+  ry::task<ry::result<results_outcome>> put_tool_results(std::string account, std::string run,
+                                                         const std::vector<client_result>& results) const;
   ry::task<ry::result<std::vector<due_approval>>> due_approvals(std::int64_t limit) const;
   // Cancels the pending approvals of a run that ends.
   ry::task<ry::result<void>> drop_approvals(ry::uuid run) const;

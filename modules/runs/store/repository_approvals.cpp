@@ -18,20 +18,21 @@ ry::task<ry::result<std::vector<approval>>> repository::request_approvals(ry::uu
                                                                           std::vector<approval_request> calls,
                                                                           std::string on_timeout,
                                                                           std::int64_t timeout_seconds) const {
-  std::vector<std::string> ids, call_ids, tools, sources, arguments, on_timeouts;
+  std::vector<std::string> ids, call_ids, tools, sources, arguments, kinds;
   for (const approval_request& c : calls) {
     ids.push_back(c.id.to_string());
     call_ids.push_back(c.tool_call_id);
     tools.push_back(c.tool);
     sources.push_back(c.source);
     arguments.push_back(c.arguments);
-    on_timeouts.push_back(on_timeout);
+    kinds.push_back(c.of_client ? "client" : "approval");
   }
   ry::result<ry::rows> rows = co_await db_.query(
-      "select id, tool_call_id, status, arguments, reason, begun, announced, resolved_event, expires_at, on_timeout from "
+      "select id, tool_call_id, status, arguments, reason, begun, announced, resolved_event, expires_at, on_timeout, kind, result, "
+      "result_is_error from "
       "runs.request_approvals($1, $2::bigint, $3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], "
-      "$8::text[], $9::bigint)",
-      run, fence, ids, call_ids, tools, sources, arguments, on_timeouts, timeout_seconds);
+      "$8::text[], $9::text, $10::bigint)",
+      run, fence, ids, call_ids, tools, sources, arguments, kinds, on_timeout, timeout_seconds);
   if (!rows) co_return rows.error();
   std::vector<approval> out;
   for (const ry::row r : *rows) {
@@ -46,6 +47,9 @@ ry::task<ry::result<std::vector<approval>>> repository::request_approvals(ry::uu
     a.resolved_event = r.boolean(7);
     a.expires_at = std::string(r.text(8));
     a.on_timeout = std::string(r.text(9));
+    a.of_client = r.text(10) == "client";
+    a.result = std::string(r.opt_text(11).value_or(""));
+    a.result_is_error = r.boolean(12);
   }
   co_return out;
 }
@@ -83,6 +87,24 @@ ry::task<ry::result<approval_decision>> repository::decide_approval(std::optiona
   out.run_id = std::string(r.opt_text(2).value_or(""));
   out.wake = r.boolean(3);
   co_return out;
+}
+
+ry::task<ry::result<repository::results_outcome>> repository::put_tool_results(
+    std::string account, std::string run, const std::vector<client_result>& results) const {
+  std::vector<std::string> calls, contents;
+  std::vector<std::optional<std::string_view>> errors;
+  for (const client_result& r : results) {
+    calls.push_back(r.tool_call_id);
+    contents.push_back(r.content);
+    errors.push_back(r.is_error ? "t" : "f");
+  }
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select outcome, at, wake from runs.put_tool_results($1::uuid, $2::uuid, $3::text[], $4::text[], "
+      "$5::text[]::boolean[])",
+      account, run, calls, contents, errors);
+  if (!rows) co_return rows.error();
+  const ry::row r = rows->front();
+  co_return results_outcome{std::string(r.text(0)), r.opt_int64(1).value_or(0), r.boolean(2)};
 }
 
 ry::task<ry::result<std::vector<due_approval>>> repository::due_approvals(std::int64_t limit) const {

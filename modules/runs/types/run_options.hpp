@@ -15,6 +15,8 @@ struct run_options {
   // Tools that the client executes: a JSON array as read_client_tools() returns it; empty: none.
   std::string client_tools;
   std::vector<tool_rule> tool_rules;  // make the operator's policy stricter
+  // Whether a run with a call of a client tool waits for its result; otherwise it ends as completed.
+  bool parks_client_calls = false;
   bool continue_truncated = true;  // false: an answer that reaches the output limit ends the run
 
   bool empty() const { return *this == run_options(); }

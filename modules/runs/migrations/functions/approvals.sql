@@ -1,14 +1,15 @@
 -- ry: number 0027 compatible
--- Approvals of tool calls. A run whose answer contains calls that need an approval is parked: its job ends, and the
--- database alone keeps it. The decision about the last pending approval creates a new job.
+-- Approvals of tool calls, and calls that the client executes. A run whose answer contains such calls is parked: its job
+-- ends, and the database alone keeps it. The decision about the last pending one creates a new job. In this file,
+-- "approval" includes the calls of the client (kind client).
 
 -- Creates the approvals of a run's calls for its worker; existing ones stay. Returns all approvals of the given calls.
 -- No row: the run has ended or belongs to another worker. A remembered decision of the run or agent approves at once.
 create or replace function request_approvals(p_run uuid, p_fence bigint, p_ids uuid[], p_calls text[], p_tools text[],
-                                             p_sources text[], p_arguments text[], p_on_timeouts text[],
-                                             p_expires_in_seconds bigint)
+                                             p_sources text[], p_arguments text[], p_kinds text[],
+                                             p_on_timeout text, p_expires_in_seconds bigint)
 returns table (id uuid, tool_call_id text, status text, arguments text, reason text, begun boolean, announced boolean,
-               resolved_event boolean, on_timeout text, expires_at text)
+               resolved_event boolean, on_timeout text, expires_at text, kind text, result text, result_is_error boolean)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -18,19 +19,19 @@ begin
   if not found then
     return;
   end if;
-  insert into runs.approvals as a (id, account_id, run_id, thread_id, agent_id, tool_call_id, tool, source, arguments, on_timeout,
-                                   expires_at, status, decided_at, reason)
-  select w.id, v.account_id, v.id, v.thread_id, v.agent_id, w.call, w.tool, w.source, w.arguments, w.on_timeout,
+  insert into runs.approvals as a (id, account_id, run_id, thread_id, agent_id, tool_call_id, tool, source, arguments, kind,
+                                   on_timeout, expires_at, status, decided_at, reason)
+  select w.id, v.account_id, v.id, v.thread_id, v.agent_id, w.call, w.tool, w.source, w.arguments, w.kind, p_on_timeout,
          clock_timestamp() + p_expires_in_seconds * interval '1 second',
          case when m.tool is null then 'pending' else 'approved' end, case when m.tool is not null then clock_timestamp() end,
          case when m.tool is not null then 'remembered' end
-    from unnest(p_ids, p_calls, p_tools, p_sources, p_arguments, p_on_timeouts) w (id, call, tool, source, arguments, on_timeout)
+    from unnest(p_ids, p_calls, p_tools, p_sources, p_arguments, p_kinds) w (id, call, tool, source, arguments, kind)
     left join lateral (select x.tool from runs.remembered_approvals x
-                        where x.account_id = v.account_id and x.scope_id in (v.id, v.agent_id) and x.tool = w.tool limit 1) m on true
+                        where w.kind = 'approval' and x.account_id = v.account_id and x.scope_id in (v.id, v.agent_id) and x.tool = w.tool limit 1) m on true
   on conflict on constraint approvals_run_id_tool_call_id_key do nothing;
   return query
   select a.id, a.tool_call_id, a.status, coalesce(a.new_arguments, a.arguments), a.reason, a.begun, a.announced, a.resolved_event,
-         a.on_timeout, runs.iso(a.expires_at)
+         a.on_timeout, runs.iso(a.expires_at), a.kind, a.result, a.result_is_error
     from runs.approvals a where a.run_id = p_run and a.tool_call_id = any (p_calls);
 end $$;
 
@@ -73,7 +74,7 @@ begin
   perform core.events_publish(array_agg('approval.requested'::text), array_agg(a.account_id::text), array_agg(jsonb_build_object(
             'approval_id', a.id, 'account_id', a.account_id, 'run_id', a.run_id, 'thread_id', a.thread_id, 'agent_id', a.agent_id,
             'tool', a.tool, 'expires_at', runs.iso(a.expires_at), 'title', (select t.title from runs.threads t where t.id = a.thread_id))))
-     from runs.approvals a where a.run_id = p_run and a.status = 'pending';
+     from runs.approvals a where a.run_id = p_run and a.kind = 'approval' and a.status = 'pending' having count(*) > 0;
   return 'parked';
 end $$;
 
@@ -123,7 +124,7 @@ declare
   v_seq bigint;
 begin
   wake := false;
-  select * into v from runs.approvals a where a.id = p_id and (p_account is null or a.account_id = p_account);
+  select * into v from runs.approvals a where a.id = p_id and (p_account is null or a.account_id = p_account and a.kind = 'approval');
   if not found then
     outcome := 'not_found';
     return next;
@@ -151,17 +152,52 @@ begin
     values (v.account_id, case p_remember when 'run' then v.run_id else v.agent_id end, v.tool)
     on conflict do nothing;
   end if;
-  if v.resolved_event then
+  if v.resolved_event and v.kind = 'approval' then
     v_seq := v_run.border_seq + 1;
     insert into runs.events (run_id, seq, last_seq, wire)
     values (v.run_id, v_seq, v_seq, runs.event_wire(v_seq, format(
       '{"type": "approval_resolved", "sequence": %s, "approval_id": "%s", "tool_call_id": %s, "status": "%s", "reason": %s}',
       v_seq, v.id, to_json(v.tool_call_id), v.status, coalesce(to_json(v.reason)::text, 'null'))));
     update runs.runs r set border_seq = v_seq, seq_reserved = v_seq where r.id = v.run_id;
-    wake := runs.unpark(v.run_id);
   end if;
+  wake := v.resolved_event and runs.unpark(v.run_id);
   outcome := 'ok';
   approval := runs.approval_json(v)::text;
+  return next;
+end $$;
+
+-- Stores the client's results of calls of a run, all or none. outcome: ok; not_found: unknown run, or of another account;
+-- unknown, conflict: the call at the position `at` does not wait for the client, or has another result. A result that is
+-- already stored is accepted again. wake: a job of the run waits for a worker.
+create or replace function put_tool_results(p_account uuid, p_run uuid, p_calls text[], p_contents text[], p_errors boolean[])
+returns table (outcome text, at bigint, wake boolean) language plpgsql as $$
+#variable_conflict use_column
+declare
+  w record;
+begin
+  wake := false;
+  perform 1 from runs.runs r where r.id = p_run and r.account_id = p_account for no key update;
+  if not found then
+    outcome := 'not_found';
+    return next;
+    return;
+  end if;
+  for w in select c.n, a.status, a.result, a.result_is_error, c.content, c.is_error
+             from unnest(p_calls, p_contents, p_errors) with ordinality c (call, content, is_error, n)
+             left join runs.approvals a on a.run_id = p_run and a.tool_call_id = c.call and a.kind = 'client' order by c.n loop
+    if w.status is null or w.status <> 'pending' and not (w.status = 'answered' and w.result = w.content
+                                                          and w.result_is_error = w.is_error) then
+      outcome := case when w.status = 'answered' then 'conflict' else 'unknown' end;
+      at := w.n;
+      return next;
+      return;
+    end if;
+  end loop;
+  update runs.approvals a set status = 'answered', decided_at = clock_timestamp(), result = c.content, result_is_error = c.is_error
+    from unnest(p_calls, p_contents, p_errors) c (call, content, is_error)
+   where a.run_id = p_run and a.tool_call_id = c.call and a.kind = 'client' and a.status = 'pending';
+  wake := runs.unpark(p_run);
+  outcome := 'ok';
   return next;
 end $$;
 
@@ -178,7 +214,7 @@ create or replace function approvals_page(p_account uuid, p_run uuid, p_status t
 language sql stable as $$
   select coalesce(jsonb_agg(runs.approval_json(x.a) order by x.id desc), '[]')::text, count(*), min(x.id::text)
     from (select y as a, y.id from runs.approvals y
-           where y.account_id = p_account and (p_run is null or y.run_id = p_run)
+           where y.account_id = p_account and y.kind = 'approval' and (p_run is null or y.run_id = p_run)
              and (p_status is null or y.status = p_status)
              and y.id < coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
            order by y.id desc limit p_limit) x
@@ -186,8 +222,10 @@ $$;
 
 -- What a run waits for, as in the member waiting_for of its JSON; null: nothing.
 create or replace function waiting_for(p_run uuid) returns jsonb language sql stable as $$
-  select jsonb_agg(jsonb_build_object('type', 'approval', 'approval_id', a.id, 'tool_call_id', a.tool_call_id, 'name', a.tool,
-                                      'expires_at', runs.iso(a.expires_at)) order by a.id)
+  select jsonb_agg(case a.kind when 'approval' then jsonb_build_object('type', 'approval', 'approval_id', a.id)
+                               else jsonb_build_object('type', 'tool_result') end
+                   || jsonb_build_object('tool_call_id', a.tool_call_id, 'name', a.tool, 'expires_at', runs.iso(a.expires_at))
+                   order by a.id)
     from runs.approvals a where a.run_id = p_run and a.status = 'pending'
 $$;
 

@@ -250,6 +250,11 @@ class client {
       return service_->decide(service_.self(), &account, &approval, str(decision), exec, fn, ctx);
     });
   }
+  task<std::string> tool_results(uuid account, uuid run, std::string body) const {
+    return json([this, account, run, body = std::move(body)](ry_exec* exec, ry_run_json_fn fn, void* ctx) {
+      return service_->tool_results(service_.self(), &account, &run, str(body), exec, fn, ctx);
+    });
+  }
   task<std::string> models(uuid account) const {
     return json([this, account](ry_exec* exec, ry_run_json_fn fn, void* ctx) {
       return service_->models(service_.self(), &account, exec, fn, ctx);

@@ -62,11 +62,13 @@ typedef struct ry_run_start {
 #define RY_RUN_FIELD_INSTRUCTIONS "instructions"
 /* "false": an answer that reaches the output limit is not continued; the run fails with the reason "length". */
 #define RY_RUN_FIELD_CONTINUE_TRUNCATED "continue_truncated"
-/* Tools that the client executes: JSON array of {"name","description","parameters":{JSON Schema}}, at most 128 tools and
- * 256 KiB. The model gets them in addition to the agent's tools (mode=chat: only them). Their `tool_call` events have the
- * source "client". When the model calls one, the run executes the other calls of the answer and then ends as completed
- * with the reason "tool_calls"; a start on the thread with the field tool_results continues. */
+/* Tools that the client executes, as in the form of POST /agent/start. */
 #define RY_RUN_FIELD_CLIENT_TOOLS "client_tools"
+/* "wait": a run that calls a tool of the client waits for its result, see
+ * tool_results() below. "end" (default): the run executes the other calls of the answer and then ends as completed with the
+ * reason "tool_calls"; a start on the thread with the field tool_results continues. The `tool_call` events of these
+ * calls have the source "client". */
+#define RY_RUN_FIELD_CLIENT_CALLS "client_calls"
 /* Results of such calls, on an existing thread: JSON array of {"tool_call_id","content":"...","is_error":false}. A result
  * whose call the thread's last answer does not contain is refused (409). The field prompt is optional then. */
 #define RY_RUN_FIELD_TOOL_RESULTS "tool_results"
@@ -164,6 +166,10 @@ typedef struct ry_runs_v1 {
    * RY_FAILED_PRECONDITION with http_status 409: another decision was made before. Returns the approval. [any] */
   ry_status (*decide)(void* self, const ry_uuid* account_id, const ry_uuid* approval_id, ry_str decision_json,
                       ry_exec* exec, ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
+  /* Results of calls that a waiting run has made of the client's tools; json: the body of
+   * POST /agent-run/{id}/tool-results. [any] */
+  ry_status (*tool_results)(void* self, const ry_uuid* account_id, const ry_uuid* run_id, ry_str json, ry_exec* exec,
+                            ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
 } ry_runs_v1;
 
 #ifdef __cplusplus
