@@ -1,0 +1,101 @@
+#include "settings/tool_policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+using namespace runs;
+
+namespace {
+
+std::vector<tool_rule> rules(std::string_view json, const std::string& problem = {}) {
+  std::vector<tool_rule> out;
+  EXPECT_EQ(read_tool_rules("tool_policy", boost::json::parse(json), out), problem) << json;
+  return out;
+}
+
+TEST(matches_test, patterns_have_stars_and_question_marks) {
+  for (const auto& [pattern, text] : {std::pair{"*", ""},
+                                      {"*", "anything"},
+                                      {"github__*", "github__merge"},
+                                      {"a?c", "abc"},
+                                      {"*b*", "abc"},
+                                      {"a*b*c", "a-b-b-c"},
+                                      {"**", "x"},
+                                      {"", ""},
+                                      {"a.b", "a.b"}})
+    EXPECT_TRUE(matches(pattern, text)) << pattern << " " << text;
+  for (const auto& [pattern, text] : {std::pair{"", "a"},
+                                      {"a", ""},
+                                      {"a?c", "ac"},
+                                      {"github__*", "gitlab__merge"},
+                                      {"a*c", "ab"},
+                                      {"a.b", "axb"},
+                                      {"A", "a"},
+                                      {"?", ""}})
+    EXPECT_FALSE(matches(pattern, text)) << pattern << " " << text;
+  // A pattern with many stars takes time proportional to the product of the lengths.
+  EXPECT_FALSE(matches(std::string(500, '*') + "b", std::string(20'000, 'a')));
+}
+
+TEST(tool_policy_test, the_first_rule_that_matches_applies) {
+  tool_policy p;
+  p.rules = rules(R"([{"match":"git__*","when":{"branch":"main","force":"true"},"action":"deny"},
+                      {"match":"git__*","when":{"branch":"main"},"action":"ask"},
+                      {"match":"git__push","action":"run"}, {"match":"*","action":"ask"}])");
+  EXPECT_EQ(action_for(p, {}, "git__push", false, R"({"branch":"main","force":true})"), tool_action::deny);
+  EXPECT_EQ(action_for(p, {}, "git__push", false, R"({"branch":"main"})"), tool_action::ask);
+  EXPECT_EQ(action_for(p, {}, "git__push", false, R"({"branch":"other"})"), tool_action::run);
+  EXPECT_EQ(action_for(p, {}, "shell", false, "{}"), tool_action::ask);
+  EXPECT_EQ(action_for(p, {}, "git__push", false, "no json"), tool_action::run);
+}
+
+TEST(tool_policy_test, a_start_can_only_make_the_policy_stricter) {
+  tool_policy p;
+  p.rules = rules(R"([{"match":"a","action":"deny"},{"match":"b","action":"ask"},{"match":"c","action":"run"}])");
+  const auto weaker = rules(R"([{"match":"*","action":"run"}])"), stricter = rules(R"([{"match":"*","action":"ask"}])");
+  EXPECT_EQ(action_for(p, weaker, "a", false, "{}"), tool_action::deny);
+  EXPECT_EQ(action_for(p, weaker, "b", false, "{}"), tool_action::ask);
+  EXPECT_EQ(action_for(p, stricter, "a", false, "{}"), tool_action::deny);
+  EXPECT_EQ(action_for(p, stricter, "c", false, "{}"), tool_action::ask);
+  EXPECT_EQ(action_for(p, {}, "d", false, "{}"), tool_action::run);
+}
+
+TEST(tool_policy_test, the_default_risk_runs_only_read_only_tools) {
+  tool_policy p;
+  p.otherwise = tool_default::risk;
+  p.rules = rules(R"([{"match":"safe__*","action":"run"}])");
+  EXPECT_EQ(action_for(p, {}, "read_file", true, "{}"), tool_action::run);
+  EXPECT_EQ(action_for(p, {}, "shell", false, "{}"), tool_action::ask);
+  EXPECT_EQ(action_for(p, {}, "safe__write", false, "{}"), tool_action::run);
+}
+
+TEST(tool_policy_test, a_policy_without_effect_is_detected) {
+  tool_policy p;
+  EXPECT_TRUE(allows_everything(p, {}));
+  p.rules = rules(R"([{"match":"*","action":"run"}])");
+  EXPECT_TRUE(allows_everything(p, {}));
+  EXPECT_FALSE(allows_everything(p, rules(R"([{"match":"x","action":"ask"}])")));
+  p.otherwise = tool_default::risk;
+  EXPECT_FALSE(allows_everything(p, {}));
+}
+
+TEST(tool_rules_test, invalid_rules_are_named) {
+  rules("{}", "tool_policy must be a list of rules");
+  rules("[1]", "tool_policy[0] must be an object");
+  rules(R"([{"action":"ask"}])", "tool_policy[0].match must be a pattern of tool names");
+  rules(R"([{"match":"a","action":"run"},{"match":"a","action":"no"}])",
+        "tool_policy[1].action must be run, ask or deny");
+  rules(R"([{"match":"a","action":"run","then":1}])", "tool_policy[0] has an unknown member \"then\"");
+  rules(R"([{"match":"a","action":"run","when":1}])", "tool_policy[0].when must be an object of at most 20 patterns");
+  rules(R"([{"match":"a","action":"run","when":{"x":1}}])", "tool_policy[0].when must have texts as values");
+}
+
+TEST(tool_rules_test, rules_are_read_as_they_were_written) {
+  const auto all = rules(R"([{"match":"a*","when":{"x":"\"1\""},"action":"deny"},{"match":"b","action":"run"}])");
+  std::vector<tool_rule> again;
+  EXPECT_EQ(read_tool_rules("p", boost::json::parse(rules_json(all)), again), "");
+  EXPECT_EQ(again, all);
+}
+
+}  // namespace
