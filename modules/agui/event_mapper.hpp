@@ -1,0 +1,77 @@
+// Events of a run (runs/1) as AG-UI events. Pure.
+//
+// The output is valid for every reader that starts at event 1 or at a cursor: messages, tool calls, reasoning and steps
+// are closed before the run ends, and what an aborted attempt streamed is replaced by a MESSAGES_SNAPSHOT.
+#pragma once
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cursor.hpp"
+
+namespace agui {
+
+struct mapped_event {
+  enum class kind { event, messages_snapshot };
+  kind what = kind::event;
+  boost::json::object event;  // of `event`
+  std::int64_t below_step = 0;  // of `messages_snapshot`: as in thread_part
+  cursor after;  // the position of a client that has received this event
+};
+
+class event_mapper {
+ public:
+  struct names {
+    std::string thread, run;  // ids of the client, which its events repeat
+    std::string stored_thread, stored_run;  // ids in runs/1
+    bool outcomes = true;  // the client knows RUN_FINISHED.outcome of AG-UI 1.0
+  };
+  event_mapper(names ids, const cursor& from);
+
+  // For a client that does not resume: RUN_STARTED and, if its messages may differ from what precedes the run's first
+  // answer, a MESSAGES_SNAPSHOT.
+  enum class messages { known, restated };
+  void begin(messages of_client, std::vector<mapped_event>& out);
+  void on_event(std::uint64_t sequence, std::string_view text, std::vector<mapped_event>& out);
+  bool ended() const { return turn_.ended; }
+
+ private:
+  using object = boost::json::object;
+  enum class turn_end { normal, aborted };
+
+  void apply(std::string_view type, const object& e);
+  void on_gap();
+  void on_response_start(const object& e);
+  void on_text(const object& e);
+  void on_reasoning(const object& e);
+  void on_tool_call(const object& e);
+  void on_tool_result(const object& e);
+  void on_turn_aborted(const object& e);
+  void on_end(const object& e);
+  void custom(std::string_view name, object value);
+  void close_reasoning(turn_end end);
+  void close_text();
+  void mark_reasoning_aborted();
+  void abort_turn();
+  void close_step();
+  object finished(const object& e, bool stopped);
+  void emit(object event);
+  void emit_once(object event);
+  void emit_snapshot(std::int64_t below_step);
+  void push(mapped_event event);
+  std::string step_message() const;
+  std::string reasoning_message() const;
+
+  names ids_;
+  turn_state turn_;
+  bool complete_;  // all events of the run were mapped by this object
+  std::uint64_t to_skip_, emitted_ = 0, sequence_ = 0;
+  std::vector<mapped_event>* out_ = nullptr;
+  std::vector<std::string> client_calls_;  // without a result, in this stream
+  std::set<std::string> models_;
+};
+
+}  // namespace agui

@@ -1,0 +1,41 @@
+// Reads the body RunAgentInput of AG-UI: what a start of runs/1 gets from it. Depends only on the body, so that a
+// repeated request has the same fields. Pure.
+#pragma once
+#include <boost/json/array.hpp>
+#include <ry/cpp/runs.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace agui {
+
+constexpr std::size_t max_input_bytes = 8 << 20;
+
+struct input_file {
+  std::string name, media_type, content;
+};
+
+struct run_input {
+  std::string thread_id, run_id;
+  bool outcomes = false;  // the client knows AG-UI 1.0
+  bool has_messages = false;
+  // Of the start, without those of thread, project and agent.
+  ry::runs::fields fields;
+  std::vector<input_file> files;
+  // Not empty: the messages end with output of this run and contain no new input, so no run is started.
+  std::string attach_run;
+  // The client's messages that precede the run's first answer, as JSON, without those that clients keep themselves
+  // (see MESSAGES_SNAPSHOT). Empty if it is too large to be kept.
+  std::string base_messages;
+  std::vector<std::string> notices;  // what was not used
+
+  bool has(std::string_view field) const;
+};
+
+// What a caller of the connect route sends: only its ids are used.
+enum class input_use { run, connect };
+
+// Throws 400 for malformed JSON and 422, which names the member, for other errors.
+run_input read_run_input(std::string_view body, input_use use);
+
+}  // namespace agui
