@@ -8,7 +8,7 @@ namespace {
 
 class agui_module {
  public:
-  agui_module(ry::context& ctx, ry::registrar& reg) : ctx_(ctx), routes_(ctx, services_) {
+  agui_module(ry::context& ctx, ry::registrar& reg) : ctx_(ctx), routes_(services_) {
     reg.describe(ry_openapi::api);
     routes_.add_to(reg);
   }

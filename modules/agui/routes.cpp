@@ -20,6 +20,7 @@ namespace json = boost::json;
 constexpr std::uint64_t keepalive_ms = 10'000;
 constexpr std::string_view keepalive_text = ": keep-alive\n\n";
 constexpr std::string_view empty_snapshot = R"({"type":"MESSAGES_SNAPSHOT","messages":[]})";
+constexpr std::size_t max_write_bytes = 32 << 10;  // of several events
 constexpr std::int64_t default_page = 50, max_page = 100;
 // Clients limit an SSE event to 10 MiB.
 constexpr std::size_t max_snapshot_bytes = 8 << 20;
@@ -73,6 +74,8 @@ std::string idempotency_key(const ry::uuid& account, const run_input& input) {
 
 // runs/1 names its fields; clients know the members of RunAgentInput.
 ry::error in_terms_of_client(const ry::error& e) {
+  if (e.http_status() == 409 && e.message().substr(0, 15) == "Idempotency-Key")
+    return ry::http_error(409, e.status(), "agui.run_id_reused", "runId was used before with another input");
   if (e.http_status() != 422 || !e.detail_json().empty()) return e;
   constexpr std::pair<std::string_view, std::string_view> names[] = {
       {RY_RUN_FIELD_CLIENT_TOOLS, "tools"}, {RY_RUN_FIELD_HISTORY, "messages"}, {RY_RUN_FIELD_INSTRUCTIONS, "context"}};
@@ -269,7 +272,6 @@ ry::task<json::object> routes::newest_run(ry::uuid account, ry::uuid thread) {
 ry::task<routes::run_stream> routes::open_connection(ry::request r) {
   require_event_stream(r);
   (void)agent_in_path(r);
-  const std::optional<cursor> from = resume_position(r);
   run_stream out;
   out.account = co_await caller(r);
   const run_input input = read_run_input(r.body(), input_use::connect);
@@ -277,8 +279,6 @@ ry::task<routes::run_stream> routes::open_connection(ry::request r) {
   out.names.run = input.run_id;
   out.names.outcomes = input.outcomes;
   out.clear_first = input.has_messages;
-  out.resumes = from.has_value();
-  out.from = from.value_or(cursor());
   const std::optional<ry::uuid> named = ry::uuid::parse(input.thread_id);
   const bool stored = named && co_await owns_thread(out.account, *named);
   out.thread = stored ? *named : derived_uuid(out.account, "thread", input.thread_id);
@@ -314,6 +314,10 @@ ry::task<void> routes::serve(ry::request r, run_stream s) {
     r.respond(ry::response::empty(204));
     co_return;
   }
+  if (r.method() == "HEAD") {  // otherwise it would keep its connection until the run ends
+    r.respond(ry::response::empty(200).header("Content-Type", "text/event-stream"));
+    co_return;
+  }
   ry::headers fields = {{"Runyard-Thread-Id", s.names.stored_thread}};
   if (!s.names.stored_run.empty()) fields.emplace_back("Runyard-Run-Id", s.names.stored_run);
   ry::sse out = r.open_sse(std::move(fields));
@@ -344,8 +348,6 @@ ry::task<void> routes::pump(ry::sse& out, run_stream& s, event_mapper& mapper) {
     std::vector<mapped_event> mapped;
     for (const ry::runs::event& e : b->events) mapper.on_event(e.sequence, e.json, mapped);
     co_await send(out, s, std::move(mapped));
-    ry::result<void> ready = co_await out.ready();
-    if (!ready) co_return;
   }
 }
 
@@ -360,11 +362,22 @@ ry::task<void> routes::send(ry::sse& out, run_stream& s, std::vector<mapped_even
       if (s.clear_first && s.base_messages.empty()) wire += ry::sse::format(empty_snapshot);
       s.clear_first = false;
     }
+    if (wire.size() + data.size() > max_write_bytes) {
+      co_await write(out, wire);
+      wire.clear();
+    }
     wire += ry::sse::format(data, write_cursor(e.after));
   }
+  co_await write(out, wire);
+}
+
+// Waits for a slow client instead of exceeding its queue, which would end the stream. `wire`: complete events, because
+// the keep-alive may follow.
+ry::task<void> routes::write(ry::sse& out, std::string_view wire) {
   if (wire.empty()) co_return;
-  if (const ry_status st = out.raw().write(wire); st != RY_OK)
-    throw ry::error(RY_CANCELLED, "agui.client_gone", "The client has disconnected");
+  ry::result<void> ready = co_await out.ready();
+  ready.value();
+  if (out.raw().write(wire) != RY_OK) throw ry::error(RY_CANCELLED, "agui.client_gone", "The client has disconnected");
 }
 
 ry::task<std::string> routes::snapshot_event(const run_stream& s, std::int64_t below_step) {

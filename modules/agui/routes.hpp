@@ -25,7 +25,7 @@ struct used_services {
 
 class routes {
  public:
-  routes(const ry::context& ctx, const used_services& services) : ctx_(ctx), use_(services) {}
+  explicit routes(const used_services& services) : use_(services) {}
   void add_to(ry::registrar& reg);
 
  private:
@@ -65,10 +65,10 @@ class routes {
   ry::task<void> serve(ry::request r, run_stream s);
   ry::task<void> pump(ry::sse& out, run_stream& s, event_mapper& mapper);
   ry::task<void> send(ry::sse& out, run_stream& s, std::vector<mapped_event> events);
+  ry::task<void> write(ry::sse& out, std::string_view wire);
   ry::task<std::string> snapshot_event(const run_stream& s, std::int64_t below_step);
   ry::task<std::vector<boost::json::object>> stored_messages(ry::uuid account, ry::uuid thread, std::string only_run);
 
-  const ry::context& ctx_;
   const used_services& use_;
 };
 

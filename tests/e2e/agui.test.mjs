@@ -340,6 +340,7 @@ test('a repeated request follows the same run', async () => {
   assert.equal(a.headers.get('runyard-run-id'), a.events[0].event.metadata.runyard.runId);
   const other = await post({ ...body, messages: [message('something else')] });
   assert.equal(other.status, 409);
+  assert.match(other.text, /runId was used before/);
 });
 
 test('a stream resumes after each of its events', async () => {
@@ -556,6 +557,8 @@ test('runs of others and unknown runs are not found', async () => {
     assert.equal((await read(`${route()}/runs/${id}`, { last })).status, 400, last);
   const beyond = await read(`${route()}/runs/${id}`, { last: '9007199254740992-5-9-9-aprtRT' });
   assert.ok([200, 204].includes(beyond.status));
+  const head = await user.request('HEAD', `/agui/agents/default/runs/${id}`);
+  assert.deepEqual([head.status, head.text], [200, '']);
   const anonymous = await fetch(`${route()}`, { method: 'POST', body: JSON.stringify(input()) });
   assert.equal(anonymous.status, 401);
 });
