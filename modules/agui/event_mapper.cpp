@@ -44,10 +44,10 @@ json::array usage_of(const json::object& e, std::string_view model) {
     out["model"] = slash != model.npos ? model.substr(slash + 1) : model;
   }
   const std::int64_t in = std::max<std::int64_t>(0, module_json::integer_at(*usage, "input_tokens"));
-  const std::int64_t answered = std::max<std::int64_t>(0, module_json::integer_at(*usage, "output_tokens"));
+  const std::int64_t written = std::max<std::int64_t>(0, module_json::integer_at(*usage, "output_tokens"));
   out["inputTokens"] = in;
-  out["outputTokens"] = answered;
-  out["totalTokens"] = in + answered;
+  out["outputTokens"] = written;
+  out["totalTokens"] = in + written;
   copy_member(*usage, "cached_tokens", out, "cachedInputTokens");
   copy_member(*usage, "cache_write_tokens", out, "cacheWriteInputTokens");
   return json::array{std::move(out)};

@@ -46,6 +46,10 @@ async function answer(request, reply) {
     for (let i = 0; i < 40; i++) { reply.text(`w${i} `); await sleep(50); if (reply.res.destroyed) return; }
     return reply.end();
   }
+  if (prompt.includes('[large]')) {
+    for (let i = 0; i < 400; i++) reply.text(`${i} `.padEnd(10_000, 'x'));
+    return reply.end();
+  }
   reply.text('Hello ');
   reply.say(results.length ? `with ${results.map((m) => m.content).join(' and ')}` : 'world');
 }
@@ -83,7 +87,7 @@ class Agent extends HttpAgent {
   }
   types() { return this.events.map((e) => e.type); }
   stored() { return this.events.find((e) => e.type === 'RUN_STARTED').metadata.runyard; }
-  async ask(content, options) {
+  async send(content, options) {
     this.addMessage(message(content));
     return await this.runAgent(options);
   }
@@ -173,7 +177,7 @@ const verified = (events) => {
 
 test('a run streams text, and several runs continue one thread', async () => {
   const agent = new Agent();
-  await agent.ask('first', { runId: 'my run' });
+  await agent.send('first', { runId: 'my run' });
   assert.deepEqual(agent.types(), ['RUN_STARTED', 'STEP_STARTED', 'TEXT_MESSAGE_START', ...agent.types().filter((t) => t === 'TEXT_MESSAGE_CONTENT'), 'TEXT_MESSAGE_END', 'STEP_FINISHED', 'RUN_FINISHED']);
   assert.equal(agent.messages.at(-1).content, 'Hello world');
   const started = agent.events[0];
@@ -181,8 +185,8 @@ test('a run streams text, and several runs continue one thread', async () => {
   const finished = agent.events.at(-1);
   assert.deepEqual(finished.outcome, { type: 'success' });
   assert.deepEqual(finished.usage, [{ provider: 'runyard', model: 'basic', inputTokens: 10, outputTokens: 5, totalTokens: 15, cachedInputTokens: 0 }]);
-  await agent.ask('second');
-  await agent.ask('third');
+  await agent.send('second');
+  await agent.send('third');
   assert.deepEqual(llm.seen.at(-1).json.messages.filter((m) => m.role !== 'system').map((m) => m.content),
     ['first', 'Hello world', 'second', 'Hello world', 'third']);
   await assertSameThread(agent);
@@ -192,7 +196,7 @@ test('a new thread takes over the earlier messages of the client', async () => {
   const agent = new Agent({ initialMessages: [
     message('what is it?'), { id: 'a1', role: 'assistant', toolCalls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }] },
     { id: 't1', role: 'tool', toolCallId: 'c1', content: 'a cat' }, { id: 'r1', role: 'reasoning', content: 'hm' }, { id: 'a2', role: 'assistant', content: 'a cat' }] });
-  await agent.ask('and now?');
+  await agent.send('and now?');
   const sent = llm.seen.at(-1).json.messages.filter((m) => m.role !== 'system');
   assert.deepEqual(sent.map((m) => m.role), ['user', 'assistant', 'tool', 'assistant', 'user']);
   assert.equal(sent[1].tool_calls[0].function.name, 'look');
@@ -204,25 +208,25 @@ test('a thread of the account is continued by its id', async () => {
   const r = await user.start({ prompt: 'in the console' });
   await user.stream(r.json.agent_run_id);
   const agent = new Agent({ threadId: r.json.thread_id });
-  await agent.ask('from AG-UI');
+  await agent.send('from AG-UI');
   assert.equal(agent.stored().threadId, r.json.thread_id);
   assert.deepEqual((await storedMessages(r.json.thread_id)).map((m) => m.content), ['in the console', 'Hello world', 'from AG-UI', 'Hello world']);
   // The same id of another account names a different thread.
   const other = await server.user();
   const foreign = new Agent({ as: other, threadId: r.json.thread_id });
-  await foreign.ask('mine');
+  await foreign.send('mine');
   assert.notEqual(foreign.stored().threadId, r.json.thread_id);
   assert.equal((await storedMessages(r.json.thread_id)).length, 4);
 });
 
 test('context and system messages reach the model, and files become attachments', async () => {
-  const agent = new Agent({ initialMessages: [{ id: 's1', role: 'system', content: 'Speak like a pirate.' }] });
+  const agent = new Agent({ initialMessages: [{ id: 's1', role: 'system', content: 'Write like a pirate.' }] });
   agent.addMessage({ id: 'u1', role: 'user', content: [
     { type: 'text', text: 'look' }, { type: 'document', source: { type: 'data', mimeType: 'text/plain', value: Buffer.from('the content').toString('base64') }, metadata: { filename: 'note.txt' } },
     { type: 'image', source: { type: 'url', value: 'https://example.com/a.png' } }, { type: 'image', source: { type: 'file', value: 'file-1' } }] });
   await agent.runAgent({ context: [{ description: 'theme', value: 'dark "mode"' }] });
   const system = llm.seen.at(-1).json.messages.filter((m) => m.role === 'system').map((m) => m.content).join('\n');
-  assert.match(system, /Speak like a pirate\./);
+  assert.match(system, /Write like a pirate\./);
   assert.ok(system.includes('[{"description":"theme","value":"dark \\"mode\\""}]'), system);
   const prompt = lastUser(llm.seen.at(-1).json);
   assert.match(prompt, /^look\n\[image: https:\/\/example.com\/a.png\]/);
@@ -232,7 +236,7 @@ test('context and system messages reach the model, and files become attachments'
 
 test('tools of the server, with the same call id twice', async () => {
   const agent = new Agent();
-  await agent.ask('[shell] go');
+  await agent.send('[shell] go');
   assert.equal(agent.types().filter((t) => t === 'TOOL_CALL_RESULT').length, 2);
   assert.equal(agent.types().filter((t) => t === 'STEP_STARTED').length, 3);
   const calls = agent.messages.flatMap((m) => m.toolCalls ?? []);
@@ -240,7 +244,7 @@ test('tools of the server, with the same call id twice', async () => {
   assert.notEqual(calls[0].id, calls[1].id);
   assert.ok(agent.events.some((e) => e.name === 'runyard.tool_output' && e.value.content.includes('run 1')));
   await assertSameThread(agent);
-  await agent.ask('again');
+  await agent.send('again');
   await assertSameThread(agent);
 });
 
@@ -249,7 +253,7 @@ const colorTool = { name: 'pick_color', description: 'Lets the user pick a color
 test('a tool of the client: the run ends, and its result continues the thread', async () => {
   for (const prompt of ['[color] choose', '[both] choose']) {
     const agent = new Agent();
-    await agent.ask(prompt, { tools: [colorTool] });
+    await agent.send(prompt, { tools: [colorTool] });
     const call = agent.messages.flatMap((m) => m.toolCalls ?? []).find((c) => c.function.name === 'pick_color');
     assert.deepEqual(agent.finished.at(-1).pendingToolCallIds, [call.id]);
     assert.deepEqual(agent.events.at(-1).outcome, { type: 'success', pendingToolCallIds: [call.id] });
@@ -258,7 +262,7 @@ test('a tool of the client: the run ends, and its result continues the thread', 
     assert.match(agent.messages.at(-1).content, /^Hello with .*blue/s);
     assert.deepEqual(agent.finished.at(-1).pendingToolCallIds, []);
     await assertSameThread(agent);
-    await agent.ask('thanks', { tools: [colorTool] });
+    await agent.send('thanks', { tools: [colorTool] });
     assert.equal(agent.messages.at(-1).content, 'Hello world');
     await assertSameThread(agent);
   }
@@ -266,13 +270,13 @@ test('a tool of the client: the run ends, and its result continues the thread', 
 
 test('a result that an earlier run has stored does not block the thread', async () => {
   const agent = new Agent();
-  await agent.ask('[color] once', { tools: [colorTool] });
+  await agent.send('[color] once', { tools: [colorTool] });
   const call = agent.messages.at(-1).toolCalls[0];
   agent.addMessage({ id: 't1', role: 'tool', toolCallId: call.id, content: 'red' });
   await agent.runAgent({ tools: [colorTool] });
   // As if the client had not received that run's answer.
   agent.setMessages(agent.messages.slice(0, -1));
-  await agent.ask('next', { tools: [colorTool] });
+  await agent.send('next', { tools: [colorTool] });
   assert.equal(agent.messages.at(-1).content, 'Hello world');
   agent.setMessages(agent.messages.slice(0, -2));
   await assert.rejects(agent.runAgent({ tools: [colorTool] }), (e) => e.status === 409 && /tool_call_id/.test(e.message));
@@ -280,18 +284,18 @@ test('a result that an earlier run has stored does not block the thread', async 
 
 test('reasoning is streamed as a message of its own', async () => {
   const agent = new Agent();
-  await agent.ask('[think] deeply');
+  await agent.send('[think] deeply');
   const at = agent.types().filter((t) => t.startsWith('REASONING'));
   assert.deepEqual(at, ['REASONING_START', 'REASONING_MESSAGE_START', 'REASONING_MESSAGE_CONTENT', 'REASONING_MESSAGE_END', 'REASONING_END']);
   assert.deepEqual(agent.messages.map((m) => [m.role, m.content]).slice(1), [['reasoning', 'consider it'], ['assistant', 'Hello world']]);
-  await agent.ask('next');
+  await agent.send('next');
   await assertSameThread(agent);
 });
 
 test('the text of an aborted attempt is replaced', async () => {
   const agent = new Agent();
-  await agent.ask('before');
-  await agent.ask(`[think] [cut] ${idOf()}`);
+  await agent.send('before');
+  await agent.send(`[think] [cut] ${idOf()}`);
   assert.ok(agent.events.some((e) => e.delta === 'a partial answer'), 'the partial answer was streamed');
   assert.equal(agent.types().filter((t) => t === 'MESSAGES_SNAPSHOT').length, 1);
   const thoughts = agent.messages.filter((m) => m.role === 'reasoning');
@@ -303,17 +307,17 @@ test('the text of an aborted attempt is replaced', async () => {
 
 test('a failed run ends with RUN_ERROR, and the thread can be continued', async () => {
   const agent = new Agent();
-  await agent.ask('[fail]');
+  await agent.send('[fail]');
   const end = agent.events.at(-1);
   assert.equal(end.type, 'RUN_ERROR');
   assert.ok(end.code && end.message, JSON.stringify(end));
-  await agent.ask('again');
+  await agent.send('again');
   assert.equal(agent.messages.at(-1).content, 'Hello world');
 });
 
 test('a stopped run ends with the outcome cancelled', async () => {
   const agent = new Agent();
-  const running = agent.ask('[hold] stop');
+  const running = agent.send('[hold] stop');
   await waitFor('text', () => agent.types().includes('TEXT_MESSAGE_CONTENT'));
   const { runId } = agent.stored();
   const stranger = await server.user();
@@ -384,10 +388,30 @@ test('a run continues without its client, which resumes with the same request', 
   assert.equal(events.map((e) => e.delta ?? '').join(''), Array.from({ length: 40 }, (_, i) => `w${i} `).join(''));
 });
 
+test('a slow client receives everything', async () => {
+  const body = input({ messages: [message('[large]')] });
+  const complete = await post(body);
+  assert.equal(complete.events.map((e) => e.event.delta ?? '').join('').length, 4_000_000);
+  const stop = new AbortController();
+  const r = await fetch(route(), { method: 'POST', headers: { ...headers(), 'content-type': 'application/json' }, body: JSON.stringify(body), signal: stop.signal });
+  const reader = r.body.getReader();
+  await reader.read();
+  await sleep(1500);
+  let size = 0;
+  let tail = '';
+  for (let next; !(next = await reader.read()).done;) {
+    size += next.value.length;
+    tail = (tail + new TextDecoder().decode(next.value)).slice(-2000);
+    if (size < 1_000_000) await sleep(20);
+  }
+  assert.ok(size > 3_900_000, `${size}`);
+  assert.match(tail, /"type":"RUN_FINISHED"/);
+});
+
 test('a client that was disconnected sends what it has, and gets the complete answer', async () => {
   const agent = new Agent({ onEvent: (e, self) => { if (!self.cut && e.delta?.includes('w5')) { self.cut = true; self.abortRun(); } } });
-  await agent.ask('before');
-  await agent.ask('[slow] interrupted');
+  await agent.send('before');
+  await agent.send('[slow] interrupted');
   const partial = agent.messages.at(-1);
   assert.equal(partial.role, 'assistant');
   assert.ok(partial.content.length < 60, partial.content);
@@ -409,9 +433,9 @@ test('kill -9 during runs: the client resumes, and its state equals the thread',
     agent.prompt = prompt;
     return agent;
   });
-  await Promise.all(agents.map((a) => a.ask('before the kill')));
+  await Promise.all(agents.map((a) => a.send('before the kill')));
   const connected = agents.map((a) => a.connections);
-  const running = agents.map((a) => { a.events.length = 0; return a.ask(a.prompt); });
+  const running = agents.map((a) => { a.events.length = 0; return a.send(a.prompt); });
   await waitFor('text of all runs', () => agents.every((a) => a.events.some((e) => e.delta?.includes('w4'))), 40000);
   await server.kill();
   await server.start();
@@ -433,7 +457,7 @@ test('kill -9 during runs: the client resumes, and its state equals the thread',
 test('a swap or stop of the server ends the stream, and the client resumes', async () => {
   const agent = new Agent();
   agent.resumes = 'POST';
-  const running = agent.ask('[slow] drain');
+  const running = agent.send('[slow] drain');
   await waitFor('text', () => agent.events.some((e) => e.delta?.includes('w4')));
   await server.stop();
   await server.start();
@@ -445,8 +469,8 @@ test('a swap or stop of the server ends the stream, and the client resumes', asy
 
 test('connect restores a thread, and follows its run in progress', async () => {
   const first = new Agent();
-  await first.ask('[shell] restore');
-  await first.ask('[color] restore', { tools: [colorTool] });
+  await first.send('[shell] restore');
+  await first.send('[color] restore', { tools: [colorTool] });
   first.addMessage({ id: 't1', role: 'tool', toolCallId: first.messages.at(-1).toolCalls[0].id, content: 'green' });
   await first.runAgent({ tools: [colorTool] });
   const second = new Agent({ threadId: first.threadId });
@@ -455,13 +479,13 @@ test('connect restores a thread, and follows its run in progress', async () => {
   assert.deepEqual(second.messages.map(textAndCalls), first.messages.map(textAndCalls));
   const generated = (m) => m.role !== 'user' && m.id !== 't1' && m.content !== 'green';
   assert.deepEqual(second.messages.filter(generated).map((m) => m.id), first.messages.filter(generated).map((m) => m.id), 'the same ids');
-  const running = second.ask('[slow] restore');
+  const running = second.send('[slow] restore');
   await waitFor('text', () => second.events.some((e) => e.delta?.includes('w4')));
   const third = new Agent({ threadId: first.threadId });
   await Promise.all([third.connectAgent(), running]);
   assert.equal(third.messages.at(-1).content, second.messages.at(-1).content);
   await assertSameThread(third);
-  await third.ask('and on');
+  await third.send('and on');
   await assertSameThread(third);
   const fresh = new Agent();
   await fresh.connectAgent();
@@ -470,7 +494,7 @@ test('connect restores a thread, and follows its run in progress', async () => {
 
 test('a thread with a run in progress refuses another, unless the client chooses otherwise', async () => {
   const agent = new Agent();
-  const running = agent.ask('[hold] busy');
+  const running = agent.send('[hold] busy');
   await waitFor('text', () => agent.types().includes('TEXT_MESSAGE_CONTENT'));
   const more = (forwardedProps) => post(input({ threadId: agent.threadId, messages: [message('next')], forwardedProps }), { until: (e) => e.name === 'runyard.queued' });
   const refused = await more(undefined);
@@ -483,14 +507,14 @@ test('a thread with a run in progress refuses another, unless the client chooses
 });
 
 test('agents are listed, and an agent of the account is chosen by its id', async () => {
-  const made = await user.post('/agents', { json: { name: 'Pirate', description: 'speaks so', system_prompt: 'You are a pirate agent.' } });
+  const made = await user.post('/agents', { json: { name: 'Pirate', description: 'of the sea', system_prompt: 'You are a pirate agent.' } });
   const list = await user.get('/agui/agents?limit=1');
-  assert.deepEqual(list.json.agents.map((a) => [a.id, a.name, a.description, a.isDefault]), [[made.json.agent_id, 'Pirate', 'speaks so', false]]);
+  assert.deepEqual(list.json.agents.map((a) => [a.id, a.name, a.description, a.isDefault]), [[made.json.agent_id, 'Pirate', 'of the sea', false]]);
   assert.equal(list.json.capabilities.tools.clientProvided, true);
   const next = await user.get(`/agui/agents?cursor=${list.json.next_cursor}`);
   assert.equal(next.json.agents[0].isDefault, true);
   const agent = new Agent({ url: route(made.json.agent_id) });
-  await agent.ask('hi');
+  await agent.send('hi');
   assert.match(llm.seen.at(-1).json.messages[0].content, /You are a pirate agent/);
   const other = await server.user();
   assert.equal((await post(input(), { agent: made.json.agent_id, u: other })).status, 404);
