@@ -1,0 +1,27 @@
+// Cancellation of requests by notifications/cancelled, on whichever node the request waits.
+//
+// Each waiting request of a client with a session subscribes to a live topic that contains account, session and request
+// id; the notification publishes to it. Request ids are only unique within a session, so clients without one cannot
+// cancel with a notification.
+#pragma once
+
+#include <ry/ry.hpp>
+
+#include <string>
+#include <string_view>
+
+#include "json_rpc.hpp"
+
+namespace mcp_server {
+
+// Pure. The topic of a request; empty: the client has no session.
+std::string cancel_topic(const ry::uuid& account, std::string_view session, const json::value& request_id);
+// Pure. The idempotency key of a start by this request; empty: none.
+std::string start_key(std::string_view session, const json::value& request_id);
+
+// Cancels `abort` with RY_REASON_USER when the topic is published. Empty for an empty topic.
+ry::subscription subscribe_cancel(const ry::context& ctx, const std::string& topic, ry_exec* exec,
+                                  const ry::cancel_source& abort);
+void publish_cancel(const ry::context& ctx, const std::string& topic);
+
+}  // namespace mcp_server

@@ -1,0 +1,76 @@
+// The routes of the MCP endpoint.
+#pragma once
+
+#include <ry/ry.hpp>
+
+#include <optional>
+#include <string>
+
+#include "call_permits.hpp"
+#include "run_waiter.hpp"
+#include "services.hpp"
+#include "settings.hpp"
+
+namespace mcp_server {
+
+class endpoint {
+ public:
+  endpoint(const ry::context& ctx, const settings& s, const services& svc, server_info info)
+      : ctx_(ctx),
+        settings_(s),
+        services_(svc),
+        info_(std::move(info)),
+        permits_(s.calls_per_account),
+        waiter_(ctx, services_, info_) {}
+  void add_to(ry::registrar& reg);
+
+ private:
+  // One request message.
+  struct call {
+    ry::request http;
+    message rpc;
+    client who;
+    std::string session;  // empty: none
+    ry::uuid account{};
+    bool streams = false;
+  };
+
+  ry::task<void> post(ry::request r);
+  ry::task<void> resume(ry::request r);
+  ry::task<void> end_session(ry::request r);
+  ry::task<ry::response> metadata(ry::request r);
+  ry::task<ry::response> metadata_of_path(ry::request r);
+
+  ry::task<std::string> read_body(ry::request r) const;
+  ry::task<message> read_request(ry::request r, json::value* id) const;
+  ry::task<void> handle(ry::request r, message m);
+  ry::task<void> dispatch(call c);
+  ry::task<json::object> simple_result(const call& c);
+  void on_initialize(const call& c) const;
+
+  ry::task<void> call_tool(call c);
+  ry::task<json::object> query_run(const call& c, bool stop);
+  ry::task<void> start_and_respond(call c, agent_tool tool, agent_arguments arguments);
+  bool makes_task(const call& c) const;
+  ry::task<void> respond_with_task(const call& c, std::string run_id);
+
+  ry::task<json::object> get_task(const call& c);
+  ry::task<json::object> list_tasks(const call& c);
+  ry::task<json::object> cancel_task(const call& c);
+  ry::task<json::object> update_task(const call& c);
+  ry::task<void> await_task(call c);
+  ry::task<run_info> task_of(const call& c);
+
+  call_permits::permit permit_for(const ry::uuid& account);
+  void respond(const call& c, json::object result, std::string_view type = "complete") const;
+  void unauthenticated(const ry::request& r) const;
+
+  const ry::context& ctx_;
+  const settings& settings_;
+  const services& services_;
+  const server_info info_;
+  call_permits permits_;
+  const run_waiter waiter_;
+};
+
+}  // namespace mcp_server
