@@ -9,10 +9,20 @@ import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
 import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 
+// Both nodes accept the same tokens.
+const secret = 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test';
 let database, llm, server, user;
 let gates = [];
 const openGates = () => gates.splice(0).forEach((open) => open());
 
+const settings = `
+[modules.mcp_server]
+enabled = true
+[mcp_server]
+authorization_servers = ["https://login.example.org"]
+max_body_mb = 2
+calls_per_account = 4
+`;
 before(async () => {
   database = makeDatabase();
   llm = await startLlm(async (request, reply) => {
@@ -25,14 +35,7 @@ before(async () => {
     if (prompt.includes('[history]')) return reply.say(String(request.messages.filter((m) => m.role === 'user').length));
     return reply.say(`answer to: ${prompt.split('\n')[0]}`);
   });
-  server = await new Server({ database, llm, settings: `
-[modules.mcp_server]
-enabled = true
-[mcp_server]
-authorization_servers = ["https://login.example.org"]
-max_body_mb = 2
-calls_per_account = 4
-` }).start();
+  server = await new Server({ database, llm, set: [secret], settings }).start();
   user = await newUser();
 });
 after(async () => {
@@ -47,7 +50,7 @@ async function newUser(agents = [{ name: 'Data Analyst (EU)', description: 'Anal
   for (const json of agents) assert.equal((await u.post('/agents', { json })).status, 201);
   return u;
 }
-const url = () => new URL(`${server.url}/mcp`);
+const url = (at = server) => new URL(`${at.url}/mcp`);
 const analyst = 'Data_Analyst_EU';
 
 // A client of the SDK's generation 1, with sessions.
@@ -73,9 +76,9 @@ const meta = (extensions = {}) => ({
 const withTasks = () => meta({ 'io.modelcontextprotocol/tasks': {} });
 let ids = 1000;
 // One message; `text` replaces the body.
-async function send(u, { method, params, id = ++ids, headers = {}, text, accept = 'application/json, text/event-stream', signal, ...rest }) {
+async function send(u, { method, params, id = ++ids, headers = {}, text, accept = 'application/json, text/event-stream', signal, at, ...rest }) {
   const body = text ?? JSON.stringify({ jsonrpc: '2.0', ...(id === null ? {} : { id }), method, ...(params ? { params } : {}), ...rest });
-  const r = await fetch(url(), { method: 'POST', signal, body, headers: { 'content-type': 'application/json', accept, ...(u ? { authorization: `Bearer ${u.token}` } : {}), ...headers } });
+  const r = await fetch(url(at), { method: 'POST', signal, body, headers: { 'content-type': 'application/json', accept, ...(u ? { authorization: `Bearer ${u.token}` } : {}), ...headers } });
   return r;
 }
 // The same; reads the response.
@@ -438,6 +441,40 @@ test('without server-sent events a call returns one JSON object', async () => {
   const r = await legacy(user, 'tools/call', { name: analyst, arguments: { prompt: 'plain' } }, { accept: 'application/json' });
   assert.match(r.headers.get('content-type'), /^application\/json/);
   assert.equal(r.result.content[0].text, 'answer to: plain');
+});
+
+test('on another node: a cancellation, the resumption of a stream, and tasks', async () => {
+  const other = await new Server({ database, llm, set: [secret], settings }).start();
+  try {
+    const init = await legacy(user, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } });
+    const headers = { 'mcp-protocol-version': '2025-11-25', 'mcp-session-id': init.headers.get('mcp-session-id') };
+    const cancelled = legacy(user, 'tools/call', { name: analyst, arguments: { prompt: '[gate] here' } }, { headers, id: 77 });
+    await waitFor('the model', () => gates.length === 1);
+    const [run] = await running(user);
+    const notified = await send(user, { at: other, id: null, method: 'notifications/cancelled', params: { requestId: 77 }, headers });
+    assert.equal(notified.status, 202);
+    await waitFor('the stop', async () => (await runStatus(user, run.id)) === 'stopped');
+    assert.equal((await cancelled).json, undefined, 'a cancelled request gets no response');
+    gates = [];
+
+    const call = await send(user, { method: 'tools/call', params: { name: analyst, arguments: { prompt: '[gate] there' }, _meta: { progressToken: 'p' } }, headers, id: 'x' });
+    const reader = call.body.getReader();
+    const begun = new TextDecoder().decode((await reader.read()).value) + new TextDecoder().decode((await reader.read()).value);
+    await reader.cancel();
+    await waitFor('the model', () => gates.length === 1);
+    const last = [...begun.matchAll(/^id: (.+)$/gm)].at(-1)[1];
+    const resumed = fetch(url(other), { headers: { authorization: `Bearer ${user.token}`, accept: 'text/event-stream', 'last-event-id': last, ...headers } }).then((r) => r.text());
+    await sleep(300);
+    openGates();
+    const all = messages(await resumed);
+    assert.equal(all.at(-1).id, 'x');
+    assert.equal(all.at(-1).result.content[0].text, 'begun and done');
+    assert.ok(all.slice(0, -1).every((m) => m.method === 'notifications/progress' && m.params.progressToken === 'p'));
+    const { run_id: taskId } = all.at(-1).result.structuredContent;
+    assert.equal((await legacy(user, 'tasks/get', { taskId }, { at: other })).result.status, 'completed');
+  } finally {
+    await other.close();
+  }
 });
 
 test('a draining server suspends streams that clients can resume, and ends the others with a result', async () => {
