@@ -173,7 +173,9 @@ ry::task<std::string> runs_service::approvals(std::string account, query_values 
 }
 
 ry::task<std::string> runs_service::delete_thread(std::string account, std::string thread) {
-  switch (co_await threads_.erase(std::move(account), std::move(thread))) {
+  // Not inside `switch`: g++ 12 miscompiles an await there.
+  const thread_routes::erasure done = co_await threads_.erase(std::move(account), std::move(thread));
+  switch (done) {
     case thread_routes::erasure::not_found:
       throw refusal(404, "Thread not found");
     case thread_routes::erasure::busy:
