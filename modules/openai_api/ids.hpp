@@ -1,0 +1,28 @@
+// Ids of the API, which contain the ids of runs and threads. Pure.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <ry/cpp/types.hpp>
+#include <string>
+#include <string_view>
+
+namespace openai_api {
+
+// A UUID as 32 hexadecimal digits.
+std::string hex_of(const ry::uuid& id);
+
+std::string response_id(const ry::uuid& run);
+std::string conversation_id(const ry::uuid& thread);
+std::string completion_id(const ry::uuid& run);
+// The id of an output item: `prefix`, the run, and the number of the run's event that began the item.
+std::string item_id(std::string_view prefix, const ry::uuid& run, std::uint64_t sequence);
+
+// nullopt: not an id of this kind.
+std::optional<ry::uuid> run_of_response(std::string_view id);
+std::optional<ry::uuid> thread_of_conversation(std::string_view id);
+std::optional<ry::uuid> run_of_item(std::string_view id);
+
+// The time in a UUIDv7, in milliseconds of Unix time; 0 for other versions.
+std::int64_t created_ms(const ry::uuid& id);
+
+}  // namespace openai_api

@@ -1,0 +1,68 @@
+#include <ry/svc/runs.h>
+
+#include <ry/cpp/module.hpp>
+
+#include "chat_routes.hpp"
+#include "migrations.hpp"
+#include "model_routes.hpp"
+#include "openapi.hpp"
+#include "response_routes.hpp"
+
+namespace openai_api {
+namespace {
+
+class openai_api_module {
+ public:
+  openai_api_module(ry::context& ctx, ry::registrar& reg)
+      : ctx_(ctx),
+        rows_(ctx),
+        access_(ctx, rows_),
+        responses_(ctx, rows_, access_),
+        chat_(ctx, access_),
+        models_(ctx, access_) {
+    reg.migrations(ry_migrations::all);
+    reg.describe(ry_openapi::responses);
+    reg.describe(ry_openapi::chat);
+    reg.describe(ry_openapi::models);
+    responses_.add_to(reg);
+    chat_.add_to(reg);
+    models_.add_to(reg);
+    ry::job_options temporary;
+    temporary.queue = "openai_api";
+    temporary.max_attempts = 20;
+    reg.job(delete_temporary_job, this, &openai_api_module::delete_temporary, temporary);
+    ry::job_options hourly;
+    hourly.cron = "17 * * * *";
+    reg.job("openai_api.prune", this, &openai_api_module::prune, hourly);
+    reg.subscribe("deleted_accounts", "account.deleted", this, &openai_api_module::on_account_deleted);
+  }
+
+  void start() { access_.connect(); }
+
+ private:
+  ry::task<ry::job_outcome> delete_temporary(ry::job job) { return access_.delete_temporary(std::move(job)); }
+  ry::task<ry::job_outcome> prune(ry::job) {
+    co_await rows_.prune();
+    co_return ry::job_outcome::done();
+  }
+  ry::task<void> on_account_deleted(ry::event e) {
+    const std::optional<ry::uuid> account = ry::uuid::parse(e.key());
+    if (account)
+      co_await rows_.delete_account(*account);
+    else  // retries cannot succeed
+      ctx_.warn("ignored an account event that has no account id", {{"event", e.id()}});
+  }
+
+  const ry::context& ctx_;
+  const repository rows_;
+  run_access access_;
+  response_routes responses_;
+  chat_routes chat_;
+  model_routes models_;
+};
+
+}  // namespace
+}  // namespace openai_api
+
+RY_MODULE(openai_api::openai_api_module, "openai_api", "0.1.0",
+          .needs(RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1, RY_SVC_RUNS_1));

@@ -1,0 +1,416 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "body.hpp"
+#include "chat_builder.hpp"
+#include "chat_request.hpp"
+#include "errors.hpp"
+#include "ids.hpp"
+#include "json/members.hpp"
+#include "response_builder.hpp"
+#include "response_request.hpp"
+
+using namespace openai_api;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+const ry::uuid run = *ry::uuid::parse("01a22065-22ed-7042-95d7-ca62042f131d");
+const ry::uuid thread = *ry::uuid::parse("01a22065-22ec-7f47-84fb-360325c85436");
+
+json::object object(std::string_view text) {
+  return json::parse(json::string_view(text.data(), text.size())).as_object();
+}
+response_request request(std::string_view text) {
+  return read_response_request(object(text), {});
+}
+template <class F>
+api_error error_of(F f) {
+  try {
+    f();
+  } catch (const api_error& e) {
+    return e;
+  }
+  ADD_FAILURE() << "no error";
+  return invalid("", "");
+}
+std::string field(const start_input& input, std::string_view name) {
+  for (const auto& [n, v] : input.fields)
+    if (n == name) return v;
+  return "";
+}
+std::string field(const start_fields& fields, std::string_view name) {
+  for (const auto& [n, v] : fields)
+    if (n == name) return v;
+  return "";
+}
+
+response_builder builder() {
+  return response_builder({run, thread, true, object(R"({"model":"m"})")});
+}
+using numbered = std::vector<std::pair<std::uint64_t, std::string>>;
+std::vector<json::object> apply(response_builder& to, const numbered& events) {
+  std::vector<json::object> out;
+  for (const auto& [n, text] : events) to.apply(n, text, out);
+  return out;
+}
+std::vector<std::string> types_of(const std::vector<json::object>& events) {
+  std::vector<std::string> out;
+  for (const json::object& e : events) out.push_back(module_json::text_of(e, "type"));
+  return out;
+}
+std::vector<std::string> item_types(const json::object& response) {
+  std::vector<std::string> out;
+  for (const json::value& i : response.at("output").as_array())
+    out.push_back(module_json::text_of(i.as_object(), "type"));
+  return out;
+}
+
+const std::string running = R"({"type":"status","status":"running"})";
+const std::string answer_1 = R"({"type":"llm_response_start","step":1,"attempt":1})";
+const std::string answer_1_again = R"({"type":"llm_response_start","step":1,"attempt":2})";
+const std::string hello = R"({"type":"llm_response_chunk","content":"Hello"})";
+const std::string end_stop =
+    R"({"type":"llm_response_end","step":1,"finish":"stop","usage":{"input_tokens":3,"output_tokens":2,"cached_tokens":1}})";
+const std::string completed =
+    R"({"type":"status","status":"completed","reason":"ok","duration_ms":2500,"usage":{"input_tokens":3,"output_tokens":2,"cached_tokens":1}})";
+
+}  // namespace
+
+TEST(ids, contain_the_run_and_the_thread) {
+  EXPECT_EQ(response_id(run), "resp_01a2206522ed704295d7ca62042f131d");
+  EXPECT_EQ(run_of_response(response_id(run)), run);
+  EXPECT_EQ(thread_of_conversation(conversation_id(thread)), thread);
+  EXPECT_EQ(run_of_item(item_id("msg", run, 7)), run);
+  EXPECT_EQ(created_ms(run) / 1000, 1795839828);
+  EXPECT_EQ(created_ms(ry::uuid()), 0);
+  for (const char* id : {"", "resp_", "resp_01a2206522ed704295d7ca62042f131", "resp_01a2206522ed704295d7ca62042f131g",
+                         "conv_01a2206522ed704295d7ca62042f131d"})
+    EXPECT_FALSE(run_of_response(id)) << id;
+  for (const char* id : {"", "msg", "msg_", "msg_01a2206522ed704295d7ca62042f131d", "_"})
+    EXPECT_FALSE(run_of_item(id)) << id;
+}
+
+TEST(errors, of_services_become_errors_of_the_api) {
+  const auto of = [](std::uint32_t http, const std::string& detail) {
+    return from_error(ry::http_error(http, RY_RESOURCE_EXHAUSTED, "x", "text", detail));
+  };
+  const api_error credits = of(402, R"({"message":"Insufficient credits","error_code":"INSUFFICIENT_CREDITS"})");
+  EXPECT_EQ(credits.status, 429u);
+  EXPECT_EQ(credits.code, "insufficient_quota");
+  EXPECT_FALSE(credits.retry);
+  EXPECT_EQ(of(402, R"({"message":"m","error_code":"AGENT_RUN_LIMIT_EXCEEDED"})").code, "rate_limit_exceeded");
+  EXPECT_EQ(of(402, R"({"message":"m","error_code":"MODEL_ACCESS_DENIED"})").status, 404u);
+  EXPECT_EQ(of(422, "").status, 400u);
+  EXPECT_EQ(of(409, R"({"message":"m","error_code":"THREAD_BUSY"})").code, "conversation_locked");
+  EXPECT_EQ(from_error(ry::internal("x", "secret of the host")).message.find("secret"), std::string::npos);
+  const ry::error busy = ry::unavailable("x", "busy").with_retry_after(7);
+  const ry::response r = response_of(from_error(busy));
+  EXPECT_EQ(r.status(), 503u);
+  EXPECT_THAT(r.fields(), testing::Contains(testing::Pair("Retry-After", "7")));
+  EXPECT_EQ(json::parse(r.body()).at("error").at("type").as_string(), "server_error");
+}
+
+TEST(body, is_checked) {
+  EXPECT_EQ(error_of([] { parse_body("[1]"); }).status, 400u);
+  EXPECT_EQ(error_of([] { parse_body("{\"a\":\"x\\u0000\"}"); }).status, 400u);
+  EXPECT_EQ(error_of([] { parse_body(std::string(1000, '[')); }).status, 400u);
+  const json::object numbers = parse_body(R"({"a":1e999,"b":[-1e999]})");
+  EXPECT_EQ(json::serialize(json::parse(json::serialize(numbers))), json::serialize(numbers));
+}
+
+TEST(attachment, only_data_urls_are_read) {
+  const attachment png = read_data_url("data:image/PNG;base64,aGk=", "x");
+  EXPECT_EQ(png.media_type, "image/png");
+  EXPECT_EQ(png.content, "hi");
+  EXPECT_EQ(read_file_data("aGk=", "a.txt", "x").content, "hi");
+  for (const char* url : {"https://example.org/a.png", "file:///etc/passwd", "data:image/png,hi",
+                          "data:image/png;base64", "data:image/png;base64,*", ""})
+    EXPECT_EQ(error_of([url] { read_data_url(url, "x"); }).param, "x") << url;
+}
+
+TEST(response_request, of_a_text) {
+  response_request r = request(R"({"model":"m","input":"Hi","instructions":"Be brief","max_output_tokens":5})");
+  EXPECT_TRUE(r.store);
+  EXPECT_EQ(field(r.options.parameters, "continue_truncated"), "false");
+  EXPECT_EQ(field(std::move(r.input).for_new_thread("input"), "prompt"), "Hi");
+  const start_fields fields = r.options.fields("Be brief");
+  EXPECT_EQ(field(fields, "mode"), "chat");
+  EXPECT_EQ(field(fields, "model_name"), "m");
+  EXPECT_EQ(field(fields, "system"), "Be brief");
+  EXPECT_EQ(field(fields, "max_output_tokens"), "5");
+  EXPECT_EQ(field(r.options.fields(""), "system"), "You are a helpful assistant.");
+}
+
+TEST(response_request, of_an_agent) {
+  const response_request r = request(R"({"model":"agent/01a22065-22ed-7042-95d7-ca62042f131d","input":"Hi"})");
+  const start_fields fields = r.options.fields("Rule");
+  EXPECT_EQ(field(fields, "mode"), "agent");
+  EXPECT_EQ(field(fields, "agent_id"), run.to_string());
+  EXPECT_EQ(field(fields, "instructions"), "Rule");
+  EXPECT_EQ(field(fields, "system"), "");
+  EXPECT_EQ(error_of([] { request(R"({"model":"agent/1","input":"Hi"})"); }).code, "model_not_found");
+}
+
+TEST(response_request, items_become_a_history) {
+  response_request r = request(R"({"input":[
+    {"role":"developer","content":"Rule"}, {"role":"user","content":"one"},
+    {"type":"reasoning","summary":[]},
+    {"type":"message","role":"assistant","content":[{"type":"output_text","text":"two"}]},
+    {"type":"function_call","call_id":"a","name":"f","arguments":"{\"x\":1}"},
+    {"type":"function_call_output","call_id":"a","output":"three"}]})");
+  EXPECT_EQ(r.input.system(), "Rule");
+  EXPECT_TRUE(r.input.has_answers());
+  const start_input input = std::move(r.input).for_new_thread("input");
+  EXPECT_EQ(field(input, "prompt"), "");
+  EXPECT_EQ(json::parse(field(input, "history")), json::parse(R"([{"role":"user","content":"one"},
+    {"role":"assistant","tool_calls":[{"id":"a","name":"f","arguments":{"x":1}}],"content":"two"},
+    {"role":"tool","tool_call_id":"a","name":"f","content":"three"}])"));
+}
+
+TEST(response_request, outputs_on_a_thread_are_tool_results) {
+  response_request r = request(
+      R"({"input":[{"type":"function_call_output","call_id":"a","output":"sun"},{"role":"user","content":"And?"}]})");
+  const start_input input = std::move(r.input).for_thread("input");
+  EXPECT_EQ(field(input, "prompt"), "And?");
+  EXPECT_EQ(json::parse(field(input, "tool_results")), json::parse(R"([{"tool_call_id":"a","content":"sun"}])"));
+}
+
+TEST(response_request, files_of_earlier_messages_belong_to_the_last_one) {
+  response_request r = request(R"({"input":[
+    {"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,aGk="}]},
+    {"role":"assistant","content":"nice"},
+    {"role":"user","content":[{"type":"input_text","text":"this?"},{"type":"input_file","filename":"a.txt","file_data":"aGk="}]}]})");
+  const start_input input = std::move(r.input).for_new_thread("input");
+  ASSERT_EQ(input.files.size(), 2u);
+  EXPECT_EQ(input.files[0].name, "image_1.png");
+  EXPECT_EQ(input.files[1].name, "a.txt");
+  EXPECT_EQ(field(input, "prompt"), "this?");
+  EXPECT_THAT(field(input, "history"), HasSubstr("Attached to the last message: image_1.png"));
+}
+
+TEST(response_request, references_are_resolved) {
+  const json::object body = object(
+      R"({"input":[{"role":"user","content":"one"},{"type":"item_reference","id":"msg_1"},{"role":"user","content":"two"}]})");
+  EXPECT_THAT(referenced_items(body), ElementsAre("msg_1"));
+  const item_map items{
+      {"msg_1",
+       object(R"({"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"hi"}]})")}};
+  response_request r = read_response_request(body, items);
+  EXPECT_THAT(field(std::move(r.input).for_new_thread("input"), "history"), HasSubstr("hi"));
+  EXPECT_EQ(error_of([&] { read_response_request(body, {}); }).status, 404u);
+  // A stored item cannot refer to another one.
+  const item_map loop{{"msg_1", object(R"({"type":"item_reference","id":"msg_1"})")}};
+  EXPECT_EQ(error_of([&] { read_response_request(body, loop); }).status, 404u);
+}
+
+TEST(response_request, tools_and_tool_choice) {
+  const response_request r =
+      request(R"({"input":"x","tools":[{"type":"function","name":"f","strict":true,"parameters":{"type":"object"}},
+    {"type":"function","name":"g","description":"G"}],"tool_choice":{"type":"allowed_tools","mode":"required","tools":[{"type":"function","name":"g"}]}})");
+  EXPECT_EQ(json::serialize(r.options.tools), R"([{"name":"g","description":"G"}])");
+  EXPECT_EQ(field(r.options.parameters, "tool_choice"), "required");
+  EXPECT_EQ(r.base.at("tools").as_array().size(), 2u);
+  EXPECT_EQ(field(request(R"({"input":"x","tool_choice":"required"})").options.parameters, "tool_choice"), "");
+  EXPECT_EQ(error_of([] { request(R"({"input":"x","tools":[{"type":"mcp"}]})"); }).param, "tools[0].type");
+}
+
+TEST(response_request, input_items_precede_the_first_answer) {
+  const std::string id = run.to_string();
+  const auto message = [](const std::string& owner, const std::string& role, const std::string& more) {
+    return object(R"({"message_id":"01a22065-22ed-7042-95d7-000000000001","agent_run_id":")" + owner + R"(","role":")" +
+                  role + R"(",)" + more + "}");
+  };
+  const std::vector<json::object> messages{
+      message("00000000-0000-0000-0000-000000000000", "user", R"("content":"earlier")"),
+      message(id, "tool", R"("tool_call_id":"a","content":"sun")"), message(id, "user", R"("content":"now")"),
+      message(id, "assistant", R"("content":"answer")"), message(id, "tool", R"("content":"of the server")")};
+  EXPECT_EQ(input_items(messages, run, true).size(), 3u);
+  const json::array own = input_items(messages, run, false);
+  ASSERT_EQ(own.size(), 2u);
+  EXPECT_EQ(own[0].at("type").as_string(), "function_call_output");
+  EXPECT_EQ(own[1].at("content").as_array()[0].at("text").as_string(), "now");
+}
+
+TEST(chat_request, messages_and_parameters) {
+  chat_request r =
+      read_chat_request(object(R"({"model":"m","max_tokens":9,"max_completion_tokens":5,"reasoning_effort":"xhigh",
+    "stream":true,"stream_options":{"include_usage":true},
+    "messages":[{"role":"system","content":"Rule"},{"role":"user","content":"one"},
+      {"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},
+      {"role":"tool","tool_call_id":"a","content":"two"}]})"));
+  EXPECT_TRUE(r.stream && r.include_usage);
+  EXPECT_EQ(field(r.options.parameters, "max_output_tokens"), "5");
+  EXPECT_EQ(field(r.options.parameters, "reasoning_effort"), "high");
+  EXPECT_EQ(r.messages.system(), "Rule");
+  EXPECT_EQ(field(std::move(r.messages).for_new_thread("messages"), "prompt"), "");
+}
+
+TEST(response_builder, text_has_the_events_of_the_api) {
+  response_builder b = builder();
+  const std::vector<json::object> events =
+      apply(b, {{1, running}, {2, answer_1}, {3, hello}, {4, end_stop}, {5, completed}});
+  EXPECT_THAT(types_of(events),
+              ElementsAre("response.created", "response.in_progress", "response.output_item.added",
+                          "response.content_part.added", "response.output_text.delta", "response.output_text.done",
+                          "response.content_part.done", "response.output_item.done", "response.completed"));
+  EXPECT_EQ(events[0].at("sequence_number").to_number<int>(), 0);
+  EXPECT_EQ(events[2].at("sequence_number").to_number<int>(), 2 * static_cast<int>(response_builder::stride));
+  EXPECT_TRUE(b.ended());
+  const json::object r = b.response();
+  EXPECT_EQ(r.at("status").as_string(), "completed");
+  EXPECT_EQ(r.at("completed_at").as_int64(), 1795839831);
+  EXPECT_EQ(r.at("usage").at("total_tokens").as_int64(), 5);
+  EXPECT_EQ(r.at("output").as_array()[0].at("content").as_array()[0].at("text").as_string(), "Hello");
+}
+
+TEST(response_builder, events_that_a_crash_removed_do_not_change_later_numbers) {
+  response_builder live = builder(), replay = builder();
+  const std::string aborted = R"({"type":"turn_aborted","step":1,"attempt":1,"from_sequence":2,"to_sequence":5})";
+  const auto seen = apply(live, {{1, running},
+                                 {2, answer_1},
+                                 {3, hello},
+                                 {4, hello},
+                                 {6, aborted},
+                                 {7, answer_1_again},
+                                 {8, hello},
+                                 {9, end_stop},
+                                 {10, completed}});
+  const std::string gap = R"({"type":"gap","from":3,"to":4})";
+  const auto again = apply(replay, {{1, running},
+                                    {2, answer_1},
+                                    {4, gap},
+                                    {6, aborted},
+                                    {7, answer_1_again},
+                                    {8, hello},
+                                    {9, end_stop},
+                                    {10, completed}});
+  EXPECT_EQ(seen.back().at("sequence_number"), again.back().at("sequence_number"));
+  EXPECT_EQ(live.response(), replay.response());
+  EXPECT_FALSE(replay.trimmed());
+}
+
+TEST(response_builder, a_failed_attempt_is_not_part_of_the_output) {
+  response_builder b = builder();
+  const auto events = apply(
+      b, {{1, running}, {2, answer_1}, {3, hello}, {4, answer_1_again}, {5, hello}, {6, end_stop}, {7, completed}});
+  std::vector<std::string> statuses;
+  for (const json::object& e : events)
+    if (e.at("type").as_string() == "response.output_item.done")
+      statuses.push_back(module_json::text_of(e.at("item").as_object(), "status"));
+  EXPECT_THAT(statuses, ElementsAre("incomplete", "completed"));
+  EXPECT_EQ(b.response().at("output").as_array().size(), 1u);
+}
+
+TEST(response_builder, calls_of_the_client_and_of_the_server) {
+  response_builder b = builder();
+  const auto events = apply(
+      b, {{1, running},
+          {2, answer_1},
+          {3, R"({"type":"llm_response_end","step":1,"finish":"tool_calls"})"},
+          {4, R"({"type":"tool_call","tool_call_id":"s","name":"search","arguments":{"q":1},"source":"mcp:docs"})"},
+          {5, R"({"type":"tool_call","tool_call_id":"c","name":"f","arguments":{},"source":"client"})"},
+          {6, R"({"type":"tool_result","tool_call_id":"s","name":"search","is_error":true,"content":"no"})"},
+          {7, R"({"type":"status","status":"completed","reason":"tool_calls"})"}});
+  const json::object r = b.response();
+  EXPECT_THAT(item_types(r), ElementsAre("mcp_call", "function_call"));
+  EXPECT_EQ(r.at("status").as_string(), "completed");
+  const json::array& output = r.at("output").as_array();
+  EXPECT_EQ(output[0].at("server_label").as_string(), "docs");
+  EXPECT_EQ(output[0].at("status").as_string(), "failed");
+  EXPECT_EQ(output[0].at("error").at("content").as_string(), "no");
+  EXPECT_EQ(output[1].at("call_id").as_string(), "c");
+  EXPECT_THAT(types_of(events), testing::Contains("response.mcp_call.failed"));
+  EXPECT_THAT(types_of(events), testing::Contains("response.function_call_arguments.done"));
+}
+
+TEST(response_builder, a_call_that_the_server_refused_is_not_part_of_the_output) {
+  response_builder b = builder();
+  apply(b, {{1, running},
+            {2, answer_1},
+            {3, R"({"type":"tool_call","tool_call_id":"c","name":"f","arguments":{},"source":"client"})"},
+            {4, R"({"type":"tool_result","tool_call_id":"c","name":"f","is_error":true,"content":"malformed"})"},
+            {5, completed}});
+  EXPECT_TRUE(b.response().at("output").as_array().empty());
+}
+
+TEST(response_builder, ends) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"type":"status","status":"failed","reason":"llm_error","error":"The model failed"})", "failed"},
+      {R"({"type":"status","status":"failed","reason":"length"})", "incomplete"},
+      {R"({"type":"status","status":"failed","reason":"content_filter"})", "incomplete"},
+      {R"({"type":"status","status":"stopped","reason":"user_stop"})", "cancelled"}};
+  for (const auto& [event, status] : cases) {
+    response_builder b = builder();
+    const auto events = apply(b, {{1, running}, {2, answer_1}, {3, hello}, {4, event}});
+    EXPECT_EQ(b.response().at("status").as_string(), status) << event;
+    EXPECT_EQ(events.back().at("response").at("output").as_array()[0].at("status").as_string(), "incomplete");
+  }
+  response_builder b = builder();
+  apply(b, {{1, running}, {2, cases[0].first}});
+  EXPECT_EQ(json::serialize(b.response().at("error")), R"({"code":"server_error","message":"The model failed"})");
+}
+
+TEST(response_builder, waiting_and_trimmed_runs) {
+  response_builder waiting = builder();
+  const auto events = apply(waiting, {{1, running},
+                                      {2, R"({"type":"queued","position":1})"},
+                                      {3, R"({"type":"queued","position":2})"},
+                                      {4, answer_1}});
+  EXPECT_THAT(types_of(events),
+              ElementsAre("response.created", "response.in_progress", "response.queued", "response.in_progress"));
+  response_builder trimmed = builder();
+  apply(trimmed, {{40, R"({"type":"gap","from":1,"to":40})"}, {41, completed}});
+  EXPECT_TRUE(trimmed.trimmed());
+}
+
+TEST(response_builder, unusable_events_are_ignored) {
+  response_builder b = builder();
+  const auto events = apply(b, {{1, "nonsense"},
+                                {2, R"({"type":5})"},
+                                {3, R"({"type":"tool_result","tool_call_id":"x"})"},
+                                {4, R"({"type":"turn_aborted"})"}});
+  EXPECT_THAT(types_of(events), ElementsAre("response.created", "response.in_progress"));
+}
+
+TEST(chat_builder, chunks_and_completion) {
+  chat_builder b({run, "m", true});
+  std::vector<json::object> chunks;
+  for (const std::string& e : {running, answer_1, hello, answer_1_again, hello, end_stop, completed})
+    b.apply(e, chunks);
+  ASSERT_TRUE(b.ended());
+  const json::object c = b.completion();
+  EXPECT_EQ(c.at("choices").as_array()[0].at("message").at("content").as_string(), "Hello");
+  EXPECT_EQ(c.at("usage").at("total_tokens").as_int64(), 5);
+  EXPECT_EQ(chunks.front().at("choices").as_array()[0].at("delta").at("role").as_string(), "assistant");
+  EXPECT_TRUE(chunks.back().at("choices").as_array().empty());
+}
+
+TEST(chat_builder, answers_of_an_agent_are_separate_paragraphs) {
+  chat_builder b({run, "agent", false});
+  std::vector<json::object> chunks;
+  for (const std::string& e : {answer_1, hello, std::string(R"({"type":"llm_response_end","finish":"tool_calls"})"),
+                               answer_1, hello, answer_1_again, hello, end_stop, completed})
+    b.apply(e, chunks);
+  EXPECT_EQ(b.completion().at("choices").as_array()[0].at("message").at("content").as_string(), "Hello\n\nHello");
+}
+
+TEST(chat_builder, calls_and_failures) {
+  chat_builder b({run, "m", false});
+  std::vector<json::object> chunks;
+  b.apply(R"({"type":"tool_call","tool_call_id":"a","name":"f","arguments":{"x":1},"source":"client"})", chunks);
+  b.apply(R"({"type":"tool_call","tool_call_id":"b","name":"g","arguments":{},"source":"sandbox"})", chunks);
+  b.apply(R"({"type":"status","status":"completed","reason":"tool_calls"})", chunks);
+  const json::object choice = b.completion().at("choices").as_array()[0].as_object();
+  EXPECT_EQ(choice.at("finish_reason").as_string(), "tool_calls");
+  EXPECT_EQ(choice.at("message").at("tool_calls").as_array().size(), 1u);
+  EXPECT_TRUE(choice.at("message").at("content").is_null());
+  chat_builder failing({run, "m", false});
+  failing.apply(R"({"type":"status","status":"failed","reason":"credits","error":"no credits"})", chunks);
+  EXPECT_TRUE(failing.failed());
+  EXPECT_EQ(failing.failure().status, 429u);
+}

@@ -1,0 +1,37 @@
+// The body of POST /v1/responses. Pure.
+#pragma once
+#include <boost/json/object.hpp>
+#include <map>
+#include <optional>
+#include <ry/cpp/types.hpp>
+#include <string>
+#include <vector>
+
+#include "conversation.hpp"
+#include "options.hpp"
+
+namespace openai_api {
+
+struct response_request {
+  run_options options;
+  conversation input;
+  std::string instructions;
+  bool stream = false, background = false, store = true;
+  std::optional<ry::uuid> previous;  // the run of previous_response_id
+  std::optional<ry::uuid> thread;  // of conversation
+  json::object base;  // the members of the response that repeat the request
+};
+
+// The ids of items of type item_reference, in the order of the input.
+std::vector<std::string> referenced_items(const json::object& body);
+
+// Items by id, for references.
+using item_map = std::map<std::string, json::object>;
+// Throws a 400 that names the member that is invalid or not supported, and a 404 for an unknown item.
+response_request read_response_request(const json::object& body, const item_map& items);
+
+// The items of GET /v1/responses/{id}/input_items: the input among the messages of a run's thread, oldest first.
+// `first`: the run is the first of its thread, so messages without a run belong to its input.
+json::array input_items(const std::vector<json::object>& messages, const ry::uuid& run, bool first);
+
+}  // namespace openai_api

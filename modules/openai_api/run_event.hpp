@@ -1,0 +1,35 @@
+// Events and ends of runs, as runs/1 delivers them. Pure.
+#pragma once
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace openai_api {
+
+namespace json = boost::json;
+
+struct token_usage {
+  std::int64_t input = 0, output = 0, cached = 0, cache_write = 0;
+  void add(const json::object& usage);
+};
+
+// How a run ended, in the terms of the API.
+enum class run_end { completed, tool_calls, length, content_filter, failed, cancelled };
+struct run_result {
+  run_end end = run_end::completed;
+  std::string code, message;  // failed
+};
+// `event`: the terminal event.
+run_result result_of(const json::object& event);
+// Whether a `status` event is the terminal one.
+bool is_terminal(const json::object& event);
+
+// An object; empty if the text is not one.
+json::object parse_object(std::string_view text);
+
+// Source of a tool as server_label: the name of an MCP server, or "sandbox".
+std::string server_label(std::string_view source);
+constexpr std::string_view client_source = "client";
+
+}  // namespace openai_api
