@@ -1,5 +1,5 @@
-// Finds `co_await` where g++ 12 miscompiles it: inside an operand of `?:` and inside braces that initialise a
-// value (T{co_await f()}, g({co_await f()})). usage: node co_await.mjs DIRECTORY_OR_FILE...
+// Finds `co_await` where g++ 12 miscompiles it: inside an operand of `?:`, inside braces that initialise a
+// value (T{co_await f()}, g({co_await f()})), and inside the condition of a `switch`. usage: node co_await.mjs DIRECTORY_OR_FILE...
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -41,6 +41,7 @@ export function findings(source) {
       if (body) {
         if (top.code && outer.kind === '{') endSegment(outer);
       } else if (top.awaits) {
+        if (top.kind === '(' && top.head === 'switch') found.push({ line: top.awaits, message: 'co_await inside switch ()' });
         if (top.kind === '{') found.push({ line: top.awaits, message: 'co_await inside a braced value' });
         outer.awaits ||= top.awaits;
         // The condition of a statement is a separate expression.

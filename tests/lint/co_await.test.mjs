@@ -14,6 +14,8 @@ const bad = {
   'braced initialiser': 'T x{co_await f()};',
   'braced temporary': 'co_return T{1, g(co_await f())};',
   'braced member': 'auto t = make(T{.a = co_await f(), .b = 2});',
+  'switch': 'task f() { switch (co_await g()) { case 1: break; } }',
+  'inside a call in switch': 'task f() { switch (h(co_await g())) { case 1: break; } }',
   'list in a block': 'void f() { if (x) { std::vector<int> v = {co_await a(), 2}; } }',
 };
 const good = {
@@ -29,6 +31,7 @@ const good = {
   'digit separators': "int n = 1'000'000; task f() { co_await g(1'000); }",
   'a conditional expression before': 'task f() { x = a ? b : c; co_await g(); }',
   'another argument': 'task f() { g(co_await h(), a ? b : c); }',
+  'switch of a value': 'task f() { const auto x = co_await g(); switch (x) { case 1: co_await h(); } }',
   'return only': 'task f() { co_return co_await g(); }',
 };
 
