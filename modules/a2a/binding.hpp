@@ -56,7 +56,8 @@ struct call {
 struct protocol_version {
   std::string header, query;
 };
-// Throws VersionNotSupportedError unless the version is 1.0. Requests without a version are from clients of version 0.3.
+// Throws VersionNotSupportedError unless the version is 1.0. A request without a version comes from a client of version
+// 0.3.
 void require_version(const protocol_version& version);
 
 // Parses a JSON-RPC request. Sets `id` to the id of the request, also before an error if it is known. Requires the

@@ -128,8 +128,9 @@ ry::task<void> dispatcher::send(ry::request r, caller who, send_params message, 
     (void)co_await wait_for_end(who, task.ids.task);
     if (is_gone(out)) co_return;
     now = co_await ry::shield(tasks_.get(who, task.ids.task, history));
-  } catch (const std::exception&) {
+  } catch (...) {
     // The status has been sent, and the run continues: the client gets the task as it was at its start.
+    ctx_.log_error("a request that waits for a task could not read it", ry::current_error());
   }
   if (!now) {
     now.emplace();
@@ -174,7 +175,8 @@ ry::task<void> dispatcher::stream(ry::request r, caller who, started_task task, 
     if (e.status() != RY_CANCELLED) failure = from_service(e);
   }
   if (!failure) co_return;
-  if (failure->code() == internal_error().code()) ctx_.warn("a stream ended with an error", {{"error", failure->message()}});
+  if (failure->code() == internal_error().code())
+    ctx_.warn("a stream ended with an error", {{"error", failure->message()}});
   (void)out.raw().write(b.event(*failure));
 }
 

@@ -156,7 +156,8 @@ protocol_error method_not_found(std::string_view method) {
 }
 
 protocol_error invalid_params(std::string_view field, std::string_view problem) {
-  return protocol_error(-32602, 400, "", std::string(field) + " " + std::string(problem)).with_field(std::string(field));
+  return protocol_error(-32602, 400, "", std::string(field) + " " + std::string(problem))
+      .with_field(std::string(field));
 }
 
 protocol_error internal_error() {
@@ -193,7 +194,7 @@ protocol_error version_not_supported(std::string_view version) {
 }
 
 protocol_error agent_not_found() {
-  return protocol_error(-32602, 404, "AGENT_NOT_FOUND", "Agent not found").of_server();
+  return protocol_error(-32000, 404, "AGENT_NOT_FOUND", "Agent not found").of_server();
 }
 
 protocol_error from_service(const ry::error& e) {
@@ -204,7 +205,7 @@ protocol_error from_service(const ry::error& e) {
     case 413:
     case 415:
     case 422:
-      return {-32602, 400, error_code, std::move(message)};
+      return protocol_error(-32602, 400, error_code, std::move(message)).of_server();
     case 404:
       return task_not_found("");
     case 401:

@@ -21,13 +21,13 @@ class protocol_error : public std::exception {
   protocol_error with_task(std::string_view task_id) const;
   protocol_error with_retry_after(std::uint32_t seconds) const;
   // The error belongs to this server and not to the protocol, so its ErrorInfo has another domain. JSON-RPC responses
-  // have its HTTP status, because proxies and retry logic of clients read only that.
+  // have its HTTP status unless the parameters are invalid, because proxies and retry logic of clients read only that.
   protocol_error of_server() const;
 
   std::int32_t code() const { return code_; }
   std::uint32_t http_status() const { return http_status_; }
   // The HTTP status of a JSON-RPC response.
-  std::uint32_t rpc_http_status() const { return of_server_ ? http_status_ : 200; }
+  std::uint32_t rpc_http_status() const { return of_server_ && code_ != -32602 ? http_status_ : 200; }
   std::uint32_t retry_after() const { return retry_after_; }
   const std::string& reason() const { return reason_; }
   const std::string& message() const { return message_; }

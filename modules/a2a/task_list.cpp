@@ -114,7 +114,8 @@ list_params read_list_params(const json::object& params) {
   const std::string after = read_text(params, "statusTimestampAfter", {}, max_token);
   if (!after.empty()) {
     out.changed_after_us = parse_time(after);
-    if (!out.changed_after_us) throw invalid_params("statusTimestampAfter", "must be a time as in 2026-11-20T09:30:00Z");
+    if (!out.changed_after_us)
+      throw invalid_params("statusTimestampAfter", "must be a time as in 2026-11-20T09:30:00Z");
   }
   if ((out.include_artifacts || out.history_length > 0) && out.page_size > max_full_page) out.page_size = max_full_page;
   return out;

@@ -20,8 +20,8 @@ struct list_params {
 // Throws protocol_error, which names the field.
 list_params read_list_params(const boost::json::object& params);
 
-// The status filter of runs/1 that selects at least the runs of the task state; empty: all runs; nullopt: no run has the
-// state.
+// The status filter of runs/1 that selects at least the runs of the task state. Empty: all runs; nullopt: no run has
+// this state.
 std::optional<std::string> run_status_of(std::string_view task_state);
 
 // Whether the list contains the run. `agent`: empty: runs of all agents.

@@ -70,7 +70,7 @@ const message = (parts, more = {}) => ({
     parts: [parts].flat().map((p) => (typeof p === 'string' ? text(p) : p)), metadata: undefined, extensions: [], referenceTaskIds: [],
   },
 });
-const at_once = { acceptedOutputModes: [], taskPushNotificationConfig: undefined, historyLength: undefined, returnImmediately: true };
+const atOnce = { acceptedOutputModes: [], taskPushNotificationConfig: undefined, historyLength: undefined, returnImmediately: true };
 const textOf = (artifact) => artifact.parts.map((p) => p.content.value).join('');
 const artifactsOf = (task) => task.artifacts.map(textOf);
 
@@ -148,7 +148,7 @@ for (const rest of [false, true]) {
 
   test(`${name}: returnImmediately returns a task in progress, and cancelTask cancels it`, async () => {
     const client = await clientOf(await server.user(), { rest });
-    const task = await client.sendMessage(message('[long]', { configuration: at_once }));
+    const task = await client.sendMessage(message('[long]', { configuration: atOnce }));
     assert.equal(task.status.state, states.working);
     const canceled = await client.cancelTask({ tenant: '', id: task.id, metadata: undefined });
     assert.equal(canceled.id, task.id);
@@ -217,18 +217,18 @@ for (const rest of [false, true]) {
   test(`${name}: listTasks returns pages, filters and totals`, async () => {
     const client = await clientOf(await server.user({ tier: 'pro' }), { rest });
     const first = await client.sendMessage(message('one'));
-    const rest_of = [];
-    for (const prompt of ['two', '[fail] three', 'four']) rest_of.push(await client.sendMessage(message(prompt, { contextId: first.contextId })));
-    const other = await client.sendMessage(message('[long]', { configuration: at_once }));
+    const later = [];
+    for (const prompt of ['two', '[fail] three', 'four']) later.push(await client.sendMessage(message(prompt, { contextId: first.contextId })));
+    const other = await client.sendMessage(message('[long]', { configuration: atOnce }));
     const list = (more) => client.listTasks({ tenant: '', contextId: '', status: 0, pageToken: '', ...more });
     const all = await list({ pageSize: 2 });
     assert.deepEqual([all.tasks.length, all.totalSize, all.pageSize], [2, 5, 2]);
     const ids = all.tasks.map((t) => t.id);
     for (let page = all; page.nextPageToken; ids.push(...page.tasks.map((t) => t.id))) page = await list({ pageSize: 2, pageToken: page.nextPageToken });
-    assert.deepEqual(ids, [other, ...rest_of.toReversed(), first].map((t) => t.id));
+    assert.deepEqual(ids, [other, ...later.toReversed(), first].map((t) => t.id));
     assert.deepEqual((await list({ contextId: first.contextId })).tasks.length, 4);
-    assert.deepEqual((await list({ status: states.failed })).tasks.map((t) => t.id), [rest_of[1].id]);
-    assert.deepEqual((await list({ contextId: first.contextId, status: states.failed })).tasks.map((t) => t.id), [rest_of[1].id]);
+    assert.deepEqual((await list({ status: states.failed })).tasks.map((t) => t.id), [later[1].id]);
+    assert.deepEqual((await list({ contextId: first.contextId, status: states.failed })).tasks.map((t) => t.id), [later[1].id]);
     assert.deepEqual((await list({ status: states.working })).tasks.map((t) => t.id), [other.id]);
     assert.equal((await list({ status: 7 })).tasks.length, 0);
     assert.equal((await list({ statusTimestampAfter: new Date(Date.now() + 60000).toISOString() })).tasks.length, 0);
@@ -280,8 +280,8 @@ test('a repeated message does not start a second task', async () => {
 
 test('a message on a busy context waits in the queue', async () => {
   const client = await clientOf(await server.user());
-  const first = await client.sendMessage(message('[long]', { configuration: at_once }));
-  const second = await client.sendMessage(message('next', { contextId: first.contextId, configuration: at_once }));
+  const first = await client.sendMessage(message('[long]', { configuration: atOnce }));
+  const second = await client.sendMessage(message('next', { contextId: first.contextId, configuration: atOnce }));
   assert.equal(second.status.state, states.submitted);
   assert.deepEqual((await client.listTasks({ tenant: '', contextId: '', status: states.submitted, pageToken: '' })).tasks.map((t) => t.id), [second.id]);
   const reading = new Observer().read(client.resubscribeTask({ tenant: '', id: second.id }));
@@ -417,6 +417,13 @@ test('malformed requests get the errors of JSON-RPC and name the field', async (
       const violations = r.json?.error?.data?.flatMap((d) => d.fieldViolations ?? []) ?? [];
       assert.deepEqual([r.json?.error?.code, violations[0]?.field], [-32602, field], r.text);
     }
+  for (const value of ['\u0000', 'a\u0000b']) {
+    const r = await rpc(user, 'SendMessage', { message: { ...good.message, parts: [{ text: value }] } });
+    assert.deepEqual([r.status, r.json.error.code], [200, -32602], r.text);
+    assert.equal((await rpc(user, 'SendMessage', { message: { ...good.message, contextId: value } })).json.error.code, -32602);
+  }
+  const surrogate = await rpc(user, '', undefined, { body: '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"\\ud800"}}}' });
+  assert.equal(surrogate.json.error.code, -32700);
   const version = (headers) => rpc(user, 'message/send', good, { headers });
   for (const headers of [{}, { 'a2a-version': '0.3' }, { 'a2a-version': '2.0' }])
     assert.equal((await version(headers)).json.error.code, -32009);
