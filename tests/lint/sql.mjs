@@ -6,7 +6,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const schemas = ['core', 'accounts', 'agents', 'mail', 'mcp', 'mcp_prebuilt', 'notifications', 'openai_api', 'referrals', 'runs', 'webhooks'];
+export const schemas = ['core', 'a2a', 'accounts', 'agents', 'mail', 'mcp', 'mcp_prebuilt', 'notifications', 'openai_api', 'referrals', 'runs', 'webhooks'];
 
 // Parses the declarations of one file: [{name, args, result, users}]. `users`: the modules in the `-- used by:` line.
 export function declarations(text) {

@@ -78,7 +78,8 @@ void run_reader::deliver() {
     if (st != RY_RESOURCE_EXHAUSTED) wake(RY_OK);
     if (st != RY_OK) return;
   }
-  if (finished) deliver_end();
+  // The task that reads the events may end later.
+  if (finished || saw_terminal_) deliver_end();
 }
 
 void run_reader::deliver_end() {

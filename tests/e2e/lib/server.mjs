@@ -42,7 +42,7 @@ export function makeDatabase() {
   return { url, sql: (text) => psql(url, text), drop: () => psql(base, `drop database if exists ${name} with (force)`) };
 }
 
-export const modulesOn = ['accounts', 'agents', 'mail', 'referrals', 'notifications', 'notify_builtin', 'webhooks', 'runs', 'llm_openai', 'llm_anthropic', 'llm_offline', 'sandbox_bubblewrap', 'mcp', 'mcp_http', 'mcp_sse', 'mcp_json', 'mcp_prebuilt', 'console', 'openai_api', 'agui', 'aisdk', 'mcp_server'];
+export const modulesOn = ['accounts', 'agents', 'mail', 'referrals', 'notifications', 'notify_builtin', 'webhooks', 'runs', 'llm_openai', 'llm_anthropic', 'llm_offline', 'sandbox_bubblewrap', 'mcp', 'mcp_http', 'mcp_sse', 'mcp_json', 'mcp_prebuilt', 'console', 'openai_api', 'agui', 'aisdk', 'mcp_server', 'a2a'];
 
 // Settings under which every module registers all of its routes.
 export const everything = `
