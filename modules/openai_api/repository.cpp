@@ -28,6 +28,12 @@ ry::task<std::optional<response_row>> repository::find(ry::uuid account, ry::uui
   co_return out;
 }
 
+ry::task<bool> repository::is_deleted(ry::uuid account, ry::uuid run) const {
+  ry::result<ry::rows> found = co_await ctx_.db().query(
+      "select 1 from openai_api.response where run_id = $1 and account_id = $2 and deleted", run, account);
+  co_return !found.value().empty();
+}
+
 ry::task<void> repository::mark_deleted(ry::uuid account, ry::uuid run) const {
   ry::result<ry::rows> done = co_await ctx_.db().query(
       "update openai_api.response set deleted = true, base = '{}', system = '' where run_id = $1 and account_id = $2",

@@ -20,6 +20,8 @@ class repository {
   ry::task<void> add(response_row row, ry::tx& in) const;
   // nullopt: unknown, deleted, or of another account.
   ry::task<std::optional<response_row>> find(ry::uuid account, ry::uuid run) const;
+  // Whether the response of this run was deleted.
+  ry::task<bool> is_deleted(ry::uuid account, ry::uuid run) const;
   ry::task<void> mark_deleted(ry::uuid account, ry::uuid run) const;
   // Whether the account has a response of this thread that is not deleted.
   ry::task<bool> has_responses(ry::uuid account, ry::uuid thread) const;

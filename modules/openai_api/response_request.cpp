@@ -321,6 +321,13 @@ response_request read_response_request(const json::object& body, const item_map&
   return out;
 }
 
+json::object base_of_run(std::string_view model) {
+  response_request none;
+  none.options.model.name = std::string(model);
+  none.background = true;
+  return base_of({}, none);
+}
+
 json::array input_items(const std::vector<json::object>& messages, const ry::uuid& run, bool first) {
   constexpr std::string_view no_run = "00000000-0000-0000-0000-000000000000";
   const std::string id = run.to_string();

@@ -30,6 +30,9 @@ using item_map = std::map<std::string, json::object>;
 // Throws a 400 that names the member that is invalid or not supported, and a 404 for an unknown item.
 response_request read_response_request(const json::object& body, const item_map& items);
 
+// Those members for a run that was started through another API.
+boost::json::object base_of_run(std::string_view model);
+
 // The items of GET /v1/responses/{id}/input_items: the input among the messages of a run's thread, oldest first.
 // `first`: the run is the first of its thread, so messages without a run belong to its input.
 json::array input_items(const std::vector<json::object>& messages, const ry::uuid& run, bool first);

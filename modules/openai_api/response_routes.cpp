@@ -71,8 +71,18 @@ ry::task<ry::response> response_routes::list_input(ry::request r) {
 
 ry::task<response_row> response_routes::row_of(ry::uuid account, ry::uuid run) {
   std::optional<response_row> row = co_await rows_.find(account, run);
-  if (!row) throw unknown_response(response_id(run));
-  co_return *std::move(row);
+  if (row) co_return *std::move(row);
+  const bool deleted = co_await rows_.is_deleted(account, run);
+  std::optional<json::object> started;
+  if (!deleted) started = co_await access_.find_run(account, run);
+  if (!started) throw unknown_response(response_id(run));
+  // The run was started through another API, or its row was pruned.
+  response_row out;
+  out.run = run;
+  out.account = account;
+  out.thread = ry::uuid::parse(module_json::text_at(*started, "thread_id")).value_or(ry::uuid());
+  out.base = json::serialize(base_of_run(module_json::text_at(*started, "model_name")));
+  co_return out;
 }
 
 ry::task<item_map> response_routes::find_items(ry::uuid account, std::vector<std::string> ids) {

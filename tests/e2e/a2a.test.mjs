@@ -39,7 +39,7 @@ before(async () => {
     else reply.text(`reply to: ${prompt}`);
     reply.end();
   });
-  server = await new Server({ database, llm, settings: '[modules.a2a]\nenabled = true\n[a2a]\nname = "Test agent"' }).start();
+  server = await new Server({ database, llm, settings: '[a2a]\nname = "Test agent"' }).start();
 });
 after(async () => {
   await server?.close();

@@ -57,7 +57,7 @@ async function answer(request, reply) {
 before(async () => {
   database = makeDatabase();
   llm = await startLlm(answer);
-  server = await new Server({ database, llm, set: ['modules.agui.enabled=true'] }).start();
+  server = await new Server({ database, llm, set: [] }).start();
   user = await server.user({ tier: 'enterprise' });
 });
 after(async () => {

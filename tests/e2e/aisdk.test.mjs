@@ -57,7 +57,7 @@ before(async () => {
   database = makeDatabase();
   llm = await startLlm(answer);
   [port, pagePort] = [await freePort(), await freePort()];
-  server = await new Server({ database, llm, set: ['modules.aisdk.enabled=true', `http.listen=127.0.0.1:${port}`, `http.cors.origins=["http://127.0.0.1:${pagePort}"]`] }).start();
+  server = await new Server({ database, llm, set: [`http.listen=127.0.0.1:${port}`, `http.cors.origins=["http://127.0.0.1:${pagePort}"]`] }).start();
 });
 after(async () => {
   await server?.close();

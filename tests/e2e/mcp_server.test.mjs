@@ -16,8 +16,6 @@ let gates = [];
 const openGates = () => gates.splice(0).forEach((open) => open());
 
 const settings = `
-[modules.mcp_server]
-enabled = true
 [mcp_server]
 authorization_servers = ["https://login.example.org"]
 max_body_mb = 2

@@ -54,7 +54,7 @@ async function startProxy() {
 before(async () => {
   database = makeDatabase();
   llm = await startLlm(answer);
-  server = await new Server({ database, llm, settings: '[modules.mcp_server]\nenabled = true\n[mcp_server]\ncalls_per_account = 100\n[accounts.tiers.enterprise]\nconcurrent_runs = 100\n' }).start();
+  server = await new Server({ database, llm, settings: '[mcp_server]\ncalls_per_account = 100\n[accounts.tiers.enterprise]\nconcurrent_runs = 100\n' }).start();
   user = await server.user({ tier: 'enterprise' });
   for (const name of agents) assert.equal((await user.post('/agents', { json: { name } })).status, 201);
   proxy = await startProxy();

@@ -50,7 +50,7 @@ async function respond(request, reply) {
 before(async () => {
   database = makeDatabase();
   llm = await startLlm(respond);
-  server = await new Server({ database, llm, set: ['modules.openai_api.enabled=true'], settings: '[runs.vision]\n"mock/power" = true\n' }).start();
+  server = await new Server({ database, llm, set: [], settings: '[runs.vision]\n"mock/power" = true\n' }).start();
 });
 after(async () => {
   await server?.close();
@@ -473,9 +473,12 @@ test('other accounts cannot see a response', async () => {
   await rejects(other.responses.create({ model, input: 'x', previous_response_id: r.id }), 400, { code: 'previous_response_not_found' });
   await rejects(other.responses.create({ model, input: 'x', conversation: r.conversation.id }), 404);
   await rejects(other.responses.create({ model, input: [{ type: 'item_reference', id: r.output[0].id }, { role: 'user', content: 'x' }] }), 404);
-  // A run that is no response.
+  // Nor a run that was started through another API; its own account can.
   const run = await ai.user.start({ prompt: 'Say hello' });
-  await rejects(ai.responses.retrieve(`resp_${run.json.agent_run_id.replaceAll('-', '')}`), 404);
+  const id = `resp_${run.json.agent_run_id.replaceAll('-', '')}`;
+  await rejects(other.responses.retrieve(id), 404);
+  await ai.user.stream(run.json.agent_run_id);
+  assert.equal((await ai.responses.retrieve(id)).status, 'completed');
   await rejects(new OpenAI({ apiKey: 'x', baseURL: `${server.url}/v1`, maxRetries: 0 }).models.list(), 401);
 });
 

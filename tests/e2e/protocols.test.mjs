@@ -1,0 +1,106 @@
+// One run, followed by clients of several protocols at the same time: all get the same text. And one policy for all of them.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import OpenAI from 'openai';
+import { lastUser, startLlm, turns } from './lib/llm.mjs';
+import { Server, makeDatabase, sleep, textOf } from './lib/server.mjs';
+
+const settings = '[[runs.tool_policy]]\nmatch = "shell"\naction = "deny"\n';
+let database, llm, server;
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(async (request, reply) => {
+    const done = turns(request).filter((m) => m.role === 'tool');
+    if (done.length) return reply.say(`tool: ${done.at(-1).content}`);
+    if (lastUser(request).includes('[shell]')) return reply.tools([{ id: 'c1', name: 'shell', arguments: { command: 'echo reached' } }]);
+    for (let i = 0; i < 40; i++) { reply.text(`word${i} `); await sleep(40); }
+    reply.end();
+  });
+  server = await new Server({ database, llm, settings }).start();
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+// The data of the events of a stream, parsed as JSON.
+async function* events(response) {
+  assert.equal(response.status, 200, response.status === 200 ? '' : await response.text());
+  let pending = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body) {
+    pending += decoder.decode(chunk, { stream: true });
+    for (let end; (end = pending.indexOf('\n\n')) >= 0; pending = pending.slice(end + 2)) {
+      const data = pending.slice(0, end).split('\n').filter((l) => l.startsWith('data:')).map((l) => l.slice(5).trim()).join('\n');
+      if (data && data !== '[DONE]') yield JSON.parse(data);
+    }
+  }
+}
+const request = (u, path, { method = 'GET', json, headers = {} } = {}) => fetch(server.url + path, {
+  method, body: json && JSON.stringify(json), headers: { authorization: `Bearer ${u.token}`, 'content-type': 'application/json', ...headers } });
+
+async function openai(u, run) {
+  const client = new OpenAI({ apiKey: u.token, baseURL: `${server.url}/v1` });
+  let text = '';
+  for await (const e of await client.responses.retrieve(`resp_${run.replaceAll('-', '')}`, { stream: true })) if (e.type === 'response.output_text.delta') text += e.delta;
+  return text;
+}
+async function agui(u, run) {
+  let text = '';
+  for await (const e of events(await request(u, `/agui/agents/default/runs/${run}`, { headers: { accept: 'text/event-stream' } }))) if (e.type === 'TEXT_MESSAGE_CONTENT') text += e.delta;
+  return text;
+}
+async function aisdk(u, run, thread) {
+  let text = '';
+  for await (const e of events(await request(u, `/aisdk/chat/${thread}/stream`))) if (e.type === 'text-delta') text += e.delta;
+  return text;
+}
+async function a2a(u, run) {
+  let text = '';
+  const r = await request(u, '/a2a', { method: 'POST', headers: { 'a2a-version': '1.0', accept: 'text/event-stream' }, json: { jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id: run } } });
+  for await (const e of events(r)) {
+    const artifacts = e.result?.artifactUpdate ? [[e.result.artifactUpdate.append, e.result.artifactUpdate.artifact]] : (e.result?.task?.artifacts ?? []).map((a) => [false, a]);
+    for (const [append, artifact] of artifacts) text = (append ? text : '') + artifact.parts.map((p) => p.text ?? '').join('');
+  }
+  return text;
+}
+async function mcp(u, run) {
+  const r = await request(u, '/mcp', { method: 'POST', headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' },
+    json: { jsonrpc: '2.0', id: 1, method: 'tasks/result', params: { taskId: run } } });
+  if (r.headers.get('content-type').startsWith('application/json')) return (await r.json()).result.content[0].text;
+  for await (const e of events(r)) if (e.result) return e.result.content[0].text;
+}
+
+test('a run that is followed by clients of six protocols yields the same text', async () => {
+  const u = await server.user();
+  const started = await u.start({ prompt: 'count' });
+  assert.equal(started.status, 200, started.text);
+  const { agent_run_id: run, thread_id: thread } = started.json;
+  const followers = { rest: async () => textOf((await u.stream(run)).events), openai, agui, aisdk, a2a, mcp };
+  const texts = await Promise.all(Object.entries(followers).map(async ([name, follow]) => [name, await follow(u, run, thread)]));
+  const expected = Array.from({ length: 40 }, (_, i) => `word${i} `).join('');
+  for (const [name, text] of texts) assert.equal(text.trimEnd(), expected.trimEnd(), name);
+});
+
+test('a rule that denies a tool applies to runs of every protocol', async () => {
+  const u = await server.user({ tier: 'enterprise' });
+  const prompt = '[shell]';
+  const client = new OpenAI({ apiKey: u.token, baseURL: `${server.url}/v1` });
+  await client.responses.create({ model: 'agent', input: prompt });
+  await client.chat.completions.create({ model: 'agent', messages: [{ role: 'user', content: prompt }] });
+  const drain = async (response) => { for await (const e of events(response)) void e; };
+  await drain(await request(u, '/agui/agents/default', { method: 'POST', headers: { accept: 'text/event-stream' },
+    json: { threadId: 't', runId: 'r', state: {}, messages: [{ id: '1', role: 'user', content: prompt }], tools: [], context: [], forwardedProps: {} } }));
+  await drain(await request(u, '/aisdk/chat', { method: 'POST', json: { id: 'c', trigger: 'submit-message', messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text: prompt }] }] } }));
+  await request(u, '/a2a', { method: 'POST', headers: { 'a2a-version': '1.0' }, json: { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: prompt }] } } } }).then((r) => r.text());
+  const tools = await (await request(u, '/mcp', { method: 'POST', headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' }, json: { jsonrpc: '2.0', id: 1, method: 'tools/list' } })).text();
+  const name = JSON.parse(tools.replace(/^[\s\S]*?(\{"jsonrpc|\{"id|\{"result)/, '$1')).result.tools[0].name;
+  await request(u, '/mcp', { method: 'POST', headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' }, json: { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name, arguments: { prompt } } } }).then((r) => r.text());
+  await u.stream((await u.start({ prompt })).json.agent_run_id);
+  const seen = llm.seen.map((c) => c.json).filter((r) => turns(r).some((m) => m.role === 'tool'));
+  assert.ok(seen.length >= 7, `${seen.length} of 7 starts reached the tool`);
+  for (const r of seen) for (const m of turns(r).filter((t) => t.role === 'tool')) assert.match(JSON.stringify(m.content), /policy of this deployment denies/);
+});
