@@ -55,7 +55,8 @@ class module {
         webhooks_(ctx, context_.config),
         model_check_(ctx, context_.config, context_.providers) {
     reg.migrations(ry_migrations::all);
-    for (const auto part : {ry_openapi::runs, ry_openapi::threads, ry_openapi::events, ry_openapi::approvals}) reg.describe(part);
+    for (const auto part : {ry_openapi::runs, ry_openapi::threads, ry_openapi::events, ry_openapi::approvals})
+      reg.describe(part);
     context_.providers.define(reg);
     define_tool_sources(reg);
     reg.define_point(RY_SANDBOX_DRIVER_1, &context_.sandboxes);

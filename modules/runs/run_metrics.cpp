@@ -62,8 +62,8 @@ run_metrics::run_metrics(const ry::context& ctx, const settings& s) : ctx_(ctx) 
                       return m.counter("starts_total", "Start requests", {{"outcome", outcome}});
                     });
   ended = counters(
-      {"ok", "tool_calls", "user_stop", "timeout", "crashed", "step_limit", "credits", "budget", "llm_error", "tool_error", "length",
-       "content_filter", "refusal", "no_answer"},
+      {"ok", "tool_calls", "user_stop", "timeout", "crashed", "step_limit", "credits", "budget", "llm_error",
+       "tool_error", "length", "content_filter", "refusal", "no_answer"},
       [&](const char* reason) {
         const std::string_view r = reason;
         const char* status = r == "ok" || r == "tool_calls" ? "completed" : r == "user_stop" ? "stopped" : "failed";

@@ -391,7 +391,8 @@ ry::task<ry::result<std::vector<std::string>>> repository::unfinished_runs(std::
 ry::task<ry::result<std::optional<std::string>>> repository::run_json(std::string account, std::string run) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select runs.run_json_with_waiting(r) from runs.runs r where r.id = $1::uuid and r.account_id = $2::uuid", run, account);
+      "select runs.run_json_with_waiting(r) from runs.runs r where r.id = $1::uuid and r.account_id = $2::uuid", run,
+      account);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<std::string>();
   co_return std::optional<std::string>(rows->front().text(0));
