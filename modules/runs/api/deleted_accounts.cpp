@@ -24,6 +24,9 @@ ry::task<void> deleted_accounts::erase_account(ry::event e) {
       if (!erased) throw ry::unavailable("runs.busy", "a run of a deleted account has not stopped yet");
     }
   }
+  const ry::result<ry::rows> forgotten =
+      co_await ctx_.db().query("delete from runs.remembered_approvals where account_id = $1::uuid", *account);
+  forgotten.value();
 }
 
 }  // namespace runs

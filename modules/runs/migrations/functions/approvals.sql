@@ -254,3 +254,52 @@ create or replace function run_json_with_waiting(r runs.runs) returns jsonb lang
   select runs.run_json(r) || case when r.status = 'running' and exists (select 1 from runs.parked p where p.run_id = r.id)
                                   then jsonb_build_object('waiting_for', runs.waiting_for(r.id)) else '{}' end
 $$;
+
+-- Begins the waiting runs of an account that have a slot and whose thread is free, in the order of their starts, and
+-- tells the others their position. p_limit: the number of slots of the account's plan; null: as at the last call. Parked
+-- runs occupy a slot until slot_until.
+create or replace function admit(p_account uuid, p_limit bigint default null) returns void language plpgsql as $$
+declare
+  v runs.runs%rowtype;
+  v_running bigint;
+  v_place int := 0;
+begin
+  perform 1 from accounts.lock_account(p_account);
+  if not exists (select 1 from runs.runs r where r.account_id = p_account and r.waiting) then
+    return;
+  end if;
+  select count(*) into v_running from runs.runs r
+   where r.account_id = p_account and r.status = 'running' and not r.waiting
+     and not exists (select 1 from runs.parked p where p.run_id = r.id and p.slot_until < now());
+  for v in select * from runs.runs r where r.account_id = p_account and r.waiting order by r.id
+             for no key update skip locked loop
+    if p_limit <> v.slot_limit then
+      v.slot_limit := p_limit;
+      update runs.runs r set slot_limit = p_limit where r.id = v.id;
+    end if;
+    if v_running < v.slot_limit and not exists (
+         select 1 from runs.runs o where o.thread_id = v.thread_id and o.status = 'running' and o.id <> v.id
+            and (not o.waiting or o.id < v.id)) then
+      v_running := v_running + 1;
+      if v.waiting_body is not null then
+        insert into runs.messages (thread_id, id, run_id, role, body)
+        values (v.thread_id, v.waiting_message, v.id, 'user', v.waiting_body);
+      end if;
+      update runs.runs r
+         set waiting = false, waiting_message = null, waiting_body = null, admitted_at = clock_timestamp(),
+             job_id = (select j.id from core.job_enqueue(
+                         p_kind => 'runs.execute', p_args => jsonb_build_object('run_id', v.id),
+                         p_queue => 'runs', p_max_attempts => 1000000, p_share => p_account) j)
+       where r.id = v.id;
+    else
+      v_place := v_place + 1;
+      if v.queue_place <> v_place then
+        insert into runs.events (run_id, seq, last_seq, wire)
+        values (v.id, v.border_seq + 1, v.border_seq + 1, runs.queued_wire(v.border_seq + 1, v_place));
+        update runs.runs r set queue_place = v_place, border_seq = v.border_seq + 1, seq_reserved = v.border_seq + 1
+         where r.id = v.id;
+      end if;
+    end if;
+  end loop;
+  update runs.account_usage u set runs_bound = v_running where u.account_id = p_account;
+end $$;
