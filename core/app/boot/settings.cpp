@@ -67,7 +67,9 @@ bool may_be_origin(std::string_view text) {
 
 // Does not repeat the URL, which may contain a password.
 void check_public_url(config::config& c, const std::string& url) {
-  if (url.empty()) return;
+  const auto host = url.find("://");
+  // The schema refuses these.
+  if (host == std::string::npos || host + 3 == url.size() || url.find_first_of(" \t\r\n") != std::string::npos) return;
   const auto parsed = http::parse_target(url);
   if (const auto* problem = std::get_if<std::string>(&parsed))
     c.refuse("http.public_url", "cannot be used: " + *problem);

@@ -71,11 +71,13 @@ inline std::optional<std::string> query_text(const request& r, std::string_view 
 }
 
 // The query parameter "cursor" of a list whose keys are UUIDs; nullopt if it is missing or empty. Throws like
-// read_cursor() and require_uuid().
+// read_cursor().
 inline std::optional<uuid> query_uuid_cursor(const request& r, std::string_view list) {
   const auto text = r.query("cursor");
   if (!text || text->empty()) return std::nullopt;
-  return require_uuid(read_cursor(list, *text));
+  const auto id = uuid::parse(read_cursor(list, *text));
+  if (!id) throw detail::wrong_cursor();
+  return id;
 }
 
 // The same for keys that are whole numbers from 1 on.
