@@ -82,6 +82,7 @@ struct event_follower::session {
   std::unique_ptr<snapshot> pending_snapshot;  // events to send as one snapshot
   ry::uuid watcher_id;  // while announced_us is set
   std::int64_t announced_us = 0;  // when this reader was last announced to other nodes
+  bool deleted = false;  // the run no longer exists
 };
 
 ry::task<event_follower::position> event_follower::find(ry::uuid run, ry::uuid account, std::uint64_t next) {
@@ -231,7 +232,7 @@ ry::task<event_sink::ending> event_follower::read_events(session& s, std::shared
         }
       }
     }
-    if (result == outcome::finished) co_return event_sink::ending::finished;
+    if (result == outcome::finished) co_return s.deleted ? event_sink::ending::deleted : event_sink::ending::finished;
     if (s.out.to.cancel().cancelled()) {
       const bool drains = s.out.to.cancel().why() == RY_REASON_SHUTDOWN;
       if (drains) (void)s.out.flush();
@@ -317,7 +318,10 @@ ry::task<event_follower::outcome> event_follower::read_log(session& s) {
     ctx_.log_error("the event log could not be read", page.error());
     co_return outcome::caught_up;
   }
-  if (!page->known) co_return outcome::finished;
+  if (!page->known) {
+    s.deleted = true;
+    co_return outcome::finished;
+  }
   const bool ended = page->ended_at != 0;
   if (page->count != 0 && page->first > s.out.next && ended) {
     std::string gap;

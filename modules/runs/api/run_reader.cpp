@@ -91,8 +91,9 @@ void run_reader::deliver_end() {
     const ry_error_view v = error_->view();
     return sink_.on_end(sink_ctx_, error_->status(), &v);
   }
-  // Without a terminal event, the module stops, or the thread was deleted.
-  sink_.on_end(sink_ctx_, source_.token().cancelled() ? RY_CANCELLED : RY_NOT_FOUND, nullptr);
+  if (source_.token().cancelled() || ending_ == ending::draining) return sink_.on_end(sink_ctx_, RY_CANCELLED, nullptr);
+  // The follower may have had the terminal event before.
+  sink_.on_end(sink_ctx_, ending_ == ending::finished ? RY_OK : RY_NOT_FOUND, nullptr);
 }
 
 void run_reader::wake(ry_status st) {

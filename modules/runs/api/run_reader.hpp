@@ -25,7 +25,7 @@ class run_reader final : public event_sink, public std::enable_shared_from_this<
   bool shares_buffers() const override { return false; }
   ry::task<bool> ready() override;
   void ping() override {}
-  void close(ending) override {}
+  void close(ending how) override { ending_ = how; }
   ry::cancel_token cancel() const override { return source_.token(); }
 
   // No more events follow. error: nullptr unless reading has failed.
@@ -59,6 +59,7 @@ class run_reader final : public event_sink, public std::enable_shared_from_this<
   std::size_t complete_ = 0;  // size of the complete events in it
   bool scheduled_ = false, paused_ = false, finished_ = false;
   ry_status refused_ = RY_OK;  // the status with which the follower ended the delivery
+  ending ending_ = ending::deleted;  // set before finish(); not set: there is no such run
   std::unique_ptr<ry::error> error_;
   struct {
     ry_exec* exec = nullptr;

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -246,18 +247,23 @@ struct runs_service::c {
   }
 
   using handle = std::shared_ptr<run_reader>;
+  // The database counts with signed numbers.
+  static constexpr std::uint64_t last_number = std::numeric_limits<std::int64_t>::max() - 1;
 
   static ry::task<void> read(runs_service& s, handle reader, ry_run_follow what) {
     std::optional<ry::error> failure;
     try {
       follow_options options;
-      options.next = what.after + 1;
+      options.next = std::min(what.after, last_number) + 1;
       options.snapshot = (what.flags & RY_RUN_SNAPSHOT) != 0;
       options.merge_ms = std::min(what.merge_ms, max_merge_ms);
       event_follower::position at = co_await s.follower_.find(what.run_id, what.account_id, options.next);
       const auto viewer =
           (what.flags & RY_RUN_BACKGROUND) != 0 ? event_follower::viewer::no : event_follower::viewer::yes;
-      if (!at.has_all) co_await s.follower_.follow(*reader, what.run_id, std::move(at), options, viewer);
+      if (at.has_all)
+        reader->close(event_sink::ending::finished);
+      else
+        co_await s.follower_.follow(*reader, what.run_id, std::move(at), options, viewer);
     } catch (...) {
       failure = ry::current_error();
     }
@@ -266,15 +272,19 @@ struct runs_service::c {
 
   static ry_status follow(void* self, const ry_run_follow* what, ry_exec* exec, const ry_run_sink* sink, void* ctx,
                           void** reader) noexcept {
-    return ry::guard([&] {
+    const ry_status st = ry::guard([&] {
       runs_service* service = &of(self);
       auto own = std::make_shared<run_reader>(service->context_.ctx, exec, *sink, ctx);
       auto out = std::make_unique<handle>(own);
+      // Before the post: on another thread, the sink may be called at once.
+      *reader = out.get();
       service->context_.ctx.post(exec, [service, own, exec, what = *what] {
         if (!service->context_.ctx.spawn(read(*service, own, what), exec, own->cancel())) own->finish(nullptr);
       });
-      *reader = out.release();
+      (void)out.release();
     });
+    if (st != RY_OK) *reader = nullptr;
+    return st;
   }
 
   static void resume(void*, void* reader) noexcept {

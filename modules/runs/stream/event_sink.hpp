@@ -20,9 +20,10 @@ class event_sink {
   virtual ry::task<bool> ready() = 0;
   // Tells a reader that nothing has happened yet; proxies forward a response only with the first byte of its body.
   virtual void ping() = 0;
-  // Ends the reader after the queued bytes; later calls have no effect. draining: this node stops or replaces the
-  // module, and the reader is to continue elsewhere.
-  enum class ending { finished, draining };
+  // Ends the reader after the queued bytes; later calls have no effect. finished: it has the terminal event, or is gone.
+  // draining: this node stops or replaces the module, and the reader is to continue elsewhere. deleted: the run no longer
+  // exists.
+  enum class ending { finished, draining, deleted };
   virtual void close(ending how) = 0;
   virtual ry::cancel_token cancel() const = 0;
 };
