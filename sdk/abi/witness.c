@@ -810,7 +810,7 @@ AT(ry_accounts_v1, ensure, 8);
 AT(ry_accounts_v1, tier, 16);
 AT(ry_accounts_v1, find, 24);
 
-SIZE(ry_agent_view, 112);
+SIZE(ry_agent_view, 128);
 AT(ry_agent_view, struct_size, 0);
 AT(ry_agent_view, version, 4);
 AT(ry_agent_view, agent_id, 8);
@@ -821,13 +821,15 @@ AT(ry_agent_view, model_name, 72);
 AT(ry_agent_view, custom_mcps_json, 88);
 AT(ry_agent_view, is_default, 104);
 AT(ry_agent_view, reserved0, 108);
+AT(ry_agent_view, description, 112);
 
-SIZE(ry_agents_v1, 32);
+SIZE(ry_agents_v1, 40);
 AT(ry_agents_v1, struct_size, 0);
 AT(ry_agents_v1, reserved0, 4);
 AT(ry_agents_v1, get, 8);
 AT(ry_agents_v1, set_custom_mcps, 16);
 AT(ry_agents_v1, put_custom_mcps, 24);
+AT(ry_agents_v1, list, 32);
 
 SIZE(ry_mail_outcome, 16);
 AT(ry_mail_outcome, struct_size, 0);
@@ -848,6 +850,73 @@ SIZE(ry_mcp_v1, 16);
 AT(ry_mcp_v1, struct_size, 0);
 AT(ry_mcp_v1, reserved0, 4);
 AT(ry_mcp_v1, enabled, 8);
+
+SIZE(ry_run_field, 32);
+AT(ry_run_field, name, 0);
+AT(ry_run_field, value, 16);
+
+SIZE(ry_run_file, 56);
+AT(ry_run_file, struct_size, 0);
+AT(ry_run_file, reserved0, 4);
+AT(ry_run_file, name, 8);
+AT(ry_run_file, media_type, 24);
+AT(ry_run_file, content, 40);
+
+SIZE(ry_run_start, 88);
+AT(ry_run_start, struct_size, 0);
+AT(ry_run_start, reserved0, 4);
+AT(ry_run_start, account_id, 8);
+AT(ry_run_start, fields, 24);
+AT(ry_run_start, n_fields, 32);
+AT(ry_run_start, files, 40);
+AT(ry_run_start, n_files, 48);
+AT(ry_run_start, file_stride, 56);
+AT(ry_run_start, idempotency_key, 64);
+AT(ry_run_start, tx, 80);
+
+SIZE(ry_run_started, 64);
+AT(ry_run_started, struct_size, 0);
+AT(ry_run_started, replayed, 4);
+AT(ry_run_started, queue_position, 8);
+AT(ry_run_started, run_id, 16);
+AT(ry_run_started, thread_id, 32);
+AT(ry_run_started, project_id, 48);
+
+SIZE(ry_run_event, 24);
+AT(ry_run_event, sequence, 0);
+AT(ry_run_event, json, 8);
+
+SIZE(ry_run_sink, 24);
+AT(ry_run_sink, struct_size, 0);
+AT(ry_run_sink, reserved0, 4);
+AT(ry_run_sink, on_events, 8);
+AT(ry_run_sink, on_end, 16);
+
+SIZE(ry_run_follow, 56);
+AT(ry_run_follow, struct_size, 0);
+AT(ry_run_follow, flags, 4);
+AT(ry_run_follow, account_id, 8);
+AT(ry_run_follow, run_id, 24);
+AT(ry_run_follow, after, 40);
+AT(ry_run_follow, merge_ms, 48);
+
+SIZE(ry_runs_v1, 120);
+AT(ry_runs_v1, struct_size, 0);
+AT(ry_runs_v1, reserved0, 4);
+AT(ry_runs_v1, start, 8);
+AT(ry_runs_v1, wake, 16);
+AT(ry_runs_v1, follow, 24);
+AT(ry_runs_v1, resume, 32);
+AT(ry_runs_v1, close, 40);
+AT(ry_runs_v1, stop, 48);
+AT(ry_runs_v1, get, 56);
+AT(ry_runs_v1, list, 64);
+AT(ry_runs_v1, messages, 72);
+AT(ry_runs_v1, delete_thread, 80);
+AT(ry_runs_v1, models, 88);
+AT(ry_runs_v1, approvals, 96);
+AT(ry_runs_v1, decide, 104);
+AT(ry_runs_v1, tool_results, 112);
 
 /* One function per table, so that the comparison of debug information covers every type. */
 const void* witness_ry_str(const ry_str* p);
@@ -1164,6 +1233,38 @@ const void* witness_ry_mail_v1(const ry_mail_v1* p) {
 }
 const void* witness_ry_mcp_v1(const ry_mcp_v1* p);
 const void* witness_ry_mcp_v1(const ry_mcp_v1* p) {
+  return p;
+}
+const void* witness_ry_run_field(const ry_run_field* p);
+const void* witness_ry_run_field(const ry_run_field* p) {
+  return p;
+}
+const void* witness_ry_run_file(const ry_run_file* p);
+const void* witness_ry_run_file(const ry_run_file* p) {
+  return p;
+}
+const void* witness_ry_run_start(const ry_run_start* p);
+const void* witness_ry_run_start(const ry_run_start* p) {
+  return p;
+}
+const void* witness_ry_run_started(const ry_run_started* p);
+const void* witness_ry_run_started(const ry_run_started* p) {
+  return p;
+}
+const void* witness_ry_run_event(const ry_run_event* p);
+const void* witness_ry_run_event(const ry_run_event* p) {
+  return p;
+}
+const void* witness_ry_run_sink(const ry_run_sink* p);
+const void* witness_ry_run_sink(const ry_run_sink* p) {
+  return p;
+}
+const void* witness_ry_run_follow(const ry_run_follow* p);
+const void* witness_ry_run_follow(const ry_run_follow* p) {
+  return p;
+}
+const void* witness_ry_runs_v1(const ry_runs_v1* p);
+const void* witness_ry_runs_v1(const ry_runs_v1* p) {
   return p;
 }
 const void* witness_ry_bus_sink(const ry_bus_sink* p);

@@ -22,6 +22,7 @@
 //   ry/cpp/text.hpp          lower_ascii, hex_value, to_hex (not included here)
 //   ry/cpp/sse_parser.hpp    sse_parser (not included here)
 //   ry/cpp/mcp.hpp           drivers of mcp.transport/1 (not included here)
+//   ry/cpp/runs.hpp          the service runs/1 (not included here)
 #pragma once
 
 #include <ry/cpp/input.hpp>
