@@ -6,7 +6,7 @@
 // context::switch_to moves it to another executor; with_cancel changes its token.
 //
 // With g++ 12: take coroutine parameters by value, keep the object of a coroutine lambda alive until it ends, and keep
-// co_await out of ?:, default arguments, initializer lists and aggregates.
+// co_await out of ?:, default arguments, initializer lists, aggregates and the condition of a switch.
 #pragma once
 
 #include <coroutine>
