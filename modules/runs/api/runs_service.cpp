@@ -1,8 +1,5 @@
 #include "api/runs_service.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <limits>
 #include <memory>
 #include <utility>
@@ -10,6 +7,7 @@
 
 #include "api/run_reader.hpp"
 #include "api/service_start.hpp"
+#include "api/spooled_files.hpp"
 #include "error_response.hpp"
 #include "module_context.hpp"
 #include "settings/model_choice.hpp"
@@ -17,33 +15,6 @@
 
 namespace runs {
 namespace {
-
-// The content of a file as a path that the upload parser can open. Throws if memory is exhausted.
-class memory_file {
- public:
-  explicit memory_file(std::string_view content) : fd_(::memfd_create("upload", MFD_CLOEXEC)) {
-    if (fd_ < 0) throw ry::unavailable("runs.files", "the files of a start could not be kept in memory");
-    while (!content.empty()) {
-      const ssize_t n = ::write(fd_, content.data(), content.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) {
-        ::close(fd_);
-        throw ry::unavailable("runs.files", "the files of a start could not be kept in memory");
-      }
-      content.remove_prefix(static_cast<std::size_t>(n));
-    }
-    path_ = "/proc/self/fd/" + std::to_string(fd_);
-  }
-  memory_file(memory_file&& o) noexcept : fd_(std::exchange(o.fd_, -1)), path_(std::move(o.path_)) {}
-  ~memory_file() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  int fd_;
-  std::string path_;
-};
 
 void fail(ry_run_json_fn fn, void* ctx, const ry::error& e) {
   const ry_error_view v = e.view();
@@ -65,9 +36,7 @@ query_values values_of(const ry_run_field* fields, std::size_t n) {
 // A start in progress: owns what the caller has lent.
 struct runs_service::start_call {
   struct file {
-    std::string name, media_type;
-    std::uint64_t size = 0;
-    memory_file content;
+    std::string name, media_type, content;
   };
   ry::uuid account;
   query_values fields;
@@ -84,10 +53,22 @@ struct runs_service::start_call {
   }
 };
 
+void runs_service::check_files(const start_call& call, const ry_tier_view& tier) {
+  if (static_cast<std::int64_t>(call.files.size()) > tier.upload_files)
+    refuse_upload(tier.upload_files,
+                  "Too many files: your plan allows " + std::to_string(tier.upload_files) + " per start");
+  for (const start_call::file& f : call.files)
+    if (static_cast<std::int64_t>(f.content.size()) > tier.upload_file_bytes)
+      refuse_upload(tier.upload_file_bytes, "A file is larger than your plan allows (" +
+                                                size_text(static_cast<std::uint64_t>(tier.upload_file_bytes)) + ")");
+}
+
 ry::task<void> runs_service::start(std::unique_ptr<start_call> call) {
   std::optional<ry::error> failure;
   run_starter::started started;
   std::optional<ry::tx> in;
+  spooled_files spooled(std::string(context_.ctx.fact("data_dir")));
+  std::vector<std::string> paths;  // of the files
   if (call->tx != nullptr) in.emplace(context_.ctx.db().borrow(call->tx, call->exec));
   try {
     run_starter::order order;
@@ -99,18 +80,19 @@ ry::task<void> runs_service::start(std::unique_ptr<start_call> call) {
     auto parsed = parse_service_start(order.fields);
     if (auto* refused = std::get_if<form_refusal>(&parsed)) throw refusal(refused->http_status, refused->detail);
     order.form = std::move(std::get<start_request>(parsed));
-    if (static_cast<std::int64_t>(call->files.size()) > order.requester.tier->upload_files)
-      refuse_upload(
-          order.requester.tier->upload_files,
-          "Too many files: your plan allows " + std::to_string(order.requester.tier->upload_files) + " per start");
-    for (const start_call::file& f : call->files) {
-      if (static_cast<std::int64_t>(f.size) > order.requester.tier->upload_file_bytes)
-        refuse_upload(order.requester.tier->upload_file_bytes,
-                      "A file is larger than your plan allows (" +
-                          size_text(static_cast<std::uint64_t>(order.requester.tier->upload_file_bytes)) + ")");
-      order.files.push_back({true, "files", f.name, f.media_type, {}, f.content.path(), f.size});
-    }
+    check_files(*call, *order.requester.tier);
     if (!in) co_await starter_.check_room(order.requester, order.key);
+    if (!call->files.empty()) {
+      paths = co_await context_.ctx.run_blocking([&call, &spooled] {
+        std::vector<std::string> out;
+        for (const start_call::file& f : call->files) out.push_back(spooled.add(f.content));
+        return out;
+      });
+      for (std::size_t i = 0; i < paths.size(); ++i) {
+        const start_call::file& f = call->files[i];
+        order.files.push_back({true, "files", f.name, f.media_type, {}, paths[i], f.content.size()});
+      }
+    }
     started = co_await starter_.start(std::move(order));
   } catch (...) {
     failure = ry::current_error();
@@ -226,8 +208,7 @@ struct runs_service::c {
       const auto* at = reinterpret_cast<const char*>(s->files);
       for (std::size_t i = 0; i < s->n_files; ++i, at += s->file_stride) {
         const auto* f = reinterpret_cast<const ry_run_file*>(at);
-        const std::string_view content(reinterpret_cast<const char*>(f->content.ptr), f->content.len);
-        to.files.push_back({ry::text(f->name), ry::text(f->media_type), content.size(), memory_file(content)});
+        to.files.push_back({ry::text(f->name), ry::text(f->media_type), ry::text(f->content)});
       }
       to.key = ry::text(s->idempotency_key);
       to.tx = s->tx;

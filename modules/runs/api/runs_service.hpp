@@ -28,6 +28,8 @@ class runs_service {
 
  private:
   struct start_call;
+  // Throws the error of a start with too many or too large files.
+  static void check_files(const start_call& call, const ry_tier_view& tier);
   ry::task<void> start(std::unique_ptr<start_call> call);
   ry::task<std::string> stop(std::string account, std::string run);
   ry::task<std::string> list(std::string account, query_values query);
