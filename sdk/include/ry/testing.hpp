@@ -11,7 +11,7 @@
 // everything waits. Provides ry.core, registrar, http, db, jobs, events, secrets, services, metrics, auth and
 // http_client; a test can hide one with `host.hide("ry.jobs/1")`. Not thread-safe; blocking work runs on the same
 // thread. Only start() runs on a separate thread, because it may wait; it is not synchronized with the tasks that it
-// spawned.
+// spawned. ry/testing_runs.hpp provides the service runs/1.
 #pragma once
 
 #include <atomic>
