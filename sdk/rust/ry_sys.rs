@@ -1,5 +1,5 @@
-//! The SDK's C headers in Rust: ry/abi.h, ry/if/core.h, ry/if/registrar.h, ry/if/http.h and
-//! ry/ext/mcp_transport.h. Names are those of C; the comments there are the reference. Table slots that are not
+//! The SDK's C headers in Rust: ry/abi.h, ry/if/core.h, ry/if/registrar.h, ry/if/http.h, ry/if/services.h,
+//! ry/svc/accounts.h, ry/svc/runs.h and ry/ext/mcp_transport.h. Names are those of C; the comments there are the reference. Table slots that are not
 //! declared in detail have the type `slot`. Copy this file into a project, or include it from the SDK; it needs only
 //! `std` of Rust 1.63.
 #![allow(non_camel_case_types, dead_code)]
@@ -36,6 +36,8 @@ pub enum ry_host {}
 pub enum ry_exec {}
 pub enum ry_registrar {}
 pub enum ry_request {}
+pub enum ry_lease {}
+pub enum ry_tx {}
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -67,6 +69,29 @@ impl ry_str {
     /// Like bytes().
     pub unsafe fn to_text(self) -> String {
         String::from_utf8_lossy(self.bytes()).into_owned()
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct ry_uuid {
+    pub bytes: [u8; 16],
+}
+impl ry_uuid {
+    /// The form with hyphens, in any case.
+    pub fn parse(text: &str) -> Option<ry_uuid> {
+        let t = text.as_bytes();
+        if t.len() != 36 || [8, 13, 18, 23].iter().any(|&i| t[i] != b'-') {
+            return None;
+        }
+        let mut out = ry_uuid::default();
+        let mut digits = t.iter().filter(|&&c| c != b'-');
+        for b in out.bytes.iter_mut() {
+            let high = (*digits.next()? as char).to_digit(16)?;
+            let low = (*digits.next()? as char).to_digit(16)?;
+            *b = (high * 16 + low) as u8;
+        }
+        Some(out)
     }
 }
 
@@ -110,6 +135,25 @@ pub struct ry_done {
 pub struct ry_header {
     pub name: ry_str,
     pub value: ry_str,
+}
+
+pub const RY_REASON_USER: i32 = 1;
+pub const RY_REASON_DEADLINE: i32 = 2;
+pub const RY_REASON_GONE: i32 = 3;
+pub const RY_REASON_SHUTDOWN: i32 = 4;
+pub const RY_REASON_LEASE_LOST: i32 = 5;
+pub const RY_REASON_OVERLOAD: i32 = 6;
+pub type ry_cancel_fn = extern "C" fn(*mut c_void, i32);
+#[repr(C)]
+pub struct ry_principal {
+    pub struct_size: u32,
+    pub role: u32,
+    pub subject: ry_str,
+    pub issuer: ry_str,
+    pub email: ry_str,
+    pub auth_kind: ry_str,
+    pub claims_json: ry_str,
+    pub expires_unix_us: i64,
 }
 
 #[repr(C)]
@@ -172,6 +216,7 @@ pub struct ry_core_v1 {
 // ---- ry.http/1 ----
 
 pub const RY_ROUTE_PUBLIC: u32 = 1;
+pub const RY_ROUTE_LONG: u32 = 16;
 #[repr(C)]
 pub struct ry_request_view {
     pub struct_size: u32,
@@ -184,7 +229,7 @@ pub struct ry_request_view {
     pub params: *const ry_header,
     pub n_params: usize,
     pub body: ry_bytes,
-    pub principal: *const c_void,
+    pub principal: *const ry_principal,
     pub request_id: ry_str,
     pub remote_address: ry_str,
     pub traceparent: ry_str,
@@ -200,7 +245,8 @@ pub struct ry_http_v1 {
     pub respond: extern "C" fn(*mut ry_request, u32, *const ry_header, usize, ry_bytes) -> ry_status,
     pub respond_file: slot,
     pub fail: extern "C" fn(*mut ry_request, *const ry_error_view) -> ry_status,
-    pub on_cancel_to_buffer_release: [slot; 12],
+    pub on_cancel: extern "C" fn(*mut ry_request, ry_cancel_fn, *mut c_void) -> ry_status,
+    pub read_body_to_buffer_release: [slot; 11],
 }
 
 // ---- ry.registrar/1 ----
@@ -229,6 +275,136 @@ pub struct ry_registrar_v1 {
     pub define_point: slot,
     pub contribute: extern "C" fn(*mut ry_registrar, ry_str, ry_str, *const c_void, *mut c_void) -> ry_status,
     pub describe: extern "C" fn(*mut ry_registrar, ry_str) -> ry_status,
+}
+
+// ---- ry.services/1 ----
+
+#[repr(C)]
+pub struct ry_services_v1 {
+    pub struct_size: u32,
+    pub reserved0: u32,
+    pub acquire: extern "C" fn(*const ry_host, ry_str, u32, *mut *const c_void, *mut *mut c_void, *mut *mut ry_lease) -> ry_status,
+    pub release: extern "C" fn(*mut ry_lease),
+    pub report_driver_violation: extern "C" fn(*const ry_host, ry_str, ry_str, ry_str, ry_str) -> ry_status,
+}
+
+// ---- accounts/1 ----
+
+#[repr(C)]
+pub struct ry_tier_view {
+    pub struct_size: u32,
+    pub all_models: u32,
+    pub name: ry_str,
+    pub models: *const ry_str,
+    pub n_models: usize,
+    pub concurrent_runs: i64,
+    pub threads: i64,
+    pub custom_mcps: i64,
+    pub upload_file_bytes: i64,
+    pub upload_files: i64,
+}
+#[repr(C)]
+pub struct ry_account_view {
+    pub struct_size: u32,
+    pub role: u32,
+    pub account_id: ry_uuid,
+    pub account_id_text: ry_str,
+    pub email: ry_str,
+    pub display_name: ry_str,
+    pub tier: *const ry_tier_view,
+}
+pub type ry_account_fn = extern "C" fn(*mut c_void, ry_status, *const ry_account_view, *const ry_error_view);
+#[repr(C)]
+pub struct ry_accounts_v1 {
+    pub struct_size: u32,
+    pub reserved0: u32,
+    pub ensure: extern "C" fn(*mut c_void, *const ry_principal, *mut ry_exec, ry_account_fn, *mut c_void) -> ry_status,
+    pub tier: extern "C" fn(*mut c_void, ry_str) -> *const ry_tier_view,
+    pub find: extern "C" fn(*mut c_void, *const ry_uuid, *mut ry_exec, ry_account_fn, *mut c_void) -> ry_status,
+}
+
+// ---- runs/1 ----
+
+pub const RY_RUN_BACKGROUND: u32 = 1;
+pub const RY_RUN_SNAPSHOT: u32 = 2;
+
+#[repr(C)]
+pub struct ry_run_field {
+    pub name: ry_str,
+    pub value: ry_str,
+}
+#[repr(C)]
+pub struct ry_run_file {
+    pub struct_size: u32,
+    pub reserved0: u32,
+    pub name: ry_str,
+    pub media_type: ry_str,
+    pub content: ry_bytes,
+}
+#[repr(C)]
+pub struct ry_run_start {
+    pub struct_size: u32,
+    pub reserved0: u32,
+    pub account_id: ry_uuid,
+    pub fields: *const ry_run_field,
+    pub n_fields: usize,
+    pub files: *const ry_run_file,
+    pub n_files: usize,
+    pub file_stride: usize,
+    pub idempotency_key: ry_str,
+    pub tx: *mut ry_tx,
+}
+#[repr(C)]
+pub struct ry_run_started {
+    pub struct_size: u32,
+    pub replayed: u32,
+    pub queue_position: i64,
+    pub run_id: ry_str,
+    pub thread_id: ry_str,
+    pub project_id: ry_str,
+}
+pub type ry_run_started_fn = extern "C" fn(*mut c_void, ry_status, *const ry_run_started, *const ry_error_view);
+pub type ry_run_json_fn = extern "C" fn(*mut c_void, ry_status, ry_str, *const ry_error_view);
+#[repr(C)]
+pub struct ry_run_event {
+    pub sequence: u64,
+    pub json: ry_str,
+}
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ry_run_sink {
+    pub struct_size: u32,
+    pub reserved0: u32,
+    pub on_events: extern "C" fn(*mut c_void, *const ry_run_event, usize, usize) -> ry_status,
+    pub on_end: extern "C" fn(*mut c_void, ry_status, *const ry_error_view),
+}
+#[repr(C)]
+pub struct ry_run_follow {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub account_id: ry_uuid,
+    pub run_id: ry_uuid,
+    pub after: u64,
+    pub merge_ms: u64,
+}
+#[repr(C)]
+pub struct ry_runs_v1 {
+    pub struct_size: u32,
+    pub reserved0: u32,
+    pub start: extern "C" fn(*mut c_void, *const ry_run_start, *mut ry_exec, ry_run_started_fn, *mut c_void) -> ry_status,
+    pub wake: extern "C" fn(*mut c_void),
+    pub follow: extern "C" fn(*mut c_void, *const ry_run_follow, *mut ry_exec, *const ry_run_sink, *mut c_void, *mut *mut c_void) -> ry_status,
+    pub resume: extern "C" fn(*mut c_void, *mut c_void),
+    pub close: extern "C" fn(*mut c_void, *mut c_void),
+    pub stop: extern "C" fn(*mut c_void, *const ry_uuid, *const ry_uuid, *mut ry_exec, ry_run_json_fn, *mut c_void) -> ry_status,
+    pub get: extern "C" fn(*mut c_void, *const ry_uuid, *const ry_uuid, *mut ry_exec, ry_run_json_fn, *mut c_void) -> ry_status,
+    pub list: extern "C" fn(*mut c_void, *const ry_uuid, *const ry_run_field, usize, *mut ry_exec, ry_run_json_fn, *mut c_void) -> ry_status,
+    pub messages: extern "C" fn(*mut c_void, *const ry_uuid, *const ry_uuid, *const ry_run_field, usize, *mut ry_exec, ry_run_json_fn, *mut c_void) -> ry_status,
+    pub delete_thread: extern "C" fn(*mut c_void, *const ry_uuid, *const ry_uuid, *mut ry_exec, ry_run_json_fn, *mut c_void) -> ry_status,
+    pub models: extern "C" fn(*mut c_void, *const ry_uuid, *mut ry_exec, ry_run_json_fn, *mut c_void) -> ry_status,
+    pub approvals: extern "C" fn(*mut c_void, *const ry_uuid, *const ry_run_field, usize, *mut ry_exec, ry_run_json_fn, *mut c_void) -> ry_status,
+    pub decide: extern "C" fn(*mut c_void, *const ry_uuid, *const ry_uuid, ry_str, *mut ry_exec, ry_run_json_fn, *mut c_void) -> ry_status,
+    pub tool_results: extern "C" fn(*mut c_void, *const ry_uuid, *const ry_uuid, ry_str, *mut ry_exec, ry_run_json_fn, *mut c_void) -> ry_status,
 }
 
 // ---- mcp.transport/1 ----
@@ -336,10 +512,12 @@ macro_rules! size {
     };
 }
 size!(ry_str, 16);
+size!(ry_uuid, 16);
 size!(ry_errbuf, 24);
 size!(ry_error_view, 64);
 size!(ry_done, 16);
 size!(ry_header, 32);
+size!(ry_principal, 96);
 size!(ry_need, 32);
 size!(ry_module_v1, 152);
 size!(ry_core_v1, 96);
@@ -347,6 +525,18 @@ size!(ry_request_view, 192);
 size!(ry_http_v1, 128);
 size!(ry_route, 88);
 size!(ry_registrar_v1, 72);
+size!(ry_services_v1, 32);
+size!(ry_tier_view, 80);
+size!(ry_account_view, 80);
+size!(ry_accounts_v1, 32);
+size!(ry_run_field, 32);
+size!(ry_run_file, 56);
+size!(ry_run_start, 88);
+size!(ry_run_started, 64);
+size!(ry_run_event, 24);
+size!(ry_run_sink, 24);
+size!(ry_run_follow, 56);
+size!(ry_runs_v1, 120);
 size!(ry_mcp_target, 88);
 size!(ry_mcp_message, 56);
 size!(ry_mcp_outcome, 48);
