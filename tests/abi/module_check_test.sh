@@ -77,6 +77,21 @@ for name in greeter_c greeter_cpp greeter_rust; do
   grep -qx '6 passed, 0 failed, 0 skipped' out || fail "not all tests were run on $name"
 done
 
+# Modules that use services of other modules. Without a database the providers of these services do not start.
+modules=$third/../modules
+for name in relay_cpp relay_rust; do
+  "$runyard" module check "$third/$name.so" >out 2>err
+  [[ $? == 1 ]] || fail "$name: the exit code is not 1 without the modules that it needs"
+  grep -qx '2 passed, 4 failed, 0 skipped' out || fail "$name: not the expected tests failed"
+  grep -qF "module \"$name\" needs accounts/1, which no available module provides" out || fail "$name: the missing service is not named"
+  "$runyard" module check "$third/$name.so" --only create --with "$modules/accounts.so" --with "$modules/agents.so" \
+    --with "$modules/mail.so" >out 2>err && fail "$name: runs/1 is not required"
+  grep -qF "module \"$name\" needs runs/1, which no available module provides" out || fail "$name: runs/1 is not named"
+  "$runyard" module check "$third/$name.so" --only file --only create --only needs --with "$modules/accounts.so" \
+    --with "$modules/agents.so" --with "$modules/mail.so" --with "$modules/runs.so" >out 2>err || fail "$name fails the check"
+  grep -qx '3 passed, 0 failed, 0 skipped' out || fail "not all tests were run on $name"
+done
+
 # No files are left behind, even by modules that end the process.
 [[ -z $(ls -A "$TMPDIR") ]] || { find "$TMPDIR" >out; fail 'files were left behind'; }
 

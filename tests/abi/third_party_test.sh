@@ -4,6 +4,7 @@
 # usage: third_party_test.sh RUNYARD BUILD_DIRECTORY OUT
 set -uo pipefail
 runyard=$1 build=$2 out_dir=$3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -25,6 +26,11 @@ module() {
   "$runyard" module new "$name" --lang "$2" --kind "$3" --templates "$work/prefix/share/runyard/sdk/templates" \
     >out 2>err || { fail "module new $*"; return; }
   if grep -rn ry_sample "$name"; then fail "$name still contains the name of the template"; fi
+  built "$name"
+}
+# built NAME: builds the project and checks its module.
+built() {
+  local name=$1
   cmake -S "$name" -B "$name/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" "${cached[@]}" >out 2>err ||
     { fail "$name cannot be configured"; return; }
   cmake --build "$name/build" >out 2>err || { fail "$name cannot be built"; return; }
@@ -36,12 +42,22 @@ module() {
   ! grep -q warning out || fail "inspect prints a warning for $name"
   cp "$library" "$out_dir/"
 }
+# client NAME LANG SOURCE: a module that uses services of other modules, in a project of the template.
+client() {
+  local name=$1 file=$1/$1.${3##*.}
+  "$runyard" module new "$name" --lang "$2" --kind module --templates "$work/prefix/share/runyard/sdk/templates" \
+    >out 2>err || { fail "module new $*"; return; }
+  cp "$here/modules/$3" "$file"
+  built "$name"
+}
 module greeter_c c module
 module greeter_cpp cpp module
 module greeter_rust rust module
 module unix_c c transport
 module websocket cpp transport
 module unix_rust rust transport
+client relay_cpp cpp run_relay.cpp
+client relay_rust rust run_relay.rs
 
 if command -v cargo >/dev/null; then
   (cd unix_rust && cargo build --release --offline --target-dir "$work/cargo") >out 2>err || fail 'cargo build of unix_rust'
