@@ -69,7 +69,7 @@ function closeGate() {
   gate = new Promise((resolve) => (release = resolve));
 }
 const relay = (user, name, fields, query = '', options = {}) => user.post(`/${name}${query}`, { json: fields, ...options });
-const call = (user, name, query = '') => user.post(`/relay_cpp/call/${name}${query}`);
+const call = (user, name, query = '', json) => user.post(`/relay_cpp/call/${name}${query}`, { json });
 const types = (events) => events.map((e) => e.type);
 const inOrder = (events, from = 1) => assert.deepEqual(events.map((e) => e.sequence), events.map((_, i) => from + i));
 // The current run of a user, once it has streamed text.
@@ -261,6 +261,24 @@ for (const name of relays) {
     assert.equal(rest.status, 200, rest.text);
     assert.equal(rest.json.text, 'it is rainy');
   });
+
+  test(`${name}: a run waits for the result of a tool of the client`, async () => {
+    const u = await server.user();
+    const client_tools = JSON.stringify([{ name: 'get_weather', parameters: { type: 'object' } }]);
+    const open = relay(u, name, { prompt: '[weather]', client_tools, client_calls: 'wait' });
+    const run = await waitFor('a run', async () => (await u.get('/agent-runs')).json.agent_runs[0]?.id);
+    await u.stream(run, { until: (e) => e.type === 'tool_results_requested' });
+    const id = `?id=${run}`;
+    const other = await server.user();
+    const results = { tool_results: [{ tool_call_id: 'call_w', content: 'windy' }] };
+    assert.equal((await call(other, 'tool_results', id, results)).status, 404);
+    assert.equal((await call(u, 'tool_results', id, { tool_results: [] })).status, 422);
+    assert.deepEqual((await call(u, 'tool_results', id, results)).json, { status: 'accepted' });
+    const r = await open;
+    assert.equal(r.json.text, 'it is windy');
+    inOrder(r.json.events);
+    assert.equal(r.json.events.at(-1).reason, 'ok');
+  });
 }
 
 test('a run of a transaction exists only after its commit', async () => {
@@ -347,6 +365,7 @@ test('the other functions return the texts of the routes', async () => {
   assert.deepEqual([bad.status, bad.json], await u.get('/agent-runs?limit=0').then((r) => [r.status, r.json]));
   const models = (await call(u, 'models')).json.models;
   assert.ok(models.some((m) => m.id === 'runyard/basic' && m.default && m.context_tokens > 0), JSON.stringify(models));
+  assert.deepEqual((await call(u, 'approvals')).json, (await u.get('/approvals')).json);
   const other = await server.user();
   for (const [name, id] of [['get', run_id], ['stop', run_id], ['messages', run.thread_id], ['delete_thread', run.thread_id]]) {
     const r = await call(other, name, `?id=${id}`);

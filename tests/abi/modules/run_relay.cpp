@@ -298,6 +298,10 @@ class relay {
       json = co_await runs_.list(account, r.query_list());
     else if (name == "messages")
       json = co_await runs_.messages(account, id_of(r), r.query_list());
+    else if (name == "approvals")
+      json = co_await runs_.approvals(account, r.query_list());
+    else if (name == "tool_results")
+      json = co_await runs_.tool_results(account, id_of(r), std::string(r.body()));
     else if (name == "delete_thread")
       co_await runs_.delete_thread(account, id_of(r));
     else if (name == "models")
