@@ -85,6 +85,12 @@ test('the runs of a thread are paginated, newest first, without duplicates or ga
     } while (cursor);
     assert.deepEqual(seen, ids);
     assert.equal(pages, 3);
+    const completed = await u.get(`${path}?status=Completed&limit=6`);
+    assert.deepEqual(completed.json.agent_runs.map((x) => x.id), ids.slice(0, 6));
+    assert.equal((await u.get(`${path}?status=completed&cursor=${encodeURIComponent(completed.json.next_cursor)}`)).json.agent_runs.length, 1);
+    assert.equal((await u.get(`${path}?cursor=${encodeURIComponent(completed.json.next_cursor)}`)).status, 400, 'the cursor of another list');
+    assert.deepEqual((await u.get(`${path}?status=running`)).json.agent_runs, []);
+    assert.equal((await u.get(`${path}?status=open`)).status, 422);
   }
 });
 

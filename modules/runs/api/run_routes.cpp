@@ -108,9 +108,10 @@ ry::task<ry::response> run_routes::active(ry::request request) {
 
 ry::task<std::string> run_routes::thread_list_json(std::string account, std::string thread, query_values query) const {
   const std::int64_t limit = page_limit(query, 50);
-  const std::string list = "runs:" + thread;
+  const std::optional<std::string> status = status_filter(query);
+  const std::string list = "runs:" + thread + (status ? ":" + *status : "");
   const std::optional<std::string> before = run_cursor(query, list);
-  ry::result<std::optional<repository::page>> page = co_await repo_.thread_runs(account, thread, before, limit);
+  ry::result<std::optional<repository::page>> page = co_await repo_.thread_runs(account, thread, status, before, limit);
   if (!page.value()) throw refusal(404, "Thread not found");
   co_return page_json("agent_runs", list, **page);
 }

@@ -321,9 +321,12 @@ ry::task<void> run_starter::add_tool_results(const work& w, const start_result& 
     const client_result& result = w.args.form.tool_results[i];
     const auto call =
         std::find_if(calls.begin(), calls.end(), [&](const tool_call& c) { return c.id == result.tool_call_id; });
-    if (call == calls.end() || !answered.insert(result.tool_call_id).second)
-      throw refusal(409, "tool_results[" + std::to_string(i) +
-                             "].tool_call_id is not a call of the thread's last answer that waits for a result");
+    if (call == calls.end() || !answered.insert(result.tool_call_id).second) {
+      const std::string sentence = "tool_results[" + std::to_string(i) +
+                                   "].tool_call_id is not a call of the thread's last answer that waits for a result";
+      throw refusal(409, sentence,
+                    "{\"message\":" + json_string(sentence) + ",\"error_code\":\"TOOL_RESULT_NOT_PENDING\"}");
+    }
     messages.push_back({"tool", tool_body(*call, {result.content, result.is_error})});
   }
   ry::result<void> stored = co_await context_.repo.add_messages(in, run.thread_id, run.run_id, messages);

@@ -412,6 +412,7 @@ ry::task<ry::result<repository::page>> repository::runs_page(std::string account
 }
 
 ry::task<ry::result<std::optional<repository::page>>> repository::thread_runs(std::string account, std::string thread,
+                                                                              std::optional<std::string> status,
                                                                               std::optional<std::string> before,
                                                                               std::int64_t limit) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
@@ -419,9 +420,10 @@ ry::task<ry::result<std::optional<repository::page>>> repository::thread_runs(st
       "select p.items, p.n, p.last from runs.threads t, lateral (select "
       "coalesce(jsonb_agg(runs.run_json_with_waiting(r) order by r.id desc), '[]') as items, count(*) as n, "
       "min(r.id::text) as last from (select * from runs.runs x where x.thread_id = t.id and "
+      "($5::text is null or x.status = $5::text) and "
       "x.id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by x.id desc limit $4::bigint) r) p "
       "where t.id = $1::uuid and t.account_id = $2::uuid",
-      thread, account, before, limit);
+      thread, account, before, limit, status);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<page>();
   const ry::row r = rows->front();
@@ -479,8 +481,10 @@ ry::task<ry::result<std::optional<repository::page>>> repository::messages_page(
   const std::string order_by = ascending ? "position" : "position desc";
   const std::string sql =
       "select m.items, m.more, m.last from runs.threads t, lateral (select '[' || coalesce(string_agg("
-      "'{\"message_id\":\"' || x.id || '\",\"thread_id\":\"' || x.thread_id || '\",\"agent_run_id\":\"' || "
-      "x.run_id || '\",\"created_at\":\"' || runs.iso(x.created_at) || '\",' || substr(x.body, 2), ',' order by x." +
+      "'{\"message_id\":\"' || x.id || '\",\"thread_id\":\"' || x.thread_id || '\",\"agent_run_id\":' || "
+      // The messages of a history with which a thread began belong to no run.
+      "coalesce('\"' || nullif(x.run_id, '00000000-0000-0000-0000-000000000000') || '\"', 'null') || "
+      "',\"created_at\":\"' || runs.iso(x.created_at) || '\",' || substr(x.body, 2), ',' order by x." +
       order_by +
       ") filter (where x.fits), '') || ']' as items, count(*) filter (where x.fits) < count(*) or count(*) = "
       "$4::bigint as more, " +

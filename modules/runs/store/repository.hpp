@@ -289,6 +289,7 @@ class repository {
   ry::task<ry::result<page>> runs_page(std::string account, std::optional<std::string> status,
                                        std::optional<std::string> before, std::int64_t limit) const;
   ry::task<ry::result<std::optional<page>>> thread_runs(std::string account, std::string thread,
+                                                        std::optional<std::string> status,
                                                         std::optional<std::string> before, std::int64_t limit) const;
   ry::task<ry::result<page>> approvals_page(std::string account, std::optional<std::string> run,
                                             std::optional<std::string> status, std::optional<std::string> before,

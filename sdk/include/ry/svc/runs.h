@@ -70,7 +70,8 @@ typedef struct ry_run_start {
  * calls have the source "client". */
 #define RY_RUN_FIELD_CLIENT_CALLS "client_calls"
 /* Results of such calls, on an existing thread: JSON array of {"tool_call_id","content":"...","is_error":false}. A result
- * whose call the thread's last answer does not contain is refused (409). The field prompt is optional then. */
+ * whose call the thread's last answer does not contain, or that has a result, is refused: 409 with the error_code
+ * TOOL_RESULT_NOT_PENDING. The field prompt is optional then. */
 #define RY_RUN_FIELD_TOOL_RESULTS "tool_results"
 
 /* borrowed-out */
