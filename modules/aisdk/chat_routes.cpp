@@ -20,7 +20,8 @@ using module_json::text_of;
 
 constexpr std::uint64_t keepalive_ms = 10'000;
 constexpr std::size_t piece_bytes = 64 << 10;
-constexpr std::size_t max_chain_pages = 10, page_size = 100;
+constexpr std::size_t max_chain_pages = 10, page_size = 100, max_active_runs = 20, max_ended_runs = 5;
+constexpr std::string_view decided_before = "Another decision about this tool call was made before.";
 constexpr std::int64_t max_stored_messages = 1000, default_stored_messages = 200;
 constexpr std::size_t service_depth = 256;
 
@@ -36,12 +37,18 @@ json::array take_array(json::object& o, const char* name) {
   return v != nullptr && v->is_array() ? std::move(v->get_array()) : json::array();
 }
 
-// The index of the newest run that has not ended; the number of runs if there is none.
-std::size_t active_run(const json::array& runs) {
-  const auto* found = std::find_if(runs.begin(), runs.end(), [](const json::value& r) {
-    return r.is_object() && text_at(r.get_object(), "status") == "running";
-  });
-  return static_cast<std::size_t>(found - runs.begin());
+std::string run_id_of(const json::value& run) {
+  return run.is_object() ? text_of(run.get_object(), "agent_run_id") : std::string();
+}
+
+[[noreturn]] void reject_decision(const approval_response& given) {
+  throw ry::http_error(422, RY_INVALID_ARGUMENT, "aisdk.unknown_approval",
+                       given.place + ".approval.id is not an approval of this chat");
+}
+
+bool is_decided_otherwise(const json::object& approval, const approval_response& given) {
+  const std::string_view status = text_at(approval, "status");
+  return status != "pending" && (status == "approved") != given.approved;
 }
 
 std::string chat_in_path(const ry::request& r) {
@@ -95,10 +102,12 @@ ry::task<ry::uuid> chat_routes::caller(ry::request r) {
 }
 
 // nullopt: the account has no such thread.
-ry::task<std::optional<json::array>> chat_routes::runs_of(ry::uuid account, ry::uuid thread) {
+ry::task<std::optional<json::array>> chat_routes::runs_of(ry::uuid account, ry::uuid thread, std::string status,
+                                                          std::size_t limit) {
   std::string page;
   try {
-    ry::runs::fields query{{"thread_id", thread.to_string()}, {"limit", "20"}};
+    ry::runs::fields query{
+        {"thread_id", thread.to_string()}, {"limit", std::to_string(limit)}, {"status", std::move(status)}};
     page = co_await runs_.list(account, std::move(query));
   } catch (const ry::error& e) {
     if (e.status() == RY_NOT_FOUND || e.http_status() == 404) co_return std::nullopt;
@@ -111,7 +120,7 @@ ry::task<std::optional<json::array>> chat_routes::runs_of(ry::uuid account, ry::
 ry::task<chat_routes::chat_thread> chat_routes::find_thread(ry::uuid account, std::string chat) {
   chat_thread out;
   if (const std::optional<ry::uuid> given = ry::uuid::parse(chat)) {
-    std::optional<json::array> runs = co_await runs_of(account, *given);
+    std::optional<json::array> runs = co_await runs_of(account, *given, "running", max_active_runs);
     if (runs) {
       out.exists = true;
       out.thread = *given;
@@ -122,7 +131,7 @@ ry::task<chat_routes::chat_thread> chat_routes::find_thread(ry::uuid account, st
   const chat_ids ids = ids_of_chat(account, chat);
   out.thread = ids.thread;
   out.project = ids.project;
-  std::optional<json::array> runs = co_await runs_of(account, ids.thread);
+  std::optional<json::array> runs = co_await runs_of(account, ids.thread, "running", max_active_runs);
   out.exists = runs.has_value();
   if (runs) out.runs = *std::move(runs);
   co_return out;
@@ -154,7 +163,9 @@ ry::task<chat_routes::response> chat_routes::start_run(ry::request r) {
   turn t = read_turn(request.messages);
   response out;
   out.account = co_await caller(r);
-  const chat_thread chat = co_await find_thread(out.account, request.id);
+  chat_thread chat = co_await find_thread(out.account, request.id);
+  if (!t.decisions.empty() && !request.regenerate)
+    co_return co_await continue_run(out.account, std::move(chat), std::move(t));
   const thread_state at = co_await read_state(out.account, chat, request.regenerate || !t.outputs.empty());
   ry::runs::start_request start = start_of(out.account, request, t, at, std::string(r.header("Idempotency-Key")));
   const ry::runs::started run = co_await runs_.start(std::move(start));
@@ -164,6 +175,80 @@ ry::task<chat_routes::response> chat_routes::start_run(ry::request r) {
   const bool continues = t.continues_message && !request.regenerate && !t.message_id.empty();
   out.message_id = continues ? t.message_id : run.run_id;
   co_return out;
+}
+
+const json::object* chat_routes::run_approvals::find(std::string_view id) const {
+  for (const json::value& a : approvals)
+    if (a.is_object() && text_at(a.get_object(), "approval_id") == id) return &a.get_object();
+  return nullptr;
+}
+
+ry::task<json::array> chat_routes::approvals_of(ry::uuid account, std::string run, std::string status) {
+  ry::runs::fields query{
+      {"run_id", std::move(run)}, {"status", std::move(status)}, {"limit", std::to_string(page_size)}};
+  const std::string page = co_await runs_.approvals(account, std::move(query));
+  json::object o = object_of(page);
+  co_return take_array(o, "approvals");
+}
+
+// Those of the chat's run that has this approval; empty if it is one of its older runs, or unknown.
+ry::task<chat_routes::run_approvals> chat_routes::find_approvals(ry::uuid account, chat_thread chat, std::string id) {
+  run_approvals out;
+  if (!chat.exists) co_return out;
+  for (const bool active : {true, false}) {
+    std::optional<json::array> runs = std::move(chat.runs);
+    // The run may have continued and ended after a decision that was made elsewhere.
+    if (!active) runs = co_await runs_of(account, chat.thread, {}, max_ended_runs);
+    for (const json::value& run : runs.value_or(json::array())) {
+      out.run_id = run_id_of(run);
+      out.approvals = co_await approvals_of(account, out.run_id, {});
+      if (out.find(id) != nullptr) co_return out;
+    }
+  }
+  co_return run_approvals();
+}
+
+ry::task<void> chat_routes::decide(ry::uuid account, approval_response given, response& out) {
+  json::object decision{{"decision", given.approved ? "approve" : "deny"}};
+  if (!given.reason.empty()) decision["reason"] = given.reason;
+  try {
+    (void)co_await runs_.decide(account, *ry::uuid::parse(given.id), json::serialize(decision));
+  } catch (const ry::error& e) {
+    if (e.http_status() != 409) throw;
+    out.notices.emplace_back(decided_before);
+  }
+}
+
+// The decisions in the newest message; the response continues this message.
+ry::task<chat_routes::response> chat_routes::continue_run(ry::uuid account, chat_thread chat, turn t) {
+  response out;
+  out.account = account;
+  out.thread_id = chat.thread.to_string();
+  out.message_id = t.message_id;
+  const run_approvals known = co_await find_approvals(account, std::move(chat), t.decisions.front().id);
+  for (const approval_response& given : t.decisions)
+    if (known.find(given.id) == nullptr) reject_decision(given);
+  for (const approval_response& given : t.decisions) {
+    const json::object& approval = *known.find(given.id);
+    if (text_at(approval, "status") == "pending")
+      co_await decide(account, given, out);
+    else if (is_decided_otherwise(approval, given))
+      out.notices.emplace_back(decided_before);
+  }
+  out.links.push_back({known.run_id, {}});
+  out.shown = std::move(t.shown);
+  for (auto at = out.shown.approvals.begin(); at != out.shown.approvals.end();)
+    at = known.find(*at) == nullptr ? out.shown.approvals.erase(at) : std::next(at);
+  if (out.message_id.empty()) out.message_id = known.run_id;
+  co_return out;
+}
+
+// pending: approvals that are pending according to the events so far. A decision may have been made since.
+ry::task<bool> chat_routes::is_waiting(ry::uuid account, std::string run, std::set<std::string> pending) {
+  const json::array now = co_await approvals_of(account, std::move(run), "pending");
+  co_return std::any_of(now.begin(), now.end(), [&pending](const json::value& a) {
+    return a.is_object() && pending.contains(text_of(a.get_object(), "approval_id"));
+  });
 }
 
 ry::task<void> chat_routes::chat(ry::request r) {
@@ -194,20 +279,16 @@ ry::task<std::optional<chat_routes::response>> chat_routes::find_response(ry::re
   if (!found.exists) co_return std::nullopt;
   out.thread_id = found.thread.to_string();
   std::string run;
-  bool may_continue = true;  // whether the run may continue an earlier one
   if (wanted) {
     const std::string text = co_await runs_.get(out.account, *wanted);
     const json::object o = object_of(text);
     if (text_at(o, "thread_id") != out.thread_id) throw ry::not_found("aisdk.run_not_found", "Run not found");
     run = text_of(o, "agent_run_id");
   } else {
-    const std::size_t i = active_run(found.runs);
-    if (i == found.runs.size()) co_return std::nullopt;
-    run = text_of(found.runs[i].get_object(), "agent_run_id");
-    may_continue = i + 1 < found.runs.size() && text_at(found.runs[i + 1].get_object(), "reason") == "tool_calls";
+    if (found.runs.empty()) co_return std::nullopt;
+    run = run_id_of(found.runs.front());
   }
-  out.links.push_back({run, {}});
-  if (may_continue) out.links = co_await find_chain(out.account, found.thread, run);
+  out.links = co_await find_chain(out.account, found.thread, run);
   out.message_id = out.links.front().run_id;
   co_return out;
 }
@@ -249,6 +330,8 @@ ry::task<void> chat_routes::write_response(ry::sse out, response what) {
 ry::task<void> chat_routes::write_runs(ry::sse& out, const response& what) {
   chunk_mapper chunks;
   chunks.begin_message(what.message_id, what.links.back().run_id, what.thread_id);
+  for (const std::string& text : what.notices) chunks.notify("APPROVAL_DECIDED", text);
+  chunks.skip_shown(what.shown);
   co_await write_all(out, chunks.take());
   for (std::size_t i = 0; i < what.links.size(); ++i) {
     const chain_link& link = what.links[i];
@@ -258,6 +341,11 @@ ry::task<void> chat_routes::write_runs(ry::sse& out, const response& what) {
     while (const ry::runs::batch* b = co_await events.next()) {
       for (const ry::runs::event& e : b->events) chunks.add_event(e.json);
       co_await write_all(out, chunks.take());
+      std::set<std::string> pending = chunks.pending_approvals();
+      const bool waits = !pending.empty() && co_await is_waiting(what.account, link.run_id, std::move(pending));
+      if (!waits) continue;
+      chunks.wait();
+      break;
     }
   }
   chunks.end();
@@ -271,8 +359,7 @@ ry::task<ry::response> chat_routes::stop(ry::request r) {
   const chat_thread found = co_await find_thread(account, chat);
   std::int64_t stopped = 0;
   for (const json::value& v : found.runs) {
-    if (!v.is_object() || text_at(v.get_object(), "status") != "running") continue;
-    const std::string id = text_of(v.get_object(), "agent_run_id");
+    const std::string id = run_id_of(v);
     const std::optional<ry::uuid> run = ry::uuid::parse(id);
     if (!run || (!wanted.empty() && wanted != id)) continue;
     const std::string result = co_await runs_.stop(account, *run);
@@ -298,10 +385,12 @@ ry::task<ry::response> chat_routes::messages(ry::request r) {
     cursor = text_of(page, "next_cursor");
   } while (!cursor.empty() && stored.size() < static_cast<std::size_t>(limit));
   std::reverse(stored.begin(), stored.end());
-  out["messages"] = ui_messages_of(stored);
+  json::array messages = ui_messages_of(stored);
+  for (const json::value& run : found.runs)
+    if (run.is_object()) mark_waiting_calls(run.get_object(), messages);
+  out["messages"] = std::move(messages);
   out["hasMore"] = !cursor.empty();
-  const std::size_t active = active_run(found.runs);
-  if (active < found.runs.size()) out["activeStreamId"] = text_of(found.runs[active].get_object(), "agent_run_id");
+  if (!found.runs.empty()) out["activeStreamId"] = run_id_of(found.runs.front());
   co_return ry::response::json(json::serialize(out));
 }
 

@@ -24,7 +24,7 @@ class chat_routes {
   void start();
 
  private:
-  // A thread of the account and its newest runs, newest first.
+  // A thread of the account and its runs that have not ended, newest first.
   struct chat_thread {
     bool exists = false;
     ry::uuid thread, project;
@@ -35,6 +35,15 @@ class chat_routes {
     ry::uuid account;
     std::string message_id, thread_id;
     std::vector<chain_link> links;
+    shown_parts shown;  // what the client shows of the run's current step; empty: the stream has the complete message
+    std::vector<std::string> notices;  // about decisions that had no effect
+  };
+  // The approvals of a run, newest first.
+  struct run_approvals {
+    std::string run_id;
+    boost::json::array approvals;
+    // nullptr: the run has no such approval.
+    const boost::json::object* find(std::string_view id) const;
   };
 
   ry::task<void> chat(ry::request r);
@@ -43,9 +52,15 @@ class chat_routes {
   ry::task<ry::response> messages(ry::request r);
 
   ry::task<ry::uuid> caller(ry::request r);
-  ry::task<std::optional<boost::json::array>> runs_of(ry::uuid account, ry::uuid thread);
+  ry::task<std::optional<boost::json::array>> runs_of(ry::uuid account, ry::uuid thread, std::string status,
+                                                      std::size_t limit);
   ry::task<chat_thread> find_thread(ry::uuid account, std::string chat);
   ry::task<response> start_run(ry::request r);
+  ry::task<response> continue_run(ry::uuid account, chat_thread chat, turn t);
+  ry::task<run_approvals> find_approvals(ry::uuid account, chat_thread chat, std::string id);
+  ry::task<boost::json::array> approvals_of(ry::uuid account, std::string run, std::string status);
+  ry::task<void> decide(ry::uuid account, approval_response given, response& out);
+  ry::task<bool> is_waiting(ry::uuid account, std::string run, std::set<std::string> pending);
   ry::task<thread_state> read_state(ry::uuid account, const chat_thread& chat, bool needs_end);
   ry::task<std::optional<response>> find_response(ry::request r);
   ry::task<std::vector<chain_link>> find_chain(ry::uuid account, ry::uuid thread, std::string run);

@@ -1,11 +1,10 @@
 #include "chunk_mapper.hpp"
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <json/exact.hpp>
 #include <json/members.hpp>
 #include <utility>
-
-#include "ui_messages.hpp"
 
 namespace aisdk {
 namespace {
@@ -34,16 +33,38 @@ std::string_view finish_reason_of(std::string_view status, std::string_view reas
 }  // namespace
 
 void chunk_mapper::write(const object& chunk) {
+  if (skipping_) return delta_.clear();
   write_delta();
   wire_.append("data: ").append(json::serialize(chunk)).append("\n\n");
 }
 
 void chunk_mapper::write_delta() {
+  if (skipping_) delta_.clear();
   if (delta_.empty()) return;
   const object chunk{
       {"type", open_ == part::text ? "text-delta" : "reasoning-delta"}, {"id", open_id_}, {"delta", delta_}};
   delta_.clear();
   wire_.append("data: ").append(json::serialize(chunk)).append("\n\n");
+}
+
+// A part of a call in the current step. shown: the client has it, if it shows this step.
+void chunk_mapper::write_call_part(object chunk, bool shown) {
+  if (!skipping_) return write(chunk);
+  if (!shown) held_.push_back(std::move(chunk));
+}
+
+void chunk_mapper::skip_shown(shown_parts shown) {
+  write_delta();
+  shown_ = std::move(shown);
+  skipping_ = !shown_.approvals.empty();
+}
+
+void chunk_mapper::end_skip() {
+  skipping_ = false;
+  for (const object& chunk : held_) write(chunk);
+  held_.clear();
+  // The stream before has ended the step.
+  step_ = 0;
 }
 
 // Transient parts are not part of the message; the client gets them in onData.
@@ -54,7 +75,8 @@ void chunk_mapper::write_data(std::string_view type, object data) {
 void chunk_mapper::begin_message(std::string_view message_id, std::string_view run_id, std::string_view thread_id) {
   write({{"type", "start"},
          {"messageId", view(message_id)},
-         {"messageMetadata", object{{"runId", view(run_id)}, {"threadId", view(thread_id)}, {"ended", false}}}});
+         {"messageMetadata",
+          object{{"runId", view(run_id)}, {"threadId", view(thread_id)}, {"ended", false}, {"waiting", false}}}});
 }
 
 void chunk_mapper::begin_run(std::string_view run_id, bool last) {
@@ -102,6 +124,8 @@ void chunk_mapper::begin_step(const object& event) {
   finish_step();
   write({{"type", "start-step"}});
   step_ = step;
+  states_.begin_answer();
+  held_.clear();
 }
 
 // Removes the parts of an aborted attempt from the client's message. A step without parts needs none: clients before
@@ -139,14 +163,64 @@ void chunk_mapper::add_call(const object& event) {
     chunk["dynamic"] = true;
     chunk["providerExecuted"] = true;
   }
-  write(chunk);
+  write_call_part(std::move(chunk), shown_.calls.contains(id));
   open_calls_[std::string(id)] = {client, step_};
+  if (!client) states_.called(id);
   step_has_parts_ = true;
+}
+
+// A run can report a request again.
+void chunk_mapper::add_approval(const object& event) {
+  const std::string_view id = text_at(event, "approval_id"), call = text_at(event, "tool_call_id");
+  if (open_calls_.find(call) == open_calls_.end()) return;
+  if (approvals_.emplace(id, false).second) {
+    states_.approval_requested(call);
+    write_call_part({{"type", "tool-approval-request"},
+                     {"approvalId", view(id)},
+                     {"toolCallId", view(call)},
+                     {"approvalDescriptor", object{{"expiresAt", view(text_at(event, "expires_at"))}}}},
+                    shown_.approvals.contains(id));
+  }
+  const auto requested = [this](const std::string& a) { return approvals_.contains(a); };
+  if (skipping_ && std::all_of(shown_.approvals.begin(), shown_.approvals.end(), requested)) end_skip();
+}
+
+void chunk_mapper::add_decision(const object& event) {
+  const std::string_view id = text_at(event, "approval_id"), call = text_at(event, "tool_call_id");
+  if (skipping_ && shown_.approvals.contains(id) && !approvals_.contains(id)) {
+    // The log does not have the request any more.
+    end_skip();
+    open_calls_[std::string(call)] = {};
+    approvals_.emplace(id, false);
+  }
+  const auto approval = approvals_.find(id);
+  const auto found = open_calls_.find(call);
+  // The SDK refuses a response without its request. A remembered decision has none.
+  if (approval == approvals_.end() || found == open_calls_.end()) return;
+  approval->second = true;
+  states_.approval_resolved(call);
+  const std::string_view status = text_at(event, "status");
+  std::string_view reason = text_at(event, "reason");
+  if (status == "expired") reason = "No decision was made in time.";
+  found->second.denied = status != "approved";
+  object chunk{{"type", "tool-approval-response"},
+               {"approvalId", view(id)},
+               {"approved", status == "approved"},
+               {"providerExecuted", true}};
+  if (!reason.empty()) chunk["reason"] = view(reason);
+  write_call_part(std::move(chunk), false);
 }
 
 void chunk_mapper::add_result(const object& event) {
   const auto found = open_calls_.find(text_at(event, "tool_call_id"));
   if (found == open_calls_.end()) return;
+  states_.finished(found->first);
+  const bool shown = shown_.outputs.contains(found->first);
+  if (found->second.denied) {
+    write_call_part({{"type", "tool-output-denied"}, {"toolCallId", found->first}}, shown);
+    open_calls_.erase(found);
+    return;
+  }
   const bool failed = flag_at(event, "is_error");
   object chunk{{"type", failed ? "tool-output-error" : "tool-output-available"},
                {"toolCallId", found->first},
@@ -156,7 +230,7 @@ void chunk_mapper::add_result(const object& event) {
     chunk["providerExecuted"] = true;
   }
   open_calls_.erase(found);
-  write(chunk);
+  write_call_part(std::move(chunk), shown);
 }
 
 void chunk_mapper::fail_open_calls(std::string_view message) {
@@ -189,6 +263,7 @@ void chunk_mapper::add_status(const object& event) {
   const std::string_view status = text_at(event, "status");
   if (status.empty() || status == "running") return;
   if (!last_run_) return finish_step();
+  if (skipping_) end_skip();
   close_part();
   const object metadata = metadata_of(event);
   const std::string_view reason = finish_reason_of(status, text_at(event, "reason"));
@@ -233,6 +308,10 @@ void chunk_mapper::add_event(std::string_view event_json) {
     add_call(e);
   } else if (type == "tool_result") {
     add_result(e);
+  } else if (type == "approval_requested") {
+    add_approval(e);
+  } else if (type == "approval_resolved") {
+    add_decision(e);
   } else if (type == "status") {
     add_status(e);
   } else if (type == "tool_output_chunk") {
@@ -242,13 +321,31 @@ void chunk_mapper::add_event(std::string_view event_json) {
   } else if (type == "queued") {
     write_data("queued", {{"position", integer_at(e, "position")}});
   } else if (type == "notice") {
-    write_data("notice", {{"code", text("code")}, {"message", text("message")}});
+    notify(text_at(e, "code"), text_at(e, "message"));
   } else if (type == "error") {
-    write_data("notice", {{"code", text("error_code")}, {"message", text("message")}});
+    notify(text_at(e, "error_code"), text_at(e, "message"));
   } else if (type == "context_compacted") {
-    write_data("notice", {{"code", "context_compacted"},
-                          {"message", "Older messages were replaced by a summary in the requests to the model."}});
+    notify("context_compacted", "Older messages were replaced by a summary in the requests to the model.");
   }
+}
+
+void chunk_mapper::notify(std::string_view code, std::string_view message) {
+  write_data("notice", {{"code", view(code)}, {"message", view(message)}});
+}
+
+std::set<std::string> chunk_mapper::pending_approvals() const {
+  std::set<std::string> out;
+  if (skipping_ || !last_run_ || !states_.waiting()) return out;
+  for (const auto& [id, decided] : approvals_)
+    if (!decided) out.insert(id);
+  return out;
+}
+
+void chunk_mapper::wait() {
+  finish_step();
+  write({{"type", "finish"},
+         {"finishReason", "tool-calls"},
+         {"messageMetadata", object{{"runId", run_id_}, {"ended", false}, {"waiting", true}}}});
 }
 
 void chunk_mapper::interrupt(std::string_view message) {

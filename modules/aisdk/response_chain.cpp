@@ -12,13 +12,8 @@ using module_json::array_at;
 using module_json::text_at;
 using module_json::text_of;
 
-std::string_view run_of_message(const json::object& message) {
-  const std::string_view run = text_at(message, "agent_run_id");
-  return run == "00000000-0000-0000-0000-000000000000" ? std::string_view() : run;
-}
-
 bool response_chain::add(const json::object& message) {
-  const std::string_view run = run_of_message(message);
+  const std::string_view run = text_at(message, "agent_run_id");
   if (groups_.empty()) {
     if (run != wanted_) return true;  // a later run's
     groups_.emplace_front().link.run_id = wanted_;

@@ -14,9 +14,6 @@
 
 namespace aisdk {
 
-// The run of a stored message; empty for messages of the history with which a thread began.
-std::string_view run_of_message(const boost::json::object& message);
-
 struct chain_link {
   std::string run_id;
   std::vector<tool_output> outputs;  // of the client's tools, with which the run began

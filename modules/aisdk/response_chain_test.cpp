@@ -114,7 +114,7 @@ TEST(stored_messages, two_answers_without_a_prompt_between_them_are_two_messages
     {"agent_run_id":"r1","role":"user","message_id":"u","content":[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}]},
     {"agent_run_id":"r1","role":"assistant","content":"x"},{"agent_run_id":"r1","role":"assistant","content":"y"},
     {"agent_run_id":"r2","role":"assistant","content":"z"},
-    {"agent_run_id":"00000000-0000-0000-0000-000000000000","role":"assistant","message_id":"h","content":"imported"}, {"role":"tool","tool_call_id":"none"}, 7])"));
+    {"agent_run_id":null,"role":"assistant","message_id":"h","content":"imported"}, {"role":"tool","tool_call_id":"none"}, 7])"));
   ASSERT_EQ(out.size(), 4u);
   EXPECT_EQ(out[0].at("parts").at(0).at("text").as_string(), "a\nb");
   EXPECT_EQ(out[1].at("parts").as_array().size(), 4u);

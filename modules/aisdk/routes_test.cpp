@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <ry/svc/accounts.h>
 #include <ry/svc/runs.h>
+#include <boost/json.hpp>
 #include <map>
 #include <ry/testing.hpp>
 
@@ -21,12 +22,14 @@ struct fakes {
   std::map<std::string, std::string> started;  // fields of the last start
   std::map<std::string, std::string> files;
   std::string key;
-  std::map<std::string, std::string> runs;  // thread -> page
+  std::map<std::string, std::string> runs;  // thread -> array
   std::string messages = R"({"messages":[],"next_cursor":null})";
   std::string run_json;
   std::map<std::string, std::vector<std::string>> events;  // by run
   bool ends = true;  // whether the stream ends after `events`
   std::vector<std::string> stopped;
+  std::map<std::string, std::string> approvals;  // run -> array
+  std::vector<std::string> decisions;  // "id body"
   ry::error refusal{RY_OK};
 };
 fakes* current = nullptr;
@@ -109,16 +112,40 @@ ry_status get(void*, const ry_uuid*, const ry_uuid*, ry_exec* exec, ry_run_json_
   respond(exec, fn, ctx, current->run_json);
   return RY_OK;
 }
+std::string value_of(const ry_run_field* query, std::size_t n, std::string_view name) {
+  for (std::size_t i = 0; i < n; ++i)
+    if (ry::view(query[i].name) == name) return ry::text(query[i].value);
+  return {};
+}
+// The items of an array that have this status; empty: all.
+std::string page_of(const std::string& name, const std::string& array, const std::string& status) {
+  boost::json::array out;
+  const boost::json::value all = boost::json::parse(array);
+  for (const auto& item : all.as_array())
+    if (status.empty() || item.at("status").as_string() == std::string_view(status)) out.push_back(item);
+  return boost::json::serialize(boost::json::object{{name, out}, {"next_cursor", nullptr}});
+}
 ry_status list(void*, const ry_uuid*, const ry_run_field* query, std::size_t n, ry_exec* exec, ry_run_json_fn fn,
                void* ctx) noexcept {
-  std::string thread;
-  for (std::size_t i = 0; i < n; ++i)
-    if (ry::view(query[i].name) == "thread_id") thread = ry::text(query[i].value);
+  const std::string thread = value_of(query, n, "thread_id"), status = value_of(query, n, "status");
   const auto found = current->runs.find(thread);
   if (found == current->runs.end())
     respond(exec, fn, ctx, {}, ry::not_found("runs.thread", "Thread not found"));
   else
-    respond(exec, fn, ctx, found->second);
+    respond(exec, fn, ctx, page_of("agent_runs", found->second, status));
+  return RY_OK;
+}
+ry_status approvals(void*, const ry_uuid*, const ry_run_field* query, std::size_t n, ry_exec* exec, ry_run_json_fn fn,
+                    void* ctx) noexcept {
+  const auto found = current->approvals.find(value_of(query, n, "run_id"));
+  const std::string all = found == current->approvals.end() ? "[]" : found->second;
+  respond(exec, fn, ctx, page_of("approvals", all, value_of(query, n, "status")));
+  return RY_OK;
+}
+ry_status decide(void*, const ry_uuid*, const ry_uuid* id, ry_str body, ry_exec* exec, ry_run_json_fn fn,
+                 void* ctx) noexcept {
+  current->decisions.push_back(ry::uuid(*id).to_string() + " " + ry::text(body));
+  respond(exec, fn, ctx, "{}", current->refusal);
   return RY_OK;
 }
 ry_status messages(void*, const ry_uuid*, const ry_uuid*, const ry_run_field*, std::size_t, ry_exec* exec,
@@ -127,8 +154,8 @@ ry_status messages(void*, const ry_uuid*, const ry_uuid*, const ry_run_field*, s
   return RY_OK;
 }
 constexpr ry_runs_v1 runs_table{
-    sizeof(ry_runs_v1), 0,       start,  nullptr, follow, resume_reader, close_reader, stop, get, list,
-    messages,           nullptr, nullptr};
+    sizeof(ry_runs_v1), 0,       start,   nullptr,   follow, resume_reader, close_reader, stop, get, list,
+    messages,           nullptr, nullptr, approvals, decide, nullptr};
 
 class chat_api : public testing::Test {
  protected:
@@ -151,9 +178,7 @@ class chat_api : public testing::Test {
   std::string thread_of(const std::string& chat) {
     return aisdk::ids_of_chat(*ry::uuid::parse(ann), chat).thread.to_string();
   }
-  void has_runs(const std::string& chat, const std::string& items) {
-    fake.runs[thread_of(chat)] = "{\"agent_runs\":[" + items + "],\"next_cursor\":null}";
-  }
+  void has_runs(const std::string& chat, const std::string& items) { fake.runs[thread_of(chat)] = "[" + items + "]"; }
   ry::testing::fake_host host;
   fakes fake;
 };
@@ -193,7 +218,7 @@ TEST_F(chat_api, an_existing_chat_gets_only_the_newest_message) {
 }
 
 TEST_F(chat_api, the_id_of_a_thread_selects_it) {
-  fake.runs[run2] = R"({"agent_runs":[]})";
+  fake.runs[run2] = "[]";
   post("/aisdk/chat", R"({"id":")" + run2 + R"(","messages":[)" + hello + "]}");
   EXPECT_EQ(fake.started["thread_id"], run2);
   EXPECT_EQ(fake.started.count("project_id"), 0u);
@@ -308,6 +333,144 @@ TEST_F(chat_api, a_disconnect_ends_the_reader_and_stops_nothing) {
   host.run_ready();
   EXPECT_THAT(a->body, Not(HasSubstr("[DONE]")));
   EXPECT_TRUE(fake.stopped.empty());
+}
+
+// ---- approvals ----
+
+const std::string ask1 = "02900000-0000-7000-8000-000000000001", ask2 = "02900000-0000-7000-8000-000000000002";
+
+namespace {
+
+std::string approval(const std::string& id, const std::string& status) {
+  return R"({"approval_id":")" + id + R"(","status":")" + status + R"("})";
+}
+std::string requested(const std::string& id, const std::string& call) {
+  return R"({"type":"approval_requested","approval_id":")" + id + R"(","tool_call_id":")" + call +
+         R"(","name":"shell","expires_at":"2030-01-01T00:00:00.000Z"})";
+}
+std::string resolved(const std::string& id, const std::string& call, const std::string& status) {
+  return R"({"type":"approval_resolved","approval_id":")" + id + R"(","tool_call_id":")" + call + R"(","status":")" +
+         status + R"(","reason":null})";
+}
+std::string decided_part(const std::string& id, const std::string& call, const std::string& approved) {
+  return R"({"type":"dynamic-tool","toolName":"shell","toolCallId":")" + call +
+         R"(","state":"approval-responded","providerExecuted":true,"approval":{"id":")" + id + R"(","approved":)" +
+         approved + R"(,"reason":"because"}})";
+}
+
+class waiting_chat : public chat_api {
+ protected:
+  waiting_chat() {
+    has_runs("c", running(run1));
+    fake.ends = false;
+    fake.approvals[run1] = "[" + approval(ask1, "pending") + "]";
+    fake.events[run1] = {R"({"type":"llm_response_start","step":1,"attempt":1})",
+                         R"({"type":"llm_response_chunk","content":"Before"})",
+                         R"({"type":"llm_response_end","step":1})",
+                         R"({"type":"tool_call","tool_call_id":"k","name":"shell","source":"sandbox"})",
+                         requested(ask1, "k"),
+                         requested(ask1, "k")};
+  }
+  void decided(const std::string& status) {
+    fake.approvals[run1] = "[" + approval(ask1, status) + "]";
+    auto& events = fake.events[run1];
+    events.push_back(resolved(ask1, "k", status));
+    events.push_back(R"({"type":"tool_result","tool_call_id":"k","content":"out"})");
+    events.push_back(R"({"type":"llm_response_start","step":2,"attempt":1})");
+    events.push_back(R"({"type":"llm_response_chunk","content":"After"})");
+    events.push_back(R"({"type":"status","status":"completed","reason":"ok"})");
+    fake.ends = true;
+  }
+  std::string message(const std::string& parts) {
+    return body(R"({"id":"m1","role":"assistant","parts":[{"type":"step-start"},)" + parts + "]}");
+  }
+};
+
+}  // namespace
+
+TEST_F(waiting_chat, a_stream_ends_while_the_run_waits) {
+  const auto a = host.call("GET", "/aisdk/chat/c/stream");
+  EXPECT_THAT(a.body, HasSubstr(R"({"type":"tool-approval-request","approvalId":")" + ask1 + R"(","toolCallId":"k")"));
+  EXPECT_THAT(a.body, HasSubstr(R"("waiting":true}}
+
+data: [DONE])"));
+  EXPECT_EQ(a.body.find("tool-approval-request"), a.body.rfind("tool-approval-request"));
+  // A decision that the log does not have yet: the stream goes on.
+  fake.approvals[run1] = "[" + approval(ask1, "approved") + "]";
+  const auto open = host.send("GET", "/aisdk/chat/c/stream", {});
+  host.run_ready();
+  EXPECT_THAT(open->body, Not(HasSubstr("[DONE]")));
+  host.drop_client(*open, RY_REASON_GONE);
+  host.run_ready();
+}
+
+TEST_F(waiting_chat, a_decision_continues_the_message) {
+  decided("approved");
+  fake.approvals[run1] = "[" + approval(ask1, "pending") + "]";
+  const auto a = post("/aisdk/chat", message(decided_part(ask1, "k", "true")));
+  EXPECT_EQ(fake.decisions, std::vector<std::string>{ask1 + R"( {"decision":"approve","reason":"because"})"});
+  EXPECT_TRUE(fake.started.empty());
+  EXPECT_THAT(a.body, HasSubstr(R"("messageId":"m1")"));
+  EXPECT_THAT(a.body, Not(HasSubstr("Before")));
+  EXPECT_THAT(a.body, Not(HasSubstr("tool-input-available")));
+  EXPECT_THAT(a.body, HasSubstr(R"({"type":"tool-approval-response","approvalId":")" + ask1 + R"(","approved":true)"));
+  EXPECT_THAT(a.body, HasSubstr(R"("delta":"After")"));
+}
+
+TEST_F(waiting_chat, a_denied_call_has_no_output) {
+  decided("denied");
+  const auto a = post("/aisdk/chat", message(decided_part(ask1, "k", "false")));
+  EXPECT_TRUE(fake.decisions.empty()) << "the decision was made before";
+  EXPECT_THAT(a.body, HasSubstr(R"({"type":"tool-output-denied","toolCallId":"k"})"));
+  EXPECT_THAT(a.body, Not(HasSubstr("APPROVAL_DECIDED")));
+}
+
+TEST_F(waiting_chat, another_decision_that_was_made_before_applies) {
+  decided("denied");
+  const auto late = post("/aisdk/chat", message(decided_part(ask1, "k", "true")));
+  EXPECT_THAT(late.body, HasSubstr("APPROVAL_DECIDED"));
+  EXPECT_THAT(late.body, HasSubstr(R"("approved":false)"));
+  // The other decision is made between the check and the request.
+  fake.approvals[run1] = "[" + approval(ask1, "pending") + "]";
+  fake.refusal = ry::http_error(409, RY_FAILED_PRECONDITION, "runs.decided", "Another decision was made before");
+  const auto raced = post("/aisdk/chat", message(decided_part(ask1, "k", "true")));
+  EXPECT_THAT(raced.body, HasSubstr("APPROVAL_DECIDED"));
+}
+
+TEST_F(waiting_chat, what_the_client_lacks_of_the_step_is_sent) {
+  auto& events = fake.events[run1];
+  events.insert(events.begin() + 4, R"({"type":"tool_call","tool_call_id":"l","name":"shell","source":"sandbox"})");
+  events.push_back(requested(ask2, "l"));
+  fake.approvals[run1] = "[" + approval(ask2, "pending") + "," + approval(ask1, "approved") + "]";
+  const auto a = post("/aisdk/chat", message(decided_part(ask1, "k", "true")));
+  EXPECT_THAT(a.body, Not(HasSubstr(R"("toolCallId":"k")")));
+  EXPECT_THAT(a.body, HasSubstr(R"({"type":"tool-input-available","toolCallId":"l")"));
+  EXPECT_THAT(a.body, HasSubstr(R"({"type":"tool-approval-request","approvalId":")" + ask2));
+  EXPECT_THAT(a.body, HasSubstr(R"("waiting":true)"));
+}
+
+TEST_F(waiting_chat, unknown_and_malformed_decisions_are_refused) {
+  const auto unknown = post("/aisdk/chat", message(decided_part(ask2, "k", "true")));
+  EXPECT_EQ(unknown.failure.message(), "messages[0].parts[1].approval.id is not an approval of this chat");
+  EXPECT_EQ(unknown.status, 422u);
+  EXPECT_EQ(post("/aisdk/chat", message(decided_part("no id", "k", "true"))).status, 422u);
+  EXPECT_EQ(post("/aisdk/chat", message(decided_part(ask1, "k", "7"))).failure.message(),
+            "messages[0].parts[1].approval.approved must be a boolean");
+  EXPECT_EQ(post("/aisdk/chat", message(R"({"type":"tool-x","toolCallId":"k","state":"approval-responded"})"))
+                .failure.message(),
+            "messages[0].parts[1].approval must be an object");
+  EXPECT_TRUE(fake.decisions.empty());
+}
+
+TEST_F(waiting_chat, stored_messages_show_what_waits) {
+  has_runs("c", R"({"agent_run_id":")" + run1 +
+                    R"(","status":"running","waiting_for":[{"type":"approval","approval_id":")" + ask1 +
+                    R"(","tool_call_id":"k","name":"shell","expires_at":"2030-01-01"},{"type":"tool_result"}]})");
+  fake.messages = R"({"messages":[{"agent_run_id":")" + run1 +
+                  R"(","role":"assistant","content":"","tool_calls":[{"id":"k","name":"shell","arguments":{}}]}]})";
+  const auto a = host.call("GET", "/aisdk/chat/c");
+  EXPECT_THAT(a.body, HasSubstr(R"("state":"approval-requested")"));
+  EXPECT_THAT(a.body, HasSubstr(R"("approval":{"id":")" + ask1));
 }
 
 TEST_F(chat_api, stop_ends_the_active_runs) {

@@ -4,7 +4,6 @@
 #include <json/members.hpp>
 #include <string_view>
 
-#include "response_chain.hpp"
 #include "ui_messages.hpp"
 
 namespace aisdk {
@@ -35,7 +34,7 @@ std::string text_of_content(const json::object& message) {
 class converter {
  public:
   void add(const json::object& m) {
-    const std::string_view role = text_at(m, "role"), run = run_of_message(m);
+    const std::string_view role = text_at(m, "role"), run = text_at(m, "agent_run_id");
     if (role == "user") {
       add_user(m);
     } else if (role == "assistant") {
@@ -119,6 +118,30 @@ class converter {
 };
 
 }  // namespace
+
+void mark_waiting_calls(const json::object& run, json::array& messages) {
+  const json::array* waiting = array_at(run, "waiting_for");
+  if (waiting == nullptr || messages.empty()) return;
+  json::object& newest = messages.back().get_object();
+  if (text_at(newest, "role") != "assistant") return;
+  json::array& parts = newest["parts"].get_array();
+  for (const json::value& w : *waiting) {
+    if (!w.is_object() || text_at(w.get_object(), "type") != "approval") continue;
+    const json::object& approval = w.get_object();
+    for (json::value& v : parts) {
+      json::object& part = v.get_object();
+      if (text_at(part, "toolCallId") != text_at(approval, "tool_call_id") ||
+          text_at(part, "state") != "input-available")
+        continue;
+      part["type"] = "dynamic-tool";
+      part["toolName"] = text_of(approval, "name");
+      part["providerExecuted"] = true;
+      part["state"] = "approval-requested";
+      part["approval"] = json::object{{"id", text_of(approval, "approval_id")},
+                                      {"descriptor", json::object{{"expiresAt", text_of(approval, "expires_at")}}}};
+    }
+  }
+}
 
 json::array ui_messages_of(const json::array& messages) {
   converter out;

@@ -138,6 +138,36 @@ std::vector<tool_output> client_outputs(const json::object& message) {
   return out;
 }
 
+approval_response response_of(const json::object& approval, const std::string& place) {
+  const json::value* approved = member_at(approval, "approved");
+  if (text_at(approval, "id").empty()) reject_message(place + ".approval.id must be a string that is not empty");
+  if (approved == nullptr || !approved->is_bool()) reject_message(place + ".approval.approved must be a boolean");
+  return {place, text_of(approval, "id"), approved->get_bool(), text_of(approval, "reason")};
+}
+
+// What the last step of the message has of calls that the server executes.
+void read_last_step(const json::object& message, std::size_t index, turn& out) {
+  const json::array& parts = parts_of(message);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const json::object& part = parts[p].get_object();
+    if (text_at(part, "type") == "step-start") {
+      out.shown = {};
+      out.decisions.clear();
+    }
+    const std::optional<tool_part> tool = tool_part_of(part);
+    if (!tool) continue;
+    out.shown.calls.insert(tool->call_id);
+    if (output_of(*tool)) out.shown.outputs.insert(tool->call_id);
+    const json::object* approval = module_json::object_at(part, "approval");
+    if (approval == nullptr) {
+      if (tool->state == "approval-responded") reject_message(place_of(index, p) + ".approval must be an object");
+      continue;
+    }
+    out.shown.approvals.insert(text_of(*approval, "id"));
+    if (tool->state == "approval-responded") out.decisions.push_back(response_of(*approval, place_of(index, p)));
+  }
+}
+
 // Adds the messages of one step: the assistant's text and calls, then the results.
 class step_history {
  public:
@@ -207,6 +237,7 @@ turn read_turn(const json::array& messages) {
     out.continues_message = true;
     out.message_id = text_of(newest, "id");
     out.outputs = client_outputs(newest);
+    read_last_step(newest, last, out);
     return out;
   }
   out.prompt = text_of_message(newest);

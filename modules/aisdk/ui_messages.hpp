@@ -5,6 +5,8 @@
 #pragma once
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,19 @@ struct tool_output {
   bool is_error = false;
 };
 
+// The user's decision about a call that needs an approval.
+struct approval_response {
+  std::string place;  // of the part in the request
+  std::string id;  // of the approval
+  bool approved = false;
+  std::string reason;  // may be empty
+};
+
+// Ids of what the client shows of the last step of a message.
+struct shown_parts {
+  std::set<std::string, std::less<>> calls, outputs, approvals;
+};
+
 // What the newest messages of a request add to the chat.
 struct turn {
   std::string prompt;  // empty if the newest message is an assistant message
@@ -31,6 +46,9 @@ struct turn {
   // The newest message is an assistant message: the response continues it under its id.
   bool continues_message = false;
   std::string message_id;  // of that message; may be empty
+  // Of that message's last step.
+  std::vector<approval_response> decisions;
+  shown_parts shown;
 };
 
 // `messages` must not be empty.

@@ -6,7 +6,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { Chat } from '@ai-sdk/react';
-import { DefaultChatTransport, lastAssistantMessageIsCompleteWithToolCalls, readUIMessageStream } from 'ai';
+import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls, readUIMessageStream } from 'ai';
 import * as esbuild from 'esbuild';
 import { startBrowser } from './lib/console.mjs';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
@@ -18,9 +18,23 @@ const words = (n) => Array.from({ length: n }, (_, i) => `w${i} `).join('');
 
 const toolNames = (request) => (request.tools ?? []).map((t) => t.function.name);
 
+// Calls of shell commands with "ask" need an approval.
+const settings = `
+[[runs.tool_policy]]
+match = "shell"
+when = {command = "*ask*"}
+action = "ask"
+`;
+
 async function answer(request, reply) {
   const prompt = lastUser(request);
   const done = turns(request).filter((m) => m.role === 'tool');
+  if (prompt.includes('[approve]')) {  // one call for each further line
+    if (done.length) return reply.say(`Results: ${done.map((m) => m.content.trim()).join(' | ')}`);
+    reply.text('May I? ');
+    return reply.tools(prompt.split('\n').slice(1).map((command, i) => (command === 'location'
+      ? { id: 'loc', name: 'get_location', arguments: { exact: 0.1 } } : { id: `c${i + 1}`, name: 'shell', arguments: { command } })));
+  }
   if (toolNames(request).includes('get_location')) {
     if (prompt.includes('[no tool]')) return reply.say('no call');
     if (done.length === 0) {
@@ -57,7 +71,7 @@ before(async () => {
   database = makeDatabase();
   llm = await startLlm(answer);
   [port, pagePort] = [await freePort(), await freePort()];
-  server = await new Server({ database, llm, set: [`http.listen=127.0.0.1:${port}`, `http.cors.origins=["http://127.0.0.1:${pagePort}"]`] }).start();
+  server = await new Server({ database, llm, settings, set: [`http.listen=127.0.0.1:${port}`, `http.cors.origins=["http://127.0.0.1:${pagePort}"]`] }).start();
 });
 after(async () => {
   await server?.close();
@@ -171,6 +185,9 @@ test('the thread keeps the conversation; earlier messages matter only for a new 
   assert.deepEqual(conversation.map((m) => m.role), ['user', 'assistant', 'tool', 'assistant', 'user']);
   assert.equal(conversation[1].tool_calls[0].function.name, 'calculate');
   assert.match(JSON.stringify(conversation[2].content), /42/);
+  const { threadId, runId } = first.message.metadata;
+  const stored = (await u.get(`/threads/${threadId}/messages`)).json.messages;
+  assert.deepEqual(stored.map((m) => m.agent_run_id), [null, null, null, null, runId, runId]);
   // Only the newest message is used now, whatever the client sends before it.
   const second = await send(u, 'history', [userMessage('forged'), userMessage('And then?')]);
   assert.equal(second.message.metadata.threadId, first.message.metadata.threadId);
@@ -406,6 +423,195 @@ test('a reload of the module ends its streams, and clients resume them', async (
   await waitFor('the complete text', () => chat.status === 'ready' && textOf(chat.lastMessage) === words(60), 20000);
   assert.match(errors[0], /^The server is restarting/);
   assert.equal(chat.messages.length, 2);
+});
+
+// A chat that sends decisions about tool calls automatically, as useChat does.
+const approvingChat = (user, id, options = {}) => new Chat({
+  id, transport: transportOf(user, options.transport), onData: (part) => options.data?.push(part),
+  sendAutomaticallyWhen: (state) => lastAssistantMessageIsCompleteWithApprovalResponses(state) || (!state.messages.at(-1).metadata?.waiting && lastAssistantMessageIsCompleteWithToolCalls(state)),
+  ...options.chat,
+});
+const ask = (...commands) => ({ text: ['[approve]', ...commands].join('\n') });
+const toolParts = (chat) => chat.lastMessage.parts.filter((p) => p.toolCallId);
+const decideElsewhere = async (u, part, body) => {
+  const r = await u.post(`/approvals/${part.approval.id}`, { json: body });
+  assert.equal(r.status, 200, r.text);
+};
+// The message that a client builds which sees the complete run at once.
+async function rebuilt(u, id, chat) {
+  const s = await resume(u, id, { headers: { 'x-run-id': chat.lastMessage.metadata.runId } });
+  return s.message;
+}
+
+test('a call that needs an approval: the stream ends, and an approval continues the message', async () => {
+  const u = await server.user();
+  const chat = approvingChat(u, 'approve');
+  await chat.sendMessage(ask('echo ask yes'));
+  assert.equal(chat.status, 'ready', String(chat.error));
+  const { metadata } = chat.lastMessage;
+  assert.deepEqual([metadata.waiting, metadata.ended], [true, false]);
+  const [part] = toolParts(chat);
+  assert.deepEqual([part.type, part.toolName, part.state, part.providerExecuted, part.input], ['dynamic-tool', 'shell', 'approval-requested', true, { command: 'echo ask yes' }]);
+  assert.ok(Date.parse(part.approval.descriptor.expiresAt) > Date.now());
+  // After a reload, the stored messages and the resumed stream have the same part.
+  await waitFor('the run is parked', async () => (await u.get(`/agent-run/${metadata.runId}`)).json.waiting_for);
+  const stored = (await u.get(of('approve'))).json;
+  const simple = ({ type, toolName, toolCallId, state, input, providerExecuted, approval }) => ({ type, toolName, toolCallId, state, input, providerExecuted, approval });
+  assert.deepEqual(simple(stored.messages.at(-1).parts.at(-1)), plain(simple(part)));
+  const reloaded = approvingChat(u, 'approve', { chat: { messages: stored.messages } });
+  await reloaded.resumeStream();
+  assert.deepEqual([reloaded.status, reloaded.messages.length], ['ready', 2]);
+  assert.deepEqual(plain(reloaded.lastMessage), plain(chat.lastMessage));
+  await reloaded.addToolApprovalResponse({ id: part.approval.id, approved: true });
+  await ready(reloaded, 'Results');
+  assert.match(textOf(reloaded.lastMessage), /^May I\? Results: ask yes/);
+  assert.deepEqual(reloaded.lastMessage.parts.map((p) => [p.type, p.state]), [['step-start', undefined], ['text', 'done'], ['dynamic-tool', 'output-available'], ['step-start', undefined], ['text', 'done']]);
+  assert.deepEqual([reloaded.lastMessage.id, reloaded.lastMessage.metadata.runId, reloaded.lastMessage.metadata.waiting, reloaded.lastMessage.metadata.ended], [metadata.runId, metadata.runId, false, true]);
+  const complete = await rebuilt(u, 'approve', reloaded);
+  assert.deepEqual(plain(complete), plain(reloaded.lastMessage));
+  assert.equal(database.sql(`select count(*) from runs.runs where account_id = '${u.id}'`), '1');
+  await reloaded.sendMessage({ text: 'thanks' });
+  assert.equal(textOf(reloaded.lastMessage), 'Hello from the model');
+});
+
+test('a denied call has no output, and the model gets the reason', async () => {
+  const u = await server.user();
+  const chat = approvingChat(u, 'deny');
+  await chat.sendMessage(ask('echo ask no', 'echo free'));
+  assert.deepEqual(toolParts(chat).map((p) => p.state), ['approval-requested', 'output-available']);
+  await chat.addToolApprovalResponse({ id: toolParts(chat)[0].approval.id, approved: false, reason: 'too risky' });
+  await ready(chat, 'Results');
+  assert.match(textOf(chat.lastMessage), /the user denied it with the reason: too risky/);
+  const [part] = toolParts(chat);
+  assert.deepEqual([part.state, part.approval.approved, part.approval.reason], ['output-denied', false, 'too risky']);
+  const complete = await rebuilt(u, 'deny', chat);
+  assert.deepEqual(plain(complete), plain(chat.lastMessage));
+});
+
+test('two calls of one answer: the run continues after both decisions, wherever they are made', async () => {
+  const u = await server.user();
+  const chat = approvingChat(u, 'two');
+  await chat.sendMessage(ask('echo ask one', 'echo ask two'));
+  const [one, two] = toolParts(chat);
+  assert.deepEqual([one.state, two.state], ['approval-requested', 'approval-requested']);
+  await chat.addToolApprovalResponse({ id: one.approval.id, approved: true });
+  assert.equal(chat.status, 'ready', 'nothing is sent yet');
+  await chat.addToolApprovalResponse({ id: two.approval.id, approved: true });
+  await ready(chat, 'Results');
+  assert.match(textOf(chat.lastMessage), /ask one.*\| ask two/s);
+  // One decision elsewhere, then one here; a resumed stream shows the first.
+  const other = approvingChat(u, 'two elsewhere');
+  await other.sendMessage(ask('echo ask one', 'echo ask two'));
+  const [first, second] = toolParts(other);
+  await waitFor('the run is parked', async () => (await u.get(`/agent-run/${other.lastMessage.id}`)).json.waiting_for?.length === 2);
+  await decideElsewhere(u, first, { decision: 'deny', reason: 'by another' });
+  await other.resumeStream();
+  assert.deepEqual(toolParts(other).map((p) => [p.state, p.approval.approved]), [['approval-responded', false], ['approval-requested', undefined]]);
+  assert.equal(other.lastMessage.metadata.waiting, true);
+  await other.addToolApprovalResponse({ id: second.approval.id, approved: true });
+  await ready(other, 'Results');
+  assert.match(textOf(other.lastMessage), /by another \| ask two/);
+  assert.deepEqual(toolParts(other).map((p) => p.state), ['output-denied', 'output-available']);
+});
+
+test('a decision that was made elsewhere appears when the stream is resumed, and wins over a later one', async () => {
+  const u = await server.user();
+  const data = [];
+  const chat = approvingChat(u, 'elsewhere', { data });
+  await chat.sendMessage(ask('echo ask elsewhere'));
+  const { runId } = chat.lastMessage.metadata;
+  const late = new Chat({ id: 'elsewhere', transport: transportOf(u), messages: plain(chat.messages) });
+  await decideElsewhere(u, toolParts(chat)[0], { decision: 'approve', arguments: { command: 'echo changed' } });
+  await chat.resumeStream({ headers: { 'X-Run-Id': runId } });
+  assert.match(textOf(chat.lastMessage), /Results: changed/);
+  assert.deepEqual(toolParts(chat).map((p) => [p.state, p.approval.approved]), [['output-available', true]]);
+  // A client that has not seen it decides otherwise, after the run has ended.
+  const own = approvingChat(u, 'elsewhere', { data, chat: { messages: late.messages } });
+  await own.addToolApprovalResponse({ id: toolParts(own)[0].approval.id, approved: false });
+  await ready(own, 'Results');
+  assert.ok(data.some((p) => p.type === 'data-notice' && p.data.code === 'APPROVAL_DECIDED'), JSON.stringify(data));
+  assert.deepEqual(plain(own.lastMessage.parts.map((p) => [p.type, p.text ?? p.output, p.state])), plain(chat.lastMessage.parts.map((p) => [p.type, p.text ?? p.output, p.state])));
+  assert.deepEqual(toolParts(own).map((p) => p.approval.approved), [true]);
+});
+
+test('kill -9 while a run waits: the decision continues it, and the call is made once', async () => {
+  const u = await server.user();
+  const chat = approvingChat(u, 'killed approval');
+  await chat.sendMessage(ask('echo ask >> count; cat count'));
+  const id = toolParts(chat)[0].approval.id;
+  await server.kill();
+  await server.start();
+  await chat.resumeStream();
+  assert.equal(chat.status, 'ready', String(chat.error));
+  assert.deepEqual(toolParts(chat).map((p) => [p.state, p.approval.id]), [['approval-requested', id]]);
+  await chat.addToolApprovalResponse({ id, approved: true });
+  await ready(chat, 'Results');
+  assert.match(textOf(chat.lastMessage), /Results: ask(?!.*ask)/s);
+  // The server fails between the decision and the response.
+  const errors = [];
+  const failing = approvingChat(u, 'killed response', { chat: { onError: (e) => errors.push(e) } });
+  await failing.sendMessage(ask('echo ask; sleep 3; echo done'));
+  const { runId } = failing.lastMessage.metadata;
+  void failing.addToolApprovalResponse({ id: toolParts(failing)[0].approval.id, approved: true });
+  await waitFor('the decision', async () => database.sql(`select status from runs.approvals where run_id = '${runId}'`) === 'approved');
+  await sleep(500);
+  await server.kill();
+  await waitFor('the broken connection', () => errors.length > 0);
+  await server.start();
+  await failing.resumeStream({ headers: { 'X-Run-Id': runId } });
+  assert.equal(failing.status, 'ready', String(failing.error));
+  assert.match(textOf(failing.lastMessage), /^May I\? Results: /);
+  assert.equal(failing.messages.length, 2);
+});
+
+test('a call of a client tool and an approval in one answer', async () => {
+  const u = await server.user();
+  const options = { body: { tools: [locationTool] } };
+  const chat = approvingChat(u, 'mixed', { transport: options });
+  await chat.sendMessage(ask('echo ask mixed', 'location'));
+  assert.deepEqual(toolParts(chat).map((p) => p.state), ['approval-requested', 'input-available']);
+  await chat.addToolOutput({ tool: 'get_location', toolCallId: 'loc', output: { city: 'Ulm' } });
+  assert.equal(chat.status, 'ready', String(chat.error));
+  await chat.addToolApprovalResponse({ id: toolParts(chat)[0].approval.id, approved: true });
+  await ready(chat, 'Results');
+  assert.match(textOf(chat.lastMessage), /ask mixed[\s\S]*Ulm|Ulm[\s\S]*ask mixed/);
+  assert.deepEqual(toolParts(chat).map((p) => p.state), ['output-available', 'output-available']);
+  assert.equal(chat.messages.length, 2);
+});
+
+test('a waiting run can be stopped, refuses other messages, and ends when its chat interrupts it', async () => {
+  const u = await server.user({ tier: 'pro' });
+  const chat = approvingChat(u, 'stop waiting');
+  await chat.sendMessage(ask('echo ask'));
+  const before = plain(chat.messages);
+  await chat.sendMessage({ text: 'something else' });
+  assert.deepEqual([chat.error.statusCode, JSON.parse(chat.error.message).detail.error_code], [409, 'THREAD_BUSY']);
+  assert.deepEqual((await u.post(`${of('stop waiting')}/stop`)).json, { success: true, stopped: 1 });
+  const late = approvingChat(u, 'stop waiting', { chat: { messages: before } });
+  await late.addToolApprovalResponse({ id: toolParts(late)[0].approval.id, approved: true });
+  await waitFor('the end', () => late.lastMessage.metadata.ended);
+  assert.equal(toolParts(late)[0].state, 'output-error');
+  const s = await send(u, 'stop waiting', [userMessage('and on')], { body: { onBusy: 'interrupt' } });
+  assert.equal(textOf(s.message), 'Hello from the model');
+});
+
+test('decisions about unknown approvals and those of others are refused', async () => {
+  const [a, b] = [await server.user(), await server.user()];
+  const chat = approvingChat(a, 'mine');
+  await chat.sendMessage(ask('echo ask'));
+  const responded = (change) => ({ id: 'mine', messages: [{ ...plain(chat.lastMessage), parts: plain(chat.lastMessage.parts).map((p) => (p.approval ? { ...p, state: 'approval-responded', approval: { ...p.approval, approved: true, ...change } } : p)) }] });
+  const refused = async (user, json, status, text) => {
+    const r = await user.post('/aisdk/chat', { json });
+    assert.deepEqual([r.status, r.json.detail], [status, text], r.text);
+  };
+  const unknown = 'messages[0].parts[2].approval.id is not an approval of this chat';
+  await refused(b, responded({}), 422, unknown);
+  await refused(a, responded({ id: randomUUID() }), 422, unknown);
+  await refused(a, { ...responded({}), id: 'another chat' }, 422, unknown);
+  await refused(a, responded({ id: 7 }), 422, 'messages[0].parts[2].approval.id must be a string that is not empty');
+  await refused(a, responded({ approved: 'yes' }), 422, 'messages[0].parts[2].approval.approved must be a boolean');
+  assert.equal((await a.get('/approvals')).json.approvals[0].status, 'pending');
+  await a.post(`${of('mine')}/stop`);
 });
 
 test('invalid requests name the member and start nothing', async () => {
