@@ -53,6 +53,23 @@ json::array usage_of(const json::object& e, std::string_view model) {
   return json::array{std::move(out)};
 }
 
+// What a client sends as the payload of its response to an interrupt.
+json::object response_schema() {
+  const auto of_type = [](std::string_view type, std::string_view description) {
+    return json::object{{"type", type}, {"description", description}};
+  };
+  json::object remember =
+      of_type("string", "Also approve later calls of this tool in this run, or in all runs of the agent.");
+  remember["enum"] = json::array{"none", "run", "agent"};
+  return json::object{
+      {"type", "object"},
+      {"properties", json::object{{"approved", json::object{{"type", "boolean"}}},
+                                  {"editedArgs", of_type("object", "Replaces the arguments of the call.")},
+                                  {"reason", of_type("string", "The model gets the reason of a denial.")},
+                                  {"remember", std::move(remember)}}},
+      {"required", json::array{"approved"}}};
+}
+
 // The members of an event of runs/1 without those of every event.
 json::object members_of(const json::object& e) {
   json::object out = e;
@@ -71,7 +88,7 @@ event_mapper::event_mapper(names ids, const cursor& from)
       to_skip_(from.skip),
       sequence_(from.sequence + 1) {}
 
-void event_mapper::begin(messages of_client, std::vector<mapped_event>& out) {
+json::object event_mapper::started() const {
   json::object event = typed("RUN_STARTED");
   event["threadId"] = ids_.thread;
   event["runId"] = ids_.run;
@@ -79,12 +96,40 @@ void event_mapper::begin(messages of_client, std::vector<mapped_event>& out) {
   json::object stored{{"threadId", ids_.stored_thread}};
   if (!ids_.stored_run.empty()) stored["runId"] = ids_.stored_run;
   add_metadata(event, std::move(stored));
+  return event;
+}
+
+void event_mapper::begin(messages of_client, std::vector<mapped_event>& out) {
   out_ = &out;
   // A client that resumes between the two events gets the snapshot at the first answer.
   turn_.gap = of_client == messages::restated;
-  emit(std::move(event));
+  emit(started());
   turn_.gap = false;
   if (of_client == messages::restated) emit_snapshot(ids_.stored_run.empty() ? all_steps : 1);
+}
+
+void event_mapper::begin_after_interrupt(std::set<std::string> approvals) {
+  silent_ = true;
+  resumed_ = std::move(approvals);
+}
+
+// Before the point at which the client continues. The interrupt has closed its messages and steps.
+void event_mapper::apply_silently(std::string_view type, const object& e) {
+  const bool found = type == "approval_requested" && resumed_.contains(module_json::text_of(e, "approval_id"));
+  // The request is missing if the events of the run were deleted.
+  const bool missing = type == "gap" || (type == "status" && module_json::text_at(e, "status") != "running");
+  std::vector<mapped_event> dropped;
+  std::vector<mapped_event>* const to = out_;
+  out_ = &dropped;
+  if (!missing) apply(type, e);
+  out_ = to;
+  emitted_ = 0;
+  if (!found && !missing) return;
+  silent_ = false;
+  turn_.step_open = turn_.span_open = turn_.reasoning_open = turn_.text_open = false;
+  if (missing) turn_.gap = true;
+  emit(started());
+  if (missing) apply(type, e);
 }
 
 void event_mapper::on_event(std::uint64_t sequence, std::string_view text, std::vector<mapped_event>& out) {
@@ -95,7 +140,13 @@ void event_mapper::on_event(std::uint64_t sequence, std::string_view text, std::
   const std::size_t before = out.size();
   boost::system::error_code bad;
   const json::value v = module_json::parse_exactly(text, max_event_depth, bad);
-  if (!bad && v.is_object()) apply(module_json::text_at(v.get_object(), "type"), v.get_object());
+  if (!bad && v.is_object()) {
+    const std::string_view type = module_json::text_at(v.get_object(), "type");
+    if (silent_)
+      apply_silently(type, v.get_object());
+    else
+      apply(type, v.get_object());
+  }
   to_skip_ = 0;
   if (out.size() > before) out.back().after = {sequence, 0, turn_};
 }
@@ -111,6 +162,8 @@ void event_mapper::apply(std::string_view type, const object& e) {
   }
   if (type == "tool_call") return on_tool_call(e);
   if (type == "tool_result") return on_tool_result(e);
+  if (type == "approval_requested") return on_approval_requested(e);
+  if (type == "approval_resolved") return on_approval_resolved(e);
   if (type == "turn_aborted") return on_turn_aborted(e);
   if (type == "status" && module_json::text_at(e, "status") != "running") return on_end(e);
   if (type == "gap") return on_gap();
@@ -137,6 +190,8 @@ void event_mapper::on_gap() {
 }
 
 void event_mapper::on_response_start(const object& e) {
+  states_.begin_answer();
+  approvals_.clear();
   const std::int64_t step = module_json::integer_at(e, "step"), attempt = module_json::integer_at(e, "attempt");
   if (const std::string model = module_json::text_of(e, "model"); !model.empty()) models_.insert(model);
   if (step == turn_.step) {
@@ -194,7 +249,64 @@ void event_mapper::on_reasoning(const object& e) {
   emit(std::move(content));
 }
 
+// A run can report a request again.
+void event_mapper::on_approval_requested(const object& e) {
+  const std::string_view call = module_json::text_at(e, "tool_call_id"), name = module_json::text_at(e, "name");
+  std::string id = module_json::text_of(e, "approval_id");
+  const auto same = [&id](const approval& a) { return a.id == id; };
+  if (id.empty() || std::any_of(approvals_.begin(), approvals_.end(), same)) return;
+  object out{
+      {"id", id}, {"reason", "tool_call"}, {"message", "Approve the call of the tool " + std::string(name) + "?"}};
+  // After a gap, the step of the call is unknown.
+  if (!turn_.gap && turn_.step > 0) out["toolCallId"] = tool_call_id(ids_.stored_run, turn_.step, call);
+  out["responseSchema"] = response_schema();
+  copy_member(e, "expires_at", out, "expiresAt");
+  object about_call{{"name", name}};
+  copy_member(e, "source", about_call, "source");
+  copy_member(e, "arguments", about_call, "arguments");
+  add_metadata(out, std::move(about_call));
+  approvals_.push_back({std::move(id), std::move(out)});
+  states_.approval_requested(call);
+}
+
+void event_mapper::on_approval_resolved(const object& e) {
+  const std::string_view id = module_json::text_at(e, "approval_id");
+  const auto same = [id](const approval& a) { return a.id == id; };
+  const auto found = std::find_if(approvals_.begin(), approvals_.end(), same);
+  if (found == approvals_.end()) return;
+  approvals_.erase(found);
+  states_.approval_resolved(module_json::text_at(e, "tool_call_id"));
+}
+
+void event_mapper::interrupt(const std::set<std::string>& pending, std::vector<mapped_event>& out) {
+  json::array interrupts;
+  for (const approval& a : approvals_)
+    if (pending.contains(a.id)) interrupts.push_back(a.interrupt);
+  if (interrupts.empty()) return;
+  out_ = &out;
+  if (turn_.gap) {
+    turn_.gap = false;
+    emit_snapshot(all_steps);
+  }
+  close_step();
+  object event = typed("RUN_FINISHED");
+  event["threadId"] = ids_.thread;
+  event["runId"] = ids_.run;
+  if (ids_.outcomes) {
+    event["outcome"] = object{{"type", "interrupt"}, {"interrupts", std::move(interrupts)}};
+  } else {
+    // A client of an earlier version follows the run again after the decision.
+    object waiting = about("CUSTOM", "name", "runyard.approvals_pending");
+    waiting["value"] = std::move(interrupts);
+    emit(std::move(waiting));
+  }
+  turn_.ended = true;
+  emit(std::move(event));
+  out.back().after = {sequence_, 0, turn_};
+}
+
 void event_mapper::on_tool_call(const object& e) {
+  if (module_json::text_at(e, "source") != "client") states_.called(module_json::text_at(e, "tool_call_id"));
   if (turn_.gap || turn_.step == 0) return;
   close_reasoning(turn_end::normal);
   close_text();
@@ -212,9 +324,11 @@ void event_mapper::on_tool_call(const object& e) {
 }
 
 void event_mapper::on_tool_result(const object& e) {
+  states_.finished(module_json::text_at(e, "tool_call_id"));
   if (turn_.gap || turn_.step == 0) return;
   const std::string id = tool_call_id(ids_.stored_run, turn_.step, module_json::text_at(e, "tool_call_id"));
   client_calls_.erase(std::remove(client_calls_.begin(), client_calls_.end(), id), client_calls_.end());
+  if (known_results_.contains(tool_message_id(id))) return;
   object result = about("TOOL_CALL_RESULT", "toolCallId", id);
   result["messageId"] = tool_message_id(id);
   result["role"] = "tool";

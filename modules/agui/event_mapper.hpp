@@ -4,7 +4,9 @@
 // are closed before the run ends, and what an aborted attempt streamed is replaced by a MESSAGES_SNAPSHOT.
 #pragma once
 #include <boost/json/object.hpp>
+#include <common/call_states.hpp>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -35,20 +37,34 @@ class event_mapper {
   // answer, a MESSAGES_SNAPSHOT.
   enum class messages { known, restated };
   void begin(messages of_client, std::vector<mapped_event>& out);
+  // Instead of begin(), for a client that has the events up to an interrupt with these approvals: what precedes the first
+  // request of one of them is not sent again.
+  void begin_after_interrupt(std::set<std::string> approvals);
+  // Ids of tool messages that the client has.
+  void skip_results(std::set<std::string, std::less<>> ids) { known_results_ = std::move(ids); }
   void on_event(std::uint64_t sequence, std::string_view text, std::vector<mapped_event>& out);
   bool ended() const { return turn_.ended; }
+
+  // The run continues only after decisions about its pending approvals.
+  bool waiting() const { return !silent_ && !turn_.ended && states_.waiting(); }
+  // Ends the AG-UI run with an interrupt for each approval of `pending` that the run has requested, if there is one.
+  void interrupt(const std::set<std::string>& pending, std::vector<mapped_event>& out);
 
  private:
   using object = boost::json::object;
   enum class turn_end { normal, aborted };
 
   void apply(std::string_view type, const object& e);
+  void apply_silently(std::string_view type, const object& e);
+  object started() const;
   void on_gap();
   void on_response_start(const object& e);
   void on_text(const object& e);
   void on_reasoning(const object& e);
   void on_tool_call(const object& e);
   void on_tool_result(const object& e);
+  void on_approval_requested(const object& e);
+  void on_approval_resolved(const object& e);
   void on_turn_aborted(const object& e);
   void on_end(const object& e);
   void custom(std::string_view name, object value);
@@ -72,6 +88,15 @@ class event_mapper {
   std::vector<mapped_event>* out_ = nullptr;
   std::vector<std::string> client_calls_;  // without a result, in this stream
   std::set<std::string> models_;
+  struct approval {
+    std::string id;
+    object interrupt;
+  };
+  std::vector<approval> approvals_;  // requested and not decided
+  tool_calls::call_states states_;
+  bool silent_ = false;
+  std::set<std::string> resumed_;  // see begin_after_interrupt
+  std::set<std::string, std::less<>> known_results_;
 };
 
 }  // namespace agui

@@ -154,6 +154,106 @@ TEST(event_mapper, unknown_and_malformed_events_are_ignored) {
               ElementsAre("RUN_STARTED", "STEP_STARTED", "STEP_FINISHED", "RUN_FINISHED"));
 }
 
+// ---- approvals ----
+
+std::string requested(const std::string& id, const std::string& call) {
+  return R"({"type":"approval_requested","approval_id":")" + id + R"(","tool_call_id":")" + call +
+         R"(","name":"f","source":"sandbox","arguments":{},"expires_at":"2030-01-01T00:00:00.000Z"})";
+}
+std::string resolved(const std::string& id, const std::string& call) {
+  return R"({"type":"approval_resolved","approval_id":")" + id + R"(","tool_call_id":")" + call +
+         R"(","status":"approved","reason":null})";
+}
+const run_log asking = {response_start(1), chunk("a"),          response_end(1), call("x"),
+                        call("y"),         requested("A", "x"), result("y"),     requested("A", "x")};
+
+TEST(event_mapper, an_approval_becomes_an_interrupt_when_the_other_calls_have_ended) {
+  event_mapper mapper(ids(), {});
+  std::vector<mapped_event> out;
+  mapper.begin(event_mapper::messages::known, out);
+  for (std::uint64_t n = 1; n <= 6; ++n) mapper.on_event(n, asking[n - 1], out);
+  EXPECT_FALSE(mapper.waiting()) << "y is executed";
+  for (std::uint64_t n = 7; n <= 8; ++n) mapper.on_event(n, asking[n - 1], out);
+  EXPECT_TRUE(mapper.waiting());
+  out.clear();
+  mapper.interrupt({"B"}, out);
+  EXPECT_TRUE(out.empty()) << "a decision was made";
+  mapper.interrupt({"A", "B"}, out);
+  ASSERT_THAT(types(out), ElementsAre("STEP_FINISHED", "RUN_FINISHED"));
+  EXPECT_TRUE(mapper.ended());
+  EXPECT_TRUE(out.back().after.turn.ended);
+  EXPECT_EQ(out.back().after.sequence, 8u);
+  const json::object& outcome = *module_json::object_at(out.back().event, "outcome");
+  EXPECT_EQ(module_json::text_at(outcome, "type"), "interrupt");
+  const json::object& interrupt = outcome.at("interrupts").as_array().at(0).as_object();
+  EXPECT_EQ(module_json::text_at(interrupt, "id"), "A");
+  EXPECT_EQ(module_json::text_at(interrupt, "reason"), "tool_call");
+  EXPECT_EQ(module_json::text_at(interrupt, "toolCallId"), tool_call_id(run_id, 1, "x"));
+  EXPECT_EQ(module_json::text_at(interrupt, "expiresAt"), "2030-01-01T00:00:00.000Z");
+  EXPECT_EQ(json::serialize(interrupt.at("responseSchema").at("required")), R"(["approved"])");
+}
+
+TEST(event_mapper, a_client_of_an_earlier_version_gets_the_approvals_as_a_custom_event) {
+  event_mapper mapper(ids(false), {});
+  std::vector<mapped_event> out;
+  for (std::uint64_t n = 1; n <= asking.size(); ++n) mapper.on_event(n, asking[n - 1], out);
+  out.clear();
+  mapper.interrupt({"A"}, out);
+  EXPECT_THAT(types(out), ElementsAre("STEP_FINISHED", "CUSTOM", "RUN_FINISHED"));
+  EXPECT_FALSE(out.back().event.contains("outcome"));
+}
+
+TEST(event_mapper, decided_and_remembered_approvals_do_not_interrupt) {
+  event_mapper mapper(ids(), {});
+  std::vector<mapped_event> out;
+  run_log log = asking;
+  log.push_back(resolved("A", "x"));
+  log.push_back(resolved("remembered", "z"));
+  for (std::uint64_t n = 1; n <= log.size(); ++n) mapper.on_event(n, log[n - 1], out);
+  EXPECT_FALSE(mapper.waiting());
+}
+
+std::vector<mapped_event> map_resumed(const run_log& log, std::set<std::string, std::less<>> known = {}) {
+  event_mapper mapper(ids(), {});
+  mapper.skip_results(std::move(known));
+  mapper.begin_after_interrupt({"A"});
+  std::vector<mapped_event> out;
+  for (std::uint64_t n = 1; n <= log.size(); ++n) mapper.on_event(n, log[n - 1], out);
+  return out;
+}
+
+TEST(event_mapper, a_run_that_continues_after_an_interrupt_does_not_repeat_what_the_client_has) {
+  run_log log = asking;
+  for (const std::string& e :
+       {resolved("A", "x"), result("x"), response_start(2), chunk("b"), response_end(2), completed})
+    log.push_back(e);
+  const auto events = map_resumed(log, {tool_message_id(tool_call_id(run_id, 1, "y"))});
+  EXPECT_THAT(types(events),
+              ElementsAre("RUN_STARTED", "TOOL_CALL_RESULT", "STEP_STARTED", "TEXT_MESSAGE_START",
+                          "TEXT_MESSAGE_CONTENT b", "TEXT_MESSAGE_END", "STEP_FINISHED", "RUN_FINISHED"));
+  EXPECT_EQ(events.front().after, (cursor{6, 0, events.front().after.turn}));
+  // The client lacks the other result.
+  EXPECT_EQ(map_resumed(log).size(), events.size() + 1);
+  // Every event resumes the stream.
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    event_mapper rest(ids(), *read_cursor(write_cursor(events[i].after)));
+    rest.skip_results({tool_message_id(tool_call_id(run_id, 1, "y"))});
+    std::vector<mapped_event> out;
+    for (std::uint64_t n = events[i].after.sequence + 1; n <= log.size(); ++n) rest.on_event(n, log[n - 1], out);
+    const std::vector<mapped_event> expected(events.begin() + static_cast<std::ptrdiff_t>(i) + 1, events.end());
+    EXPECT_EQ(types(out), types(expected)) << i;
+  }
+}
+
+TEST(event_mapper, a_request_that_was_deleted_from_the_log_is_replaced_by_a_snapshot) {
+  EXPECT_THAT(types(map_resumed(
+                  {gap, resolved("A", "x"), result("x"), response_start(2), chunk("b"), response_end(2), completed})),
+              ElementsAre("RUN_STARTED", "snapshot below 2", "STEP_STARTED", "TEXT_MESSAGE_START",
+                          "TEXT_MESSAGE_CONTENT b", "TEXT_MESSAGE_END", "STEP_FINISHED", "RUN_FINISHED"));
+  EXPECT_THAT(types(map_resumed({response_start(1), completed})),
+              ElementsAre("RUN_STARTED", HasSubstr("snapshot below 9223"), "RUN_FINISHED"));
+}
+
 TEST(cursor, rejects_other_texts) {
   const cursor all{7, 2, {3, 4, true, true, true, true, true, true, true, true, true}};
   EXPECT_EQ(read_cursor(write_cursor(all)), all);

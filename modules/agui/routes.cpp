@@ -26,6 +26,7 @@ constexpr std::int64_t default_page = 50, max_page = 100;
 constexpr std::size_t max_snapshot_bytes = 8 << 20;
 constexpr std::size_t max_page_depth = 64;
 constexpr int max_thread_pages = 1000;
+constexpr std::size_t max_active_runs = 20, max_ended_runs = 5;
 
 json::object parse_object(std::string_view text) {
   boost::system::error_code bad;
@@ -91,6 +92,43 @@ std::string notice(std::string_view code, std::string_view message) {
       {"type", "CUSTOM"}, {"name", "runyard.notice"}, {"value", json::object{{"code", code}, {"message", message}}}});
 }
 
+const json::object* approval_at(const json::array& approvals, std::string_view id) {
+  for (const json::value& a : approvals)
+    if (a.is_object() && module_json::text_at(a.get_object(), "approval_id") == id) return &a.get_object();
+  return nullptr;
+}
+
+bool is_pending(const json::object& approval) {
+  return module_json::text_at(approval, "status") == "pending";
+}
+
+[[noreturn]] void reject_resume(const std::string& message) {
+  throw ry::http_error(422, RY_INVALID_ARGUMENT, "agui.invalid_input", message);
+}
+
+// A request must respond to all open interrupts. One that repeats decisions need not: another interrupt may be open now.
+void check_entries(const std::vector<resume_entry>& entries, const json::array& approvals) {
+  bool any_pending = false;
+  std::set<std::string_view> given;
+  for (const resume_entry& e : entries) {
+    const json::object* approval = approval_at(approvals, e.approval);
+    if (approval == nullptr) reject_resume(e.place + ".interruptId is not an interrupt of this thread");
+    any_pending = any_pending || is_pending(*approval);
+    given.insert(e.approval);
+  }
+  for (const json::value& a : approvals)
+    if (any_pending && a.is_object() && is_pending(a.get_object()) &&
+        !given.contains(module_json::text_at(a.get_object(), "approval_id")))
+      reject_resume("resume must contain all open interrupts of the thread; it has no entry for " +
+                    module_json::text_of(a.get_object(), "approval_id"));
+}
+
+std::string error_code_of(const ry::error& e) {
+  boost::system::error_code bad;
+  const json::value v = module_json::parse_exactly(e.detail_json(), max_page_depth, bad);
+  return !bad && v.is_object() ? module_json::text_of(v.get_object(), "error_code") : std::string();
+}
+
 json::object capabilities() {
   return json::object{
       {"transport", json::object{{"streaming", true}, {"resumable", true}}},
@@ -98,7 +136,8 @@ json::object capabilities() {
       {"reasoning", json::object{{"supported", true}, {"streaming", true}}},
       {"state", json::object{{"snapshots", false}, {"deltas", false}, {"memory", true}}},
       {"multimodal", json::object{{"input", json::object{{"image", true}, {"pdf", true}, {"file", true}}}}},
-      {"humanInTheLoop", json::object{{"supported", false}, {"interrupts", false}}}};
+      {"humanInTheLoop",
+       json::object{{"supported", true}, {"approvals", true}, {"interrupts", true}, {"approveWithEdits", true}}}};
 }
 
 struct listed_agents {
@@ -197,7 +236,9 @@ ry::task<routes::run_stream> routes::open_run(ry::request r) {
   out.notices = std::move(input.notices);
   out.resumes = from.has_value();
   out.from = from.value_or(cursor());
-  if (!input.attach_run.empty()) {
+  if (!input.resume.empty()) {
+    co_await continue_run(out, std::move(input));
+  } else if (!input.attach_run.empty()) {
     // The client has a part of the run's output, and gets it again from the beginning.
     out.messages = event_mapper::messages::restated;
     const json::object found = co_await find_run(out.account, *ry::uuid::parse(input.attach_run));
@@ -210,6 +251,53 @@ ry::task<routes::run_stream> routes::open_run(ry::request r) {
   }
   out.thread = ry::require_uuid(out.names.stored_thread);
   co_return out;
+}
+
+// The approvals of the thread's run that has this one, newest first; empty if there is none.
+ry::task<json::array> routes::find_interrupted_run(ry::uuid account, ry::uuid thread, std::string approval) {
+  for (const bool active : {true, false}) {
+    // The run may have continued and ended after decisions that were made elsewhere.
+    const std::string status = active ? "running" : "";
+    const json::array runs = co_await runs_of(account, thread, status, active ? max_active_runs : max_ended_runs);
+    for (const json::value& run : runs) {
+      if (!run.is_object()) continue;
+      json::array found = co_await approvals_of(account, module_json::text_of(run.get_object(), "agent_run_id"), {});
+      if (approval_at(found, approval) != nullptr) co_return found;
+    }
+  }
+  co_return json::array();
+}
+
+ry::task<json::array> routes::approvals_of(ry::uuid account, std::string run, std::string status) {
+  ry::runs::fields query = {
+      {"run_id", std::move(run)}, {"status", std::move(status)}, {"limit", std::to_string(max_page)}};
+  const std::string text = co_await use_.runs.approvals(account, std::move(query));
+  json::object page = parse_object(text);
+  json::value* list = page.if_contains("approvals");
+  if (list == nullptr || !list->is_array()) co_return json::array();
+  co_return std::move(list->get_array());
+}
+
+// A conflict with an earlier decision is found before any decision is made.
+ry::task<void> routes::decide(ry::uuid account, const run_input& input, const json::array& approvals) {
+  for (const bool pending : {false, true})
+    for (const resume_entry& e : input.resume) {
+      if (is_pending(*approval_at(approvals, e.approval)) != pending || (!pending && e.cancelled)) continue;
+      (void)co_await use_.runs.decide(account, *ry::uuid::parse(e.approval), e.decision);
+    }
+}
+
+ry::task<void> routes::continue_run(run_stream& out, run_input input) {
+  const std::optional<ry::uuid> thread = co_await find_thread(out.account, input.thread_id);
+  json::array approvals;
+  if (thread) approvals = co_await find_interrupted_run(out.account, *thread, input.resume.front().approval);
+  check_entries(input.resume, approvals);
+  co_await decide(out.account, input, approvals);
+  out.names.stored_run = module_json::text_of(approvals.front().as_object(), "agent_run_id");
+  out.names.stored_thread = thread->to_string();
+  for (const resume_entry& e : input.resume) out.resumed.insert(e.approval);
+  out.tool_messages = std::move(input.tool_messages);
+  if (input.answer_run != out.names.stored_run) out.base_messages.clear();
 }
 
 ry::task<bool> routes::owns_thread(ry::uuid account, ry::uuid thread) {
@@ -232,8 +320,7 @@ ry::task<ry::runs::started> routes::start(ry::uuid account, std::optional<std::s
     co_return co_await try_start(account, agent, input, stored, true);
   } catch (const ry::error& e) {
     // An earlier run may have stored the results and failed; the client sends them again with the next prompt.
-    const bool is_result_conflict = e.http_status() == 409 && e.detail_json().empty();
-    if (!can_drop_results || !is_result_conflict) throw in_terms_of_client(e);
+    if (!can_drop_results || error_code_of(e) != "TOOL_RESULT_NOT_PENDING") throw in_terms_of_client(e);
   }
   co_return co_await try_start(account, agent, input, stored, false);
 }
@@ -261,12 +348,25 @@ ry::task<json::object> routes::find_run(ry::uuid account, ry::uuid run) {
   co_return parse_object(text);
 }
 
-ry::task<json::object> routes::newest_run(ry::uuid account, ry::uuid thread) {
-  const ry::runs::fields query = {{"thread_id", thread.to_string()}, {"limit", "1"}};
-  const std::string text = co_await use_.runs.list(account, query);
-  const json::object page = parse_object(text);
-  const json::array* runs = module_json::array_at(page, "agent_runs");
-  co_return runs == nullptr || runs->empty() ? json::object() : runs->front().as_object();
+ry::task<json::array> routes::runs_of(ry::uuid account, ry::uuid thread, std::string status, std::size_t limit) {
+  ry::runs::fields query = {
+      {"thread_id", thread.to_string()}, {"limit", std::to_string(limit)}, {"status", std::move(status)}};
+  const std::string text = co_await use_.runs.list(account, std::move(query));
+  json::object page = parse_object(text);
+  json::value* runs = page.if_contains("agent_runs");
+  if (runs == nullptr || !runs->is_array()) co_return json::array();
+  co_return std::move(runs->get_array());
+}
+
+ry::task<std::optional<ry::uuid>> routes::find_thread(ry::uuid account, std::string thread_id) {
+  if (const std::optional<ry::uuid> named = ry::uuid::parse(thread_id)) {
+    const bool stored = co_await owns_thread(account, *named);
+    if (stored) co_return named;
+  }
+  const ry::uuid derived = derived_uuid(account, "thread", thread_id);
+  const bool exists = co_await owns_thread(account, derived);
+  if (exists) co_return derived;
+  co_return std::nullopt;
 }
 
 ry::task<routes::run_stream> routes::open_connection(ry::request r) {
@@ -279,15 +379,13 @@ ry::task<routes::run_stream> routes::open_connection(ry::request r) {
   out.names.run = input.run_id;
   out.names.outcomes = input.outcomes;
   out.clear_first = input.has_messages;
-  const std::optional<ry::uuid> named = ry::uuid::parse(input.thread_id);
-  const bool stored = named && co_await owns_thread(out.account, *named);
-  out.thread = stored ? *named : derived_uuid(out.account, "thread", input.thread_id);
+  const std::optional<ry::uuid> thread = co_await find_thread(out.account, input.thread_id);
+  out.thread = thread.value_or(derived_uuid(out.account, "thread", input.thread_id));
   out.names.stored_thread = out.thread.to_string();
-  const bool exists = stored || co_await owns_thread(out.account, out.thread);
-  if (!exists) co_return out;
+  if (!thread) co_return out;
   out.messages = event_mapper::messages::restated;
-  const json::object newest = co_await newest_run(out.account, out.thread);
-  if (module_json::text_at(newest, "status") == "running") out.names.stored_run = module_json::text_of(newest, "id");
+  const json::array active = co_await runs_of(out.account, out.thread, "running", 1);
+  if (!active.empty()) out.names.stored_run = module_json::text_of(active.front().as_object(), "agent_run_id");
   co_return out;
 }
 
@@ -323,15 +421,31 @@ ry::task<void> routes::serve(ry::request r, run_stream s) {
   ry::sse out = r.open_sse(std::move(fields));
   out.raw().keepalive(keepalive_ms, keepalive_text);
   event_mapper mapper(s.names, s.from);
-  if (!s.resumes) {
+  mapper.skip_results(s.tool_messages);
+  if (s.resumes) s.notices.clear();
+  if (!s.resumes && !s.resumed.empty()) {
+    mapper.begin_after_interrupt(s.resumed);
+  } else if (!s.resumes) {
     std::vector<mapped_event> first;
     mapper.begin(s.messages, first);
     co_await send(out, s, std::move(first));
-    for (const std::string& text : s.notices) out.send(notice("content_ignored", text));
-    s.notices.clear();
   }
   co_await pump(out, s, mapper);
   out.close();
+}
+
+// True: the stream has ended with an interrupt.
+ry::task<bool> routes::interrupt_if_waiting(ry::sse& out, run_stream& s, event_mapper& mapper) {
+  if (!mapper.waiting()) co_return false;
+  // Decisions may have been made since the events that were read.
+  const json::array approvals = co_await approvals_of(s.account, s.names.stored_run, "pending");
+  std::set<std::string> pending;
+  for (const json::value& a : approvals)
+    if (a.is_object()) pending.insert(module_json::text_of(a.get_object(), "approval_id"));
+  std::vector<mapped_event> end;
+  mapper.interrupt(pending, end);
+  co_await send(out, s, std::move(end));
+  co_return mapper.ended();
 }
 
 ry::task<void> routes::pump(ry::sse& out, run_stream& s, event_mapper& mapper) {
@@ -348,6 +462,8 @@ ry::task<void> routes::pump(ry::sse& out, run_stream& s, event_mapper& mapper) {
     std::vector<mapped_event> mapped;
     for (const ry::runs::event& e : b->events) mapper.on_event(e.sequence, e.json, mapped);
     co_await send(out, s, std::move(mapped));
+    const bool interrupted = co_await interrupt_if_waiting(out, s, mapper);
+    if (interrupted) co_return;
   }
 }
 
@@ -367,6 +483,9 @@ ry::task<void> routes::send(ry::sse& out, run_stream& s, std::vector<mapped_even
       wire.clear();
     }
     wire += ry::sse::format(data, write_cursor(e.after));
+    // They follow RUN_STARTED.
+    for (const std::string& text : s.notices) wire += ry::sse::format(notice("content_ignored", text));
+    s.notices.clear();
   }
   co_await write(out, wire);
 }

@@ -4,6 +4,7 @@
 #include <ry/svc/accounts.h>
 #include <ry/svc/agents.h>
 #include <ry/svc/runs.h>
+#include <boost/json.hpp>
 #include <ry/testing.hpp>
 
 using testing::HasSubstr;
@@ -22,6 +23,10 @@ struct fakes {
   ry::error refusal{RY_OK};  // of the first start
   std::vector<std::string> events;
   std::string known_thread;
+  std::string run_status = "completed";
+  std::string approvals = "[]";  // of run_id
+  std::vector<std::string> decisions;
+  ry::error decision_refused{RY_OK};
 };
 fakes* now = nullptr;
 
@@ -99,10 +104,39 @@ ry_status stop(void*, const ry_uuid*, const ry_uuid* run, ry_exec* exec, ry_run_
 ry_status get(void*, const ry_uuid*, const ry_uuid* run, ry_exec* exec, ry_run_json_fn fn, void* ctx) noexcept {
   return respond(exec, fn, ctx, ry::uuid(*run).to_string() == run_id, R"({"thread_id":")" + thread_id + "\"}");
 }
-ry_status list_runs(void*, const ry_uuid*, const ry_run_field* query, std::size_t, ry_exec* exec, ry_run_json_fn fn,
+std::string value_of(const ry_run_field* query, std::size_t n, std::string_view name) {
+  for (std::size_t i = 0; i < n; ++i)
+    if (ry::view(query[i].name) == name) return ry::text(query[i].value);
+  return {};
+}
+// The items of an array that have this status; empty: all.
+std::string page_of(const std::string& name, const std::string& array, const std::string& status) {
+  const boost::json::value all = boost::json::parse(array);
+  boost::json::array out;
+  for (const auto& item : all.as_array())
+    if (status.empty() || item.at("status").as_string() == std::string_view(status)) out.push_back(item);
+  return boost::json::serialize(boost::json::object{{name, out}, {"next_cursor", nullptr}});
+}
+ry_status list_runs(void*, const ry_uuid*, const ry_run_field* query, std::size_t n, ry_exec* exec, ry_run_json_fn fn,
                     void* ctx) noexcept {
-  const bool known = ry::view(query[0].value) == now->known_thread;
-  return respond(exec, fn, ctx, known, R"({"agent_runs":[{"id":")" + run_id + R"(","status":"completed"}]})");
+  const bool known = value_of(query, n, "thread_id") == now->known_thread;
+  const std::string all = R"([{"agent_run_id":")" + run_id + R"(","status":")" + now->run_status + "\"}]";
+  return respond(exec, fn, ctx, known, page_of("agent_runs", all, value_of(query, n, "status")));
+}
+ry_status approvals(void*, const ry_uuid*, const ry_run_field* query, std::size_t n, ry_exec* exec, ry_run_json_fn fn,
+                    void* ctx) noexcept {
+  const std::string all = value_of(query, n, "run_id") == run_id ? now->approvals : "[]";
+  return respond(exec, fn, ctx, true, page_of("approvals", all, value_of(query, n, "status")));
+}
+ry_status decide(void*, const ry_uuid*, const ry_uuid*, ry_str body, ry_exec* exec, ry_run_json_fn fn,
+                 void* ctx) noexcept {
+  now->decisions.push_back(ry::text(body));
+  now->host.ctx().post(exec, [fn, ctx] {
+    const ry_error_view v = now->decision_refused.view();
+    const bool ok = now->decision_refused.status() == RY_OK;
+    fn(ctx, now->decision_refused.status(), ry::str(ok ? "{}" : ""), ok ? nullptr : &v);
+  });
+  return RY_OK;
 }
 ry_status messages(void*, const ry_uuid*, const ry_uuid*, const ry_run_field*, std::size_t, ry_exec* exec,
                    ry_run_json_fn fn, void* ctx) noexcept {
@@ -135,6 +169,8 @@ class agui_routes : public testing::Test {
     runs_table.get = get;
     runs_table.list = list_runs;
     runs_table.messages = messages;
+    runs_table.approvals = approvals;
+    runs_table.decide = decide;
     fakes_.host.services[RY_SVC_ACCOUNTS_1] = {&accounts_table, &fakes_};
     fakes_.host.services[RY_SVC_AGENTS_1] = {&agents_table, &fakes_};
     fakes_.host.services[RY_SVC_RUNS_1] = {&runs_table, &fakes_};
@@ -204,7 +240,8 @@ TEST_F(agui_routes, refusals_keep_their_status_and_name_the_members_of_the_clien
 }
 
 TEST_F(agui_routes, results_that_are_stored_already_do_not_block_a_prompt) {
-  fakes_.refusal = ry::http_error(409, RY_FAILED_PRECONDITION, "x", "tool_results[0] is known");
+  fakes_.refusal = ry::http_error(409, RY_FAILED_PRECONDITION, "x", "tool_results[0] is known",
+                                  R"({"error_code":"TOOL_RESULT_NOT_PENDING"})");
   const std::string with_result =
       R"({"id":"a","role":"assistant","content":"x"},{"id":"t","role":"tool","toolCallId":"c","content":"r"})";
   EXPECT_EQ(post("/agui/agents/default", body(with_result)).status, 409u);
@@ -256,4 +293,100 @@ TEST_F(agui_routes, agents_are_listed_with_what_they_support) {
   EXPECT_THAT(a.body, HasSubstr(R"("name":"Helper","description":"","isDefault":true)"));
   EXPECT_THAT(a.body, HasSubstr(R"("clientProvided":true)"));
   EXPECT_THAT(a.body, testing::Not(HasSubstr(R"("next_cursor":null)")));
+}
+
+// ---- approvals ----
+
+namespace {
+
+const std::string approval_a = "44444444-4444-7444-8444-444444444444";
+const std::string approval_b = "55555555-5555-7555-8555-555555555555";
+
+std::string entry(const std::string& id, const std::string& more) {
+  return R"({"interruptId":")" + id + "\"," + more + "}";
+}
+const std::string approve = R"("status":"resolved","payload":{"approved":true})";
+const std::string cancel = R"("status":"cancelled")";
+
+class interrupted_run : public agui_routes {
+ protected:
+  interrupted_run() {
+    fakes_.known_thread = thread_id;
+    fakes_.run_status = "running";
+    fakes_.events = {
+        R"({"type":"llm_response_start","step":1,"attempt":1})", R"({"type":"llm_response_end","step":1})",
+        R"({"type":"tool_call","tool_call_id":"k","name":"shell","source":"sandbox","arguments":{}})",
+        R"({"type":"approval_requested","tool_call_id":"k","name":"shell","approval_id":")" + approval_a + "\"}"};
+    set_approvals({{approval_a, "pending"}});
+  }
+  void set_approvals(const std::vector<std::pair<std::string, std::string>>& all) {
+    boost::json::array out;
+    for (const auto& [id, status] : all)
+      out.push_back(boost::json::object{{"approval_id", id}, {"agent_run_id", run_id}, {"status", status}});
+    fakes_.approvals = boost::json::serialize(out);
+  }
+  ry::testing::answer resume(const std::string& entries, ry::headers fields = {}) {
+    std::string text = body("", thread_id);
+    text.insert(text.size() - 1, ",\"resume\":[" + entries + "]");
+    return post("/agui/agents/default", text, std::move(fields));
+  }
+};
+
+}  // namespace
+
+TEST_F(interrupted_run, a_stream_ends_with_an_interrupt) {
+  const auto a = post("/agui/agents/default", body());
+  EXPECT_THAT(a.body, HasSubstr(R"("outcome":{"type":"interrupt","interrupts":[{"id":")" + approval_a));
+  // A decision that the log does not have yet: the stream goes on.
+  set_approvals({{approval_a, "approved"}});
+  EXPECT_THAT(post("/agui/agents/default", body()).body, testing::Not(HasSubstr("RUN_FINISHED")));
+}
+
+TEST_F(interrupted_run, a_response_is_a_decision_and_continues_the_run) {
+  for (const char* e : {R"({"type":"tool_result","tool_call_id":"k","content":"out"})",
+                        R"({"type":"status","status":"completed","reason":"ok"})"})
+    fakes_.events.emplace_back(e);
+  const auto a = resume(entry(approval_a, approve));
+  EXPECT_EQ(a.status, 200u);
+  EXPECT_EQ(a.header("Runyard-Run-Id"), run_id);
+  EXPECT_EQ(fakes_.decisions, std::vector<std::string>{R"({"decision":"approve"})"});
+  EXPECT_EQ(fakes_.starts, 0);
+  EXPECT_THAT(a.body, testing::StartsWith("id: 4-0-1-1-\ndata: {\"type\":\"RUN_STARTED\""));
+  EXPECT_THAT(a.body, HasSubstr("TOOL_CALL_RESULT"));
+  EXPECT_THAT(a.body, testing::Not(HasSubstr("TOOL_CALL_START")));
+}
+
+TEST_F(interrupted_run, all_open_interrupts_need_a_response) {
+  set_approvals({{approval_b, "pending"}, {approval_a, "pending"}});
+  const auto a = resume(entry(approval_a, approve));
+  EXPECT_EQ(a.status, 422u);
+  EXPECT_THAT(std::string(a.failure.message()), HasSubstr("it has no entry for " + approval_b));
+  EXPECT_TRUE(fakes_.decisions.empty());
+  EXPECT_EQ(resume(entry(approval_a, approve) + "," + entry(approval_b, cancel)).status, 200u);
+  EXPECT_EQ(fakes_.decisions.back(), R"({"decision":"deny"})");
+  // The request is repeated while another interrupt is open.
+  set_approvals({{approval_b, "pending"}, {approval_a, "approved"}});
+  EXPECT_EQ(resume(entry(approval_a, approve)).status, 200u);
+}
+
+TEST_F(interrupted_run, a_conflicting_decision_is_refused_before_others_are_made) {
+  set_approvals({{approval_b, "denied"}, {approval_a, "pending"}});
+  fakes_.decision_refused =
+      ry::http_error(409, RY_FAILED_PRECONDITION, "x", "Another", R"({"error_code":"APPROVAL_DECIDED"})");
+  const auto a = resume(entry(approval_a, cancel) + "," + entry(approval_b, approve));
+  EXPECT_EQ(a.status, 409u);
+  EXPECT_EQ(fakes_.decisions, std::vector<std::string>{R"({"decision":"approve"})"}) << "of approval_b";
+  fakes_.decisions.clear();
+  set_approvals({{approval_a, "approved"}});
+  EXPECT_EQ(resume(entry(approval_a, cancel)).status, 200u);
+  EXPECT_TRUE(fakes_.decisions.empty());
+}
+
+TEST_F(interrupted_run, unknown_interrupts_are_refused) {
+  const auto a = resume(entry(approval_b, approve));
+  EXPECT_EQ(a.status, 422u);
+  EXPECT_EQ(a.failure.message(), "resume[0].interruptId is not an interrupt of this thread");
+  fakes_.known_thread.clear();
+  EXPECT_EQ(resume(entry(approval_a, approve)).status, 422u);
+  EXPECT_TRUE(fakes_.decisions.empty());
 }

@@ -20,6 +20,7 @@ namespace json = boost::json;
 constexpr std::size_t max_input_depth = 64, max_values = 500'000;
 constexpr std::size_t max_id_bytes = 1024;
 constexpr std::size_t max_messages = 10'000, max_files = 32, max_contexts = 1000;
+constexpr std::size_t max_resume_entries = 100;
 constexpr std::size_t max_base_bytes = 256 << 10;
 // Limits of the fields of runs/1.
 constexpr std::size_t max_history_bytes = (1 << 20) - 4096, max_history_messages = 1000;
@@ -170,6 +171,25 @@ class conversation {
     if (std::string history = history_of(before == turns_.size() ? results : before); !history.empty())
       out_.fields.emplace_back(RY_RUN_FIELD_HISTORY, std::move(history));
     keep_base(all_->size());
+  }
+
+  // Of a request that continues a run.
+  void read_resumed() {
+    for (const message& m : turns_)
+      if (m.role == "tool") out_.tool_messages.insert(m.id);
+    if (!turns_.empty() && turns_.back().role == "user")
+      out_.notices.push_back(at("messages", turns_.back().index) +
+                             ": this message was not used, because the request continues a run");
+    // The run's answers follow the newest user message, or results of the client's tools.
+    std::size_t first = turns_.size();
+    for (std::size_t i = turns_.size(); i > 0 && turns_[i - 1].role != "user"; --i) {
+      if (turns_[i - 1].role != "assistant") continue;
+      const std::string run = run_of_id(turns_[i - 1].id).value_or("");
+      if (out_.answer_run.empty()) out_.answer_run = run;
+      if (run.empty() || run != out_.answer_run) break;
+      first = i - 1;
+    }
+    if (first < turns_.size()) keep_base(end_of(first));
   }
 
  private:
@@ -382,13 +402,47 @@ void add_instructions(const std::string& system, const std::string& context, run
   out.fields.emplace_back(RY_RUN_FIELD_INSTRUCTIONS, std::move(text));
 }
 
-// No run of this server ends with an interrupt.
-void check_resume(const json::object& body) {
+// The body of the decision of a resolved interrupt; see response_schema().
+std::string decision_of(const json::object& entry, const std::string& path) {
+  const json::object& payload = member_object(entry, path + ".", "payload");
+  const json::value* approved = module_json::member_at(payload, "approved");
+  if (approved == nullptr || !approved->is_bool()) fail(path + ".payload.approved", "must be a boolean");
+  json::object out{{"decision", approved->get_bool() ? "approve" : "deny"}};
+  const auto given = [&payload](std::string_view key) {
+    const json::value* v = module_json::member_at(payload, key);
+    return v != nullptr && v->is_null() ? nullptr : v;
+  };
+  if (const json::value* arguments = given("editedArgs"); arguments != nullptr && approved->get_bool()) {
+    if (!arguments->is_object()) fail(path + ".payload.editedArgs", "must be an object");
+    out["arguments"] = *arguments;
+  }
+  for (const std::string_view key : {"reason", "remember"}) {
+    const json::value* v = given(key);
+    if (v == nullptr) continue;
+    if (!v->is_string()) fail(path + ".payload." + std::string(key), "must be a string");
+    out[key] = *v;
+  }
+  return json::serialize(out);
+}
+
+void read_resume(const json::object& body, run_input& out) {
   const json::array* resume = optional_array(body, "", "resume");
-  for (std::size_t i = 0; resume != nullptr && i < resume->size(); ++i) {
+  if (resume == nullptr) return;
+  if (resume->size() > max_resume_entries) fail("resume", "must have at most 100 entries");
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < resume->size(); ++i) {
     const std::string path = at("resume", i);
-    (void)required_text(object_of((*resume)[i], path), path + ".", "interruptId");
-    fail(path + ".interruptId", "is not an open interrupt of this thread");
+    const json::object& entry = object_of((*resume)[i], path);
+    resume_entry read{path, required_text(entry, path + ".", "interruptId"), false, R"({"decision":"deny"})"};
+    const std::optional<ry::uuid> id = ry::uuid::parse(read.approval);
+    if (!id) fail(path + ".interruptId", "is not an interrupt of this thread");
+    read.approval = id->to_string();
+    if (!seen.insert(read.approval).second) fail(path + ".interruptId", "occurs twice");
+    const std::string status = required_text(entry, path + ".", "status");
+    if (status != "resolved" && status != "cancelled") fail(path + ".status", "must be resolved or cancelled");
+    read.cancelled = status == "cancelled";
+    if (!read.cancelled) read.decision = decision_of(entry, path);
+    out.resume.push_back(std::move(read));
   }
 }
 
@@ -443,11 +497,15 @@ run_input read_run_input(std::string_view text, input_use use) {
   out.outcomes = !module_json::text_at(body, "protocolVersion").empty();
   conversation messages(body, out);
   out.has_messages = !module_json::array_at(body, "messages")->empty();
-  check_resume(body);
+  read_resume(body, out);
   read_tools(body, out);
   add_instructions(messages.instructions(), context_text(body), out);
   read_options(body, out);
-  if (use == input_use::run) messages.read_turn();
+  if (use != input_use::run) return out;
+  if (out.resume.empty())
+    messages.read_turn();
+  else
+    messages.read_resumed();
   return out;
 }
 

@@ -140,8 +140,6 @@ TEST(run_input, errors_name_the_member) {
   EXPECT_EQ(problem("42"), "422 messages[0] must be an object");
   EXPECT_EQ(problem(user_message, R"(,"tools":{})"), "422 tools must be an array");
   EXPECT_EQ(problem(user_message, R"(,"context":[{"description":"d"}])"), "422 context[0].value must be a string");
-  EXPECT_EQ(problem(user_message, R"(,"resume":[{"interruptId":"i","status":"resolved"}])"),
-            "422 resume[0].interruptId is not an open interrupt of this thread");
   EXPECT_EQ(problem(user_message, R"(,"forwardedProps":{"runyard":{"thread_id":"x"}})"),
             "422 forwardedProps.runyard.thread_id is not a known option");
   EXPECT_THROW((void)read_run_input("{", input_use::run), ry::error);
@@ -167,6 +165,54 @@ TEST(ids, foreign_ids_are_unchanged) {
   }
   EXPECT_EQ(stored_call_id(tool_call_id(earlier_run, 12, "a.call.b")), "a.call.b");
   EXPECT_EQ(run_of_id(tool_message_id(tool_call_id(earlier_run, 1, "x"))), earlier_run);
+}
+
+const std::string interrupt = "02a22056-2d40-7ade-8c07-930cfe2194fb";
+std::string resume(const std::string& more) {
+  return R"(,"resume":[{"interruptId":")" + interrupt + "\"," + more + "}]";
+}
+
+TEST(run_input, responses_to_interrupts_become_decisions) {
+  const auto decision = [](const std::string& more) { return read(user_message, resume(more)).resume.at(0).decision; };
+  EXPECT_EQ(decision(R"("status":"resolved","payload":{"approved":true})"), R"({"decision":"approve"})");
+  EXPECT_EQ(decision(R"("status":"resolved","payload":{"approved":false,"reason":"no","editedArgs":{"a":1},"x":1})"),
+            R"({"decision":"deny","reason":"no"})");
+  EXPECT_EQ(decision(R"("status":"resolved","payload":{"approved":true,"editedArgs":{"a":1},"remember":"run"})"),
+            R"({"decision":"approve","arguments":{"a":1},"remember":"run"})");
+  EXPECT_EQ(decision(R"("status":"cancelled")"), R"({"decision":"deny"})");
+  EXPECT_TRUE(read(user_message, resume(R"("status":"cancelled")")).resume.at(0).cancelled);
+}
+
+TEST(run_input, invalid_responses_to_interrupts_name_the_member) {
+  const auto rejected = [](const std::string& more) { return problem(user_message, resume(more)); };
+  EXPECT_EQ(problem(user_message, R"(,"resume":[{"interruptId":"i","status":"resolved"}])"),
+            "422 resume[0].interruptId is not an interrupt of this thread");
+  EXPECT_EQ(rejected(R"("status":"done")"), "422 resume[0].status must be resolved or cancelled");
+  EXPECT_EQ(rejected(R"("status":"resolved")"), "422 resume[0].payload must be an object");
+  EXPECT_EQ(rejected(R"("status":"resolved","payload":{"approved":1})"),
+            "422 resume[0].payload.approved must be a boolean");
+  EXPECT_EQ(rejected(R"("status":"resolved","payload":{"approved":true,"editedArgs":[]})"),
+            "422 resume[0].payload.editedArgs must be an object");
+  EXPECT_EQ(rejected(R"("status":"resolved","payload":{"approved":true,"reason":7})"),
+            "422 resume[0].payload.reason must be a string");
+  const std::string entry = R"({"interruptId":")" + interrupt + R"(","status":"cancelled"})";
+  EXPECT_EQ(problem(user_message, ",\"resume\":[" + entry + "," + entry + "]"),
+            "422 resume[1].interruptId occurs twice");
+}
+
+TEST(run_input, a_request_that_continues_a_run_uses_only_ids_of_its_messages) {
+  const std::string call = tool_call_id(earlier_run, 2, "c");
+  const run_input in = read(user_message + R"(,{"id":")" + message_id(earlier_run, 1) +
+                                R"(","role":"assistant","content":"x"},{"id":")" + message_id(earlier_run, 2) +
+                                R"(","role":"assistant","content":"y"},{"id":")" + tool_message_id(call) +
+                                R"(","role":"tool","toolCallId":")" + call + R"(","content":"r"})",
+                            resume(R"("status":"cancelled")"));
+  EXPECT_EQ(in.answer_run, earlier_run);
+  EXPECT_TRUE(in.tool_messages.contains(tool_message_id(call)));
+  EXPECT_EQ(in.base_messages, "[" + user_message + "]");
+  EXPECT_TRUE(in.fields.empty());
+  EXPECT_TRUE(read("", resume(R"("status":"cancelled")")).base_messages.empty());
+  EXPECT_EQ(read(user_message, resume(R"("status":"cancelled")")).notices.size(), 1u);
 }
 
 }  // namespace

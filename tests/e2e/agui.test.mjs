@@ -1,6 +1,6 @@
 // AG-UI 1.0 with its TypeScript client: every stream passes the client's schemas and verifier, and the messages of the
 // client equal those of the stored thread.
-import { HttpAgent, verifyEvents } from '@ag-ui/client';
+import { HttpAgent, buildResumeArray, verifyEvents } from '@ag-ui/client';
 import { EventSchema, RunAgentInputSchema } from '@ag-ui/core/schemas';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -13,6 +13,14 @@ let database, llm, server, user;
 let release = () => {};  // lets the model finish a response to [hold]
 const attempts = new Map();  // prompt -> requests so far
 
+// Calls of shell commands with "ask" need an approval.
+const settings = `
+[[runs.tool_policy]]
+match = "shell"
+when = {command = "*ask*"}
+action = "ask"
+`;
+
 const reasoning = (reply, request, text) => {
   reply.text('');
   reply.res.write(`data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: request.model, choices: [{ index: 0, delta: { reasoning_content: text }, finish_reason: null }] })}\n\n`);
@@ -23,6 +31,13 @@ async function answer(request, reply) {
   const results = turns(request).filter((m) => m.role === 'tool');
   const n = (attempts.get(prompt) ?? 0) + 1;
   attempts.set(prompt, n);
+  if (prompt.includes('[approve]')) {  // one call for each further line
+    const commands = prompt.split('\n').slice(1);
+    if (results.length >= commands.length) return reply.say(`Results: ${results.map((m) => m.content.trim()).join(' | ')}`);
+    reply.text('May I? ');
+    if (prompt.includes('[one by one]')) return reply.tools([{ id: 'c', name: 'shell', arguments: { command: commands[results.length] } }]);
+    return reply.tools(commands.map((command, i) => (command === 'color' ? { id: 'col', name: 'pick_color', arguments: { choices: ['red'] } } : { id: `c${i}`, name: 'shell', arguments: { command } })));
+  }
   if (prompt.includes('[think]')) reasoning(reply, request, 'consider it');
   if (prompt.includes('[both]') && results.length === 0)
     return reply.tools([{ id: 'call_0', name: 'shell', arguments: { command: 'echo server' } }, { id: 'call_1', name: 'pick_color', arguments: { choices: ['red', 'blue'] } }]);
@@ -57,7 +72,7 @@ async function answer(request, reply) {
 before(async () => {
   database = makeDatabase();
   llm = await startLlm(answer);
-  server = await new Server({ database, llm, set: [] }).start();
+  server = await new Server({ database, llm, settings, set: [] }).start();
   user = await server.user({ tier: 'enterprise' });
 });
 after(async () => {
@@ -279,7 +294,7 @@ test('a result that an earlier run has stored does not block the thread', async 
   await agent.send('next', { tools: [colorTool] });
   assert.equal(agent.messages.at(-1).content, 'Hello world');
   agent.setMessages(agent.messages.slice(0, -2));
-  await assert.rejects(agent.runAgent({ tools: [colorTool] }), (e) => e.status === 409 && /tool_call_id/.test(e.message));
+  await assert.rejects(agent.runAgent({ tools: [colorTool] }), (e) => e.status === 409 && /TOOL_RESULT_NOT_PENDING/.test(e.message) && /tool_call_id/.test(e.message));
 });
 
 test('reasoning is streamed as a message of its own', async () => {
@@ -506,6 +521,225 @@ test('a thread with a run in progress refuses another, unless the client chooses
   await running;
 });
 
+const asking = (...commands) => ['[approve]', ...commands].join('\n');
+const yes = { status: 'resolved', payload: { approved: true } };
+const no = (reason) => ({ status: 'resolved', payload: { approved: false, reason } });
+// Responds to all interrupts of the agent, in order.
+const respond = (agent, ...responses) => agent.runAgent({ resume: buildResumeArray(agent.pendingInterrupts, Object.fromEntries(agent.pendingInterrupts.map((p, i) => [p.id, responses[i] ?? responses.at(-1)]))) });
+const parked = (agent) => waitFor('the run is parked', async () => (await user.get(`/agent-run/${agent.stored().runId}`)).json.waiting_for);
+const elsewhere = async (interrupt, body) => {
+  const r = await user.post(`/approvals/${interrupt.id}`, { json: body });
+  assert.equal(r.status, 200, r.text);
+};
+const runsOf = (agent) => Number(database.sql(`select count(*) from runs.runs where thread_id = '${agent.stored().threadId}'`));
+const resultTypes = ['RUN_STARTED', 'TOOL_CALL_RESULT', 'STEP_STARTED', 'TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END', 'STEP_FINISHED', 'RUN_FINISHED'];
+const withoutCustom = (agent) => agent.types().filter((t, i, all) => t !== 'CUSTOM' && !(t === 'TEXT_MESSAGE_CONTENT' && all[i - 1] === t));
+
+test('a call that needs an approval interrupts the run, and an approval continues it', async () => {
+  const agent = new Agent();
+  await agent.send(asking('echo ask yes'));
+  const finished = agent.events.at(-1);
+  assert.equal(finished.outcome.type, 'interrupt');
+  const [interrupt] = agent.pendingInterrupts;
+  const call = agent.messages.at(-1).toolCalls[0];
+  assert.deepEqual([interrupt.reason, interrupt.toolCallId], ['tool_call', call.id]);
+  assert.ok(Date.parse(interrupt.expiresAt) > Date.now() + 3600e3);
+  assert.deepEqual(interrupt.metadata.runyard, { name: 'shell', source: 'sandbox', arguments: { command: 'echo ask yes' } });
+  assert.deepEqual([interrupt.responseSchema.required, Object.keys(interrupt.responseSchema.properties)], [['approved'], ['approved', 'editedArgs', 'reason', 'remember']]);
+  await assert.rejects(agent.runAgent(), /pending interrupt/, 'the client requires a response');
+  agent.events.length = 0;
+  await respond(agent, yes);
+  assert.deepEqual(withoutCustom(agent), resultTypes);
+  assert.equal(agent.events[0].metadata.runyard.runId, call.id.split('.')[0], 'the same run');
+  assert.match(agent.messages.at(-1).content, /^Results: ask yes/);
+  assert.deepEqual(agent.pendingInterrupts, []);
+  assert.equal(runsOf(agent), 1);
+  await assertSameThread(agent);
+  await agent.send('next');
+  assert.equal(agent.messages.at(-1).content, 'Hello world');
+  await assertSameThread(agent);
+});
+
+test('denials, changed arguments and remembered decisions', async () => {
+  const denied = new Agent();
+  await denied.send(asking('echo ask no'));
+  await respond(denied, no('too risky'));
+  assert.match(denied.messages.at(-1).content, /the user denied it with the reason: too risky/);
+  await assertSameThread(denied);
+  const cancelled = new Agent();
+  await cancelled.send(asking('echo ask no'));
+  await respond(cancelled, { status: 'cancelled' });
+  assert.match(cancelled.messages.at(-1).content, /the user denied it/);
+  const edited = new Agent();
+  await edited.send(asking('echo ask original'));
+  await respond(edited, { status: 'resolved', payload: { approved: true, editedArgs: { command: 'echo edited' } } });
+  assert.match(edited.messages.at(-1).content, /^Results: edited/);
+  const remembered = new Agent();
+  await remembered.send(asking('echo ask 1', 'echo ask 2').replace('[approve]', '[approve] [one by one]'));
+  await respond(remembered, { status: 'resolved', payload: { approved: true, remember: 'run' } });
+  assert.match(remembered.messages.at(-1).content, /^Results: ask 1.*\| ask 2/s);
+});
+
+test('several interrupts: all need a response, and one run can be interrupted repeatedly', async () => {
+  const agent = new Agent();
+  await agent.send(asking('echo free', 'echo ask one', 'echo ask two'));
+  assert.equal(agent.pendingInterrupts.length, 2);
+  assert.equal(agent.types().filter((t) => t === 'TOOL_CALL_RESULT').length, 1, 'the other call is made before');
+  const partial = await post(input({ threadId: agent.threadId, messages: agent.messages, resume: [{ interruptId: agent.pendingInterrupts[0].id, ...yes }] }));
+  assert.equal(partial.status, 422);
+  assert.ok(JSON.parse(partial.text).detail.includes(agent.pendingInterrupts[1].id), partial.text);
+  await respond(agent, yes, no('only one'));
+  assert.match(agent.messages.at(-1).content, /^Results: free.*\| ask one.*\| .*only one/s);
+  await assertSameThread(agent);
+  const twice = new Agent();
+  await twice.send(asking('echo ask 1', 'echo ask 2').replace('[approve]', '[approve] [one by one]'));
+  const first = twice.pendingInterrupts[0].id;
+  await respond(twice, yes);
+  assert.equal(twice.pendingInterrupts.length, 1);
+  assert.notEqual(twice.pendingInterrupts[0].id, first);
+  await respond(twice, yes);
+  assert.match(twice.messages.at(-1).content, /^Results: ask 1.*\| ask 2/s);
+  assert.equal(runsOf(twice), 1);
+  await assertSameThread(twice);
+});
+
+test('decisions that were made elsewhere', async () => {
+  const agent = new Agent();
+  await agent.send(asking('echo ask one', 'echo ask two'));
+  await parked(agent);
+  const [one, two] = agent.pendingInterrupts;
+  await elsewhere(one, { decision: 'approve' });
+  const conflict = agent.runAgent({ resume: buildResumeArray([one, two], { [one.id]: no(), [two.id]: yes }) });
+  await assert.rejects(conflict, (e) => e.status === 409 && /APPROVAL_DECIDED/.test(e.message));
+  assert.equal((await user.get('/approvals?status=pending')).json.approvals.filter((a) => a.approval_id === two.id).length, 1, 'no decision is made');
+  // `cancelled` leaves a decision that was made before as it is.
+  await agent.runAgent({ resume: buildResumeArray([one, two], { [one.id]: { status: 'cancelled' }, [two.id]: yes }) });
+  assert.match(agent.messages.at(-1).content, /^Results: ask one.*\| ask two/s);
+  await assertSameThread(agent);
+  // All decisions elsewhere: the run has ended before the client returns.
+  const late = new Agent();
+  await late.send(asking('echo ask late'));
+  await elsewhere(late.pendingInterrupts[0], { decision: 'approve' });
+  await user.stream(late.stored().runId);
+  await respond(late, { status: 'cancelled' });
+  assert.match(late.messages.at(-1).content, /^Results: ask late/);
+  await assertSameThread(late);
+  // A client that drops its interrupts follows the run again.
+  const again = new Agent();
+  await again.send(asking('echo ask again'));
+  const open = again.pendingInterrupts;
+  again.pendingInterrupts = [];
+  await again.runAgent();
+  assert.deepEqual(again.pendingInterrupts.map((p) => p.id), open.map((p) => p.id));
+  await elsewhere(open[0], { decision: 'deny' });
+  again.pendingInterrupts = [];
+  await again.runAgent();
+  assert.match(again.messages.at(-1).content, /the user denied it/);
+  await assertSameThread(again);
+});
+
+test('streams of an interrupted run: repeated, resumed after each event, connected, and of earlier clients', async () => {
+  const body = input({ messages: [message(asking('echo free', 'echo ask stream'))], threadId: `thread ${idOf()}` });
+  const interrupted = await post(body);
+  await verified(interrupted.events.map((e) => e.event));
+  assert.equal(interrupted.events.at(-1).event.outcome.type, 'interrupt');
+  assert.equal((await post(body, { last: interrupted.events.at(-1).id })).status, 204);
+  for (let i = 0; i < interrupted.events.length - 1; i++) {
+    if (!interrupted.events[i].id) continue;
+    const rest = await post(body, { last: interrupted.events[i].id });
+    await verified([...interrupted.events.slice(0, i + 1), ...rest.events].map((e) => e.event));
+    assert.equal(rest.events.at(-1).event.outcome.type, 'interrupt', `${i}`);
+  }
+  const old = await post({ ...body, protocolVersion: undefined });
+  assert.equal('outcome' in old.events.at(-1).event, false);
+  const custom = old.events.find((e) => e.event.name === 'runyard.approvals_pending');
+  assert.deepEqual(custom.event.value, interrupted.events.at(-1).event.outcome.interrupts);
+  const connected = new Agent({ threadId: body.threadId });
+  await connected.connectAgent();
+  assert.deepEqual(connected.pendingInterrupts, interrupted.events.at(-1).event.outcome.interrupts);
+  const followed = await read(`${route()}/runs/${interrupted.headers.get('runyard-run-id')}`);
+  assert.equal(followed.events.at(-1).event.outcome.type, 'interrupt');
+  // A new message needs a decision first.
+  const more = await post(input({ threadId: body.threadId, messages: [message('more')] }));
+  assert.deepEqual([more.status, JSON.parse(more.text).detail.error_code], [409, 'THREAD_BUSY']);
+  await respond(connected, yes);
+  assert.match(connected.messages.at(-1).content, /^Results: free.*\| ask stream/s);
+  await assertSameThread(connected);
+  // The same requests again, with and without the position.
+  const resume = { ...input({ threadId: body.threadId, messages: [] }), resume: [{ interruptId: custom.event.value[0].id, ...yes }] };
+  const all = await post(resume);
+  await verified(all.events.map((e) => e.event));
+  assert.deepEqual((await post(resume)).events, all.events);
+  for (let i = 0; i < all.events.length; i++) {
+    if (!all.events[i].id) continue;
+    const rest = await post(resume, { last: all.events[i].id });
+    if (i === all.events.length - 1) { assert.equal(rest.status, 204); continue; }
+    assert.deepEqual(rest.events.map((e) => e.id), all.events.slice(i + 1).map((e) => e.id), `${i}`);
+  }
+  const complete = await post(body);
+  await verified(complete.events.map((e) => e.event));
+  assert.equal(complete.events.at(-1).event.outcome.type, 'success');
+  assert.equal(complete.events.filter((e) => e.event.type === 'TOOL_CALL_RESULT').length, 2);
+});
+
+test('kill -9 while a run waits, and between a decision and the response', async () => {
+  const agent = new Agent();
+  await agent.send(asking('echo ask >> count; cat count'));
+  await server.kill();
+  await server.start();
+  agent.url = route();
+  await respond(agent, yes);
+  assert.match(agent.messages.at(-1).content, /^Results: ask(?!.*ask)/s);
+  await assertSameThread(agent);
+  const cut = new Agent();
+  await cut.send(asking('echo ask; sleep 3; echo done'));
+  cut.resumes = 'POST';
+  const running = respond(cut, yes);
+  await waitFor('the decision', () => database.sql(`select status from runs.approvals where run_id = '${cut.stored().runId}'`) === 'approved');
+  await sleep(500);
+  await server.kill();
+  await server.start();
+  cut.url = route();
+  await running;
+  assert.ok(cut.connections > 2);
+  assert.match(cut.messages.at(-1).content, /^Results: /);
+  await assertSameThread(cut);
+});
+
+test('a tool of the client and an approval in one answer', async () => {
+  const agent = new Agent();
+  await agent.send(asking('echo ask both', 'color'), { tools: [colorTool] });
+  assert.equal(agent.pendingInterrupts.length, 1);
+  const call = agent.messages.at(-1).toolCalls.find((c) => c.function.name === 'pick_color');
+  agent.addMessage({ id: `t-${idOf()}`, role: 'tool', toolCallId: call.id, content: 'red' });
+  await agent.runAgent({ tools: [colorTool], resume: [{ interruptId: agent.pendingInterrupts[0].id, ...yes }] });
+  assert.equal(agent.events.at(-1).outcome.type, 'success');
+  await agent.runAgent({ tools: [colorTool] });
+  assert.match(agent.messages.at(-1).content, /^Results: .*ask both/s);
+  assert.match(agent.messages.at(-1).content, /red/);
+});
+
+test('a stopped run has no interrupts, and interrupts of others are unknown', async () => {
+  const agent = new Agent();
+  await agent.send(asking('echo ask'));
+  const [interrupt] = agent.pendingInterrupts;
+  const other = await server.user();
+  const stolen = input({ threadId: agent.threadId, messages: [], resume: [{ interruptId: interrupt.id, ...yes }] });
+  const unknown = async (body, u) => {
+    const r = await post(body, { u });
+    assert.deepEqual([r.status, JSON.parse(r.text).detail], [422, 'resume[0].interruptId is not an interrupt of this thread']);
+  };
+  await unknown(stolen, other);
+  await unknown({ ...stolen, threadId: 'another thread' }, user);
+  await unknown({ ...stolen, resume: [{ interruptId: randomUUID(), ...yes }] }, user);
+  await user.post(`/agui/agents/default/runs/${agent.stored().runId}/stop`);
+  await assert.rejects(respond(agent, yes), (e) => e.status === 409 && /APPROVAL_DECIDED.*cancelled/.test(e.message));
+  await respond(agent, { status: 'cancelled' });
+  assert.equal(agent.events.at(-1).outcome.type, 'cancelled');
+  await agent.send('on');
+  assert.equal(agent.messages.at(-1).content, 'Hello world');
+});
+
 test('agents are listed, and an agent of the account is chosen by its id', async () => {
   const made = await user.post('/agents', { json: { name: 'Pirate', description: 'of the sea', system_prompt: 'You are a pirate agent.' } });
   const list = await user.get('/agui/agents?limit=1');
@@ -540,7 +774,9 @@ test('invalid input is refused and names the member', async () => {
     [{ messages: [message('x'), { id: 't', role: 'tool', content: 'x' }] }, 'messages[1].toolCallId'],
     [{ tools: [42] }, 'tools[0]'], [{ tools: [{ name: 'a b', description: '' }] }, 'tools[0].name'], [{ tools: [{ name: 'a', description: '', parameters: 1 }] }, 'tools[0].parameters'],
     [{ context: [42] }, 'context[0]'], [{ context: [{ description: 'd', value: 1 }] }, 'context[0].value'], [{ context: [{ description: 'd', value: 'x'.repeat(70000) }] }, 'context'],
-    [{ resume: [42] }, 'resume[0]'], [{ resume: [{ interruptId: 'i', status: 'resolved' }] }, 'resume[0].interruptId'],
+    [{ resume: {} }, 'resume'], [{ resume: [42] }, 'resume[0]'], [{ resume: [{ interruptId: 'i', status: 'resolved' }] }, 'resume[0].interruptId'],
+    [{ resume: [{ interruptId: randomUUID(), status: 'done' }] }, 'resume[0].status'], [{ resume: [{ interruptId: randomUUID(), status: 'resolved' }] }, 'resume[0].payload'],
+    [{ resume: [{ interruptId: randomUUID(), status: 'resolved', payload: {} }] }, 'resume[0].payload.approved'], [{ resume: [{ interruptId: randomUUID(), status: 'cancelled' }] }, 'resume[0].interruptId'],
     [{ forwardedProps: { runyard: { account_id: 'x' } } }, 'forwardedProps.runyard.account_id'], [{ forwardedProps: { runyard: { mode: {} } } }, 'forwardedProps.runyard.mode'],
   ];
   for (const [change, member] of cases) {
