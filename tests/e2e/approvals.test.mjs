@@ -23,6 +23,7 @@ before(async () => {
   llm = await startLlm(async (request, reply) => {
     const prompt = lastUser(request);
     const done = turns(request).filter((m) => m.role === 'tool');
+    if (prompt.startsWith('[same id]') && done.length < 2) return reply.tools([call(`echo ask ${done.length}`)]);
     if (done.length) return reply.say(`results: ${done.map((m) => m.content).join(' | ')}`);
     if (prompt.includes('[location]')) return reply.tools([{ id: 'loc', name: 'get_location', arguments: {} }]);
     const commands = prompt.split('\n').map((line, i) => call(line, `c${i + 1}`));
@@ -164,6 +165,18 @@ test('a decision can be remembered for the run or for the agent', async () => {
   const s = await u.stream(r.json.agent_run_id);
   assert.match(textOf(s.events), /^results: ask again/);
   assert.ok(!s.events.some((e) => e.type === 'approval_requested'));
+});
+
+test('a call with the id of an earlier one needs its own approval', async () => {
+  const u = await server.user();
+  const { id, approval } = await startAsking(u, '[same id]');
+  await decide(u, approval, { decision: 'approve' });
+  const second = await waitFor('the second approval', async () => (await u.get(`/agent-run/${id}/approvals?status=pending`)).json.approvals[0]);
+  assert.notEqual(second.approval_id, approval.approval_id);
+  assert.deepEqual([second.tool_call_id, second.arguments], ['c1', { command: 'echo ask 1' }]);
+  await decide(u, second, { decision: 'deny' });
+  const { events } = await u.stream(id);
+  assert.match(textOf(events), /^results: ask 0.*\| .*the user denied it/s);
 });
 
 test('a start can only make the policy stricter', async () => {

@@ -122,8 +122,8 @@ ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> ru
   if (asking.empty()) co_return out;
   run->progress.has_approvals = true;
   ry::result<std::vector<approval>> approvals =
-      co_await p.repo.request_approvals(run->who.run, run->who.fence, std::move(requests), p.config.approval_on_timeout,
-                                        p.config.approval_timeout_seconds);
+      co_await p.repo.request_approvals(run->who.run, run->who.fence, run->progress.step, std::move(requests),
+                                        p.config.approval_on_timeout, p.config.approval_timeout_seconds);
   if (approvals.value().empty()) {
     out.lost = true;
     co_return out;

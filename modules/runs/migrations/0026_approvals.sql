@@ -6,6 +6,7 @@ create table approvals (
   run_id uuid not null,
   thread_id uuid not null,
   agent_id uuid not null,
+  step bigint not null,                 -- number of the answer with the call: a model may repeat the ids of calls
   tool_call_id text not null,
   tool text not null,
   source text not null default '',
@@ -24,7 +25,7 @@ create table approvals (
   announced boolean not null default false,     -- the stream has approval_requested
   resolved_event boolean not null default false,  -- the stream has approval_resolved
   begun boolean not null default false,         -- a worker has begun the call
-  unique (run_id, tool_call_id)
+  unique (run_id, step, tool_call_id)
 );
 create index approvals_of_account on approvals (account_id, id desc) where kind = 'approval';
 create index approvals_pending_of_account on approvals (account_id, id desc) where kind = 'approval' and status = 'pending';

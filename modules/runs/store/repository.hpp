@@ -232,7 +232,7 @@ class repository {
   ry::task<ry::result<ry::rows>> conversation(ry::uuid thread) const;
   // Creates the missing approvals of these calls and returns all of them. Empty: the run has ended or belongs to another
   // worker.
-  ry::task<ry::result<std::vector<approval>>> request_approvals(ry::uuid run, std::int64_t fence,
+  ry::task<ry::result<std::vector<approval>>> request_approvals(ry::uuid run, std::int64_t fence, std::int64_t step,
                                                                 std::vector<approval_request> calls,
                                                                 std::string on_timeout,
                                                                 std::int64_t timeout_seconds) const;

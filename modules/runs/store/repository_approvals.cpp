@@ -15,6 +15,7 @@ park_outcome park_outcome_of(std::string_view name) {
 }  // namespace
 
 ry::task<ry::result<std::vector<approval>>> repository::request_approvals(ry::uuid run, std::int64_t fence,
+                                                                          std::int64_t step,
                                                                           std::vector<approval_request> calls,
                                                                           std::string on_timeout,
                                                                           std::int64_t timeout_seconds) const {
@@ -30,9 +31,9 @@ ry::task<ry::result<std::vector<approval>>> repository::request_approvals(ry::uu
   ry::result<ry::rows> rows = co_await db_.query(
       "select id, tool_call_id, status, arguments, reason, begun, announced, resolved_event, expires_at, on_timeout, kind, result, "
       "result_is_error from "
-      "runs.request_approvals($1, $2::bigint, $3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], "
-      "$8::text[], $9::text, $10::bigint)",
-      run, fence, ids, call_ids, tools, sources, arguments, kinds, on_timeout, timeout_seconds);
+      "runs.request_approvals($1, $2::bigint, $3::bigint, $4::text[]::uuid[], $5::text[], $6::text[], $7::text[], "
+      "$8::text[], $9::text[], $10::text, $11::bigint)",
+      run, fence, step, ids, call_ids, tools, sources, arguments, kinds, on_timeout, timeout_seconds);
   if (!rows) co_return rows.error();
   std::vector<approval> out;
   for (const ry::row r : *rows) {

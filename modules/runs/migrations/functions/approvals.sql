@@ -3,9 +3,9 @@
 -- ends, and the database alone keeps it. The decision about the last pending one creates a new job. In this file,
 -- "approval" includes the calls of the client (kind client).
 
--- Creates the approvals of a run's calls for its worker; existing ones stay. Returns all approvals of the given calls.
+-- Creates the approvals of calls of a run's answer p_step for its worker; existing ones stay. Returns all approvals of the given calls.
 -- No row: the run has ended or belongs to another worker. A remembered decision of the run or agent approves at once.
-create or replace function request_approvals(p_run uuid, p_fence bigint, p_ids uuid[], p_calls text[], p_tools text[],
+create or replace function request_approvals(p_run uuid, p_fence bigint, p_step bigint, p_ids uuid[], p_calls text[], p_tools text[],
                                              p_sources text[], p_arguments text[], p_kinds text[],
                                              p_on_timeout text, p_expires_in_seconds bigint)
 returns table (id uuid, tool_call_id text, status text, arguments text, reason text, begun boolean, announced boolean,
@@ -19,20 +19,20 @@ begin
   if not found then
     return;
   end if;
-  insert into runs.approvals as a (id, account_id, run_id, thread_id, agent_id, tool_call_id, tool, source, arguments, kind,
+  insert into runs.approvals as a (id, account_id, run_id, thread_id, agent_id, step, tool_call_id, tool, source, arguments, kind,
                                    on_timeout, expires_at, status, decided_at, reason)
-  select w.id, v.account_id, v.id, v.thread_id, v.agent_id, w.call, w.tool, w.source, w.arguments, w.kind, p_on_timeout,
+  select w.id, v.account_id, v.id, v.thread_id, v.agent_id, p_step, w.call, w.tool, w.source, w.arguments, w.kind, p_on_timeout,
          clock_timestamp() + p_expires_in_seconds * interval '1 second',
          case when m.tool is null then 'pending' else 'approved' end, case when m.tool is not null then clock_timestamp() end,
          case when m.tool is not null then 'remembered' end
     from unnest(p_ids, p_calls, p_tools, p_sources, p_arguments, p_kinds) w (id, call, tool, source, arguments, kind)
     left join lateral (select x.tool from runs.remembered_approvals x
                         where w.kind = 'approval' and x.account_id = v.account_id and x.scope_id in (v.id, v.agent_id) and x.tool = w.tool limit 1) m on true
-  on conflict on constraint approvals_run_id_tool_call_id_key do nothing;
+  on conflict on constraint approvals_run_id_step_tool_call_id_key do nothing;
   return query
   select a.id, a.tool_call_id, a.status, coalesce(a.new_arguments, a.arguments), a.reason, a.begun, a.announced, a.resolved_event,
          a.on_timeout, runs.iso(a.expires_at), a.kind, a.result, a.result_is_error
-    from runs.approvals a where a.run_id = p_run and a.tool_call_id = any (p_calls);
+    from runs.approvals a where a.run_id = p_run and a.step = p_step and a.tool_call_id = any (p_calls);
 end $$;
 
 -- Records that the worker begins these approved calls, so that another worker does not repeat them. False: the run has
@@ -184,7 +184,10 @@ begin
   end if;
   for w in select c.n, a.status, a.result, a.result_is_error, c.content, c.is_error
              from unnest(p_calls, p_contents, p_errors) with ordinality c (call, content, is_error, n)
-             left join runs.approvals a on a.run_id = p_run and a.tool_call_id = c.call and a.kind = 'client' order by c.n loop
+             left join lateral (select x.* from runs.approvals x
+                                 where x.run_id = p_run and x.tool_call_id = c.call and x.kind = 'client'
+                                 order by x.step desc limit 1) a on true
+            order by c.n loop
     if w.status is null or w.status <> 'pending' and not (w.status = 'answered' and w.result = w.content
                                                           and w.result_is_error = w.is_error) then
       outcome := case when w.status = 'answered' then 'conflict' else 'unknown' end;
