@@ -46,6 +46,6 @@ create function core.jobs_waiting(p_kind text, p_limit integer) returns bigint;
 -- used by: runs
 create function core.node_draining(p_node uuid) returns boolean;
 
--- Raises the fence of a waiting job to at least p_fence: for work that a new job continues, so that workers of the earlier job have lower fences.
+-- Raises the fence of a waiting job to at least p_fence. Use it for a job that continues the work of an earlier job, so that workers of the earlier job have lower fences.
 -- used by: runs
 create function core.job_raise_fence(p_id bigint, p_fence bigint) returns void;

@@ -9,7 +9,7 @@
 //   host.load(*ry_module_entry());
 //   EXPECT_EQ(runs.starts.at(0).field("prompt"), "Hello");
 //
-// Keeps the rules of the header: completions come on the executor and never inside the call, a paused reader gets no
+// Follows the rules of the header: completions come on the executor and never inside the call, a paused reader gets no
 // events, and a closed one gets no calls. Not thread-safe.
 #pragma once
 
@@ -32,7 +32,7 @@ class fake_runs {
  public:
   using fields = std::vector<std::pair<std::string, std::string>>;
 
-  // The result of a start. Empty ids: new ones.
+  // The result of a start. Empty ids are replaced by new ones.
   struct run_reply {
     std::string run_id = {}, thread_id = {}, project_id = {};
     bool replayed = false;
@@ -78,7 +78,7 @@ class fake_runs {
   }
 
   // ---- scripting ----
-  // Results of starts, in order; the last one is used repeatedly. Without any, each start makes a new run.
+  // Results of starts, in order; the last one is used repeatedly. Without any, each start creates a new run.
   void on_start(run_reply reply) { replies_.emplace_back(std::move(reply)); }
   void on_start(error e) { replies_.emplace_back(std::move(e)); }
   // Appends events to a run; the first one has the number 1. Its readers get them with the next batch.
@@ -87,8 +87,8 @@ class fake_runs {
     for (std::string& text : json) r.events.push_back(std::move(text));
     notify(run);
   }
-  // No more events follow: on_end comes after the last one. RY_CANCELLED also ends paused readers, as a stop of the
-  // providing module does.
+  // Ends the events of a run: on_end follows the last event. RY_CANCELLED also ends paused readers, like a stop of the
+  // providing module.
   void end(const std::string& run, error with = error(RY_OK)) {
     script_of(run).end = std::move(with);
     notify(run);
@@ -259,7 +259,7 @@ class fake_runs {
       me.schedule(r);
     });
   }
-  // nullptr, and a violation: the reader is closed.
+  // nullptr if the reader is closed, which is recorded as a violation.
   reader_ptr find(void* handle, const char* call) {
     for (const reader_ptr& r : readers_)
       if (r.get() == handle) return r;

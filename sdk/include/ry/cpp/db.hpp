@@ -416,7 +416,7 @@ class tx {
     });
   }
   ry_tx* handle() const noexcept { return handle_; }
-  // Gives up the transaction without ending it.
+  // Releases ownership of the transaction without ending it.
   ry_tx* release() noexcept { return std::exchange(handle_, nullptr); }
 
  private:
@@ -523,7 +523,8 @@ class database {
     return call<std::vector<rows>, ry_db_result* const*, std::size_t>(
         detail::run_batch{table_, ctx_->host(), nullptr, &statements}, detail::take_all_rows{table_});
   }
-  // A transaction that another module lends: release() it before the object is destroyed, which would roll it back.
+  // Wraps a transaction that another module owns. Call release() before the object is destroyed; otherwise the destructor
+  // rolls the transaction back.
   tx borrow(ry_tx* handle, ry_exec* exec) const { return tx(ctx_, table_, handle, exec); }
   // -> result<tx>. flags: RY_TX_*
   task<result<tx>> begin(std::uint32_t flags = 0) const {

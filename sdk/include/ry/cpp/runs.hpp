@@ -8,7 +8,7 @@
 //   while (const ry::runs::batch* b = co_await events.next())   // nullptr: the run has ended
 //     for (const ry::runs::event& e : b->events) use(e.sequence, e.json);
 //
-// All functions throw the error of the service, which a route may pass on to its client unchanged.
+// All functions throw the error of the service. A route may return it to its client unchanged.
 #pragma once
 
 #include <ry/svc/runs.h>
@@ -56,12 +56,12 @@ class start_request {
 
 struct started {
   std::string run_id, thread_id, project_id;
-  bool replayed = false;  // an earlier start with this key made the run
+  bool replayed = false;  // an earlier start with this key created the run
   std::int64_t queue_position = 0;  // 0: the run does not wait
 };
 
 struct follow_options {
-  std::uint64_t after = 0;  // number of the last event that is known
+  std::uint64_t after = 0;  // number of the last event that the caller has; 0: none
   std::uint64_t merge_ms = 0;  // see ry_run_follow
   std::uint32_t flags = 0;  // RY_RUN_BACKGROUND, RY_RUN_SNAPSHOT
 };
@@ -86,8 +86,8 @@ class reader {
   reader& operator=(reader&&) = default;
   ~reader() = default;
 
-  // nullptr: the terminal event was delivered before. Throws RY_CANCELLED if the module that provides the service stops:
-  // the client then continues after the last event with another request.
+  // nullptr: the terminal event has already been delivered. Throws RY_CANCELLED if the module that provides the service
+  // stops: the client then sends another request to continue after the last event.
   task<const batch*> next() {
     state& s = *state_;
     if (s.handle == nullptr) {
@@ -164,7 +164,7 @@ class client {
   client() = default;
   explicit client(const context& ctx) : service_(ctx.acquire<ry_runs_v1>(RY_SVC_RUNS_1)) {}
 
-  // in: the run becomes part of this transaction; call wake() after its commit. nullptr: the start commits itself.
+  // in: the transaction of the start; call wake() after its commit. nullptr: the start commits itself.
   task<started> start(start_request request, tx* in = nullptr) const {
     std::vector<ry_run_field> c_fields;
     for (const auto& [name, value] : request.fields_) c_fields.push_back({str(name), str(value)});

@@ -28,7 +28,7 @@ typedef struct ry_agent_view {
 
 typedef void (*ry_agent_fn)(void* ctx, ry_status st, const ry_agent_view* agent, const ry_error_view* err) RY_NOEXCEPT;
 
-/* agents: borrowed-out, n of them, `stride` bytes apart; NULL unless st == RY_OK. more: 1 if others follow. */
+/* agents: borrowed-out, n of them, `stride` bytes apart; NULL unless st == RY_OK. more: 1 if there are more agents. */
 typedef void (*ry_agent_list_fn)(void* ctx, ry_status st, const ry_agent_view* agents, size_t n, size_t stride,
                                  int32_t more, const ry_error_view* err) RY_NOEXCEPT;
 

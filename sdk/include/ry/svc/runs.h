@@ -1,7 +1,7 @@
 /* runs/1 - starts, follows and stops agent runs (provided by the module `runs`).
  *
- * The functions do what the routes of the same purpose do, with the same limits, texts and error responses, for an
- * account that the caller has authenticated: an error has the http_status and detail_json of the route's response.
+ * The functions have the effect, the limits and the error responses of the corresponding routes: an error has the
+ * http_status and detail_json of the route's response. The caller must have authenticated the account.
  * ry/cpp/runs.hpp wraps them for C++.
  *
  * SQL functions for use inside another module's statements: sdk/sql/runs.v1.sql.
@@ -28,7 +28,7 @@ typedef struct ry_run_field {
 typedef struct ry_run_file {
   uint32_t struct_size;
   uint32_t reserved0;
-  ry_str name; /* as the user knows it; sanitized */
+  ry_str name; /* the user's name for the file; the module sanitizes it */
   ry_str media_type; /* may be empty */
   ry_bytes content;
 } ry_run_file;
@@ -44,8 +44,8 @@ typedef struct ry_run_start {
   size_t n_files;
   size_t file_stride; /* sizeof(ry_run_file) of the caller */
   ry_str idempotency_key; /* as in the header Idempotency-Key; empty: none */
-  /* NULL: the start commits itself, and the run begins at once on this node if it has room. Otherwise the run is part of
-   * this transaction, in which the account's row stays locked, and waits in the queue of all nodes; call wake() after
+  /* NULL: the start commits itself, and the run begins at once on this node if it has capacity. Otherwise the run is part
+   * of this transaction, in which the account's row stays locked, and waits in the queue of all nodes; call wake() after
    * the commit. After an error the transaction must be rolled back. */
   ry_tx* tx;
 } ry_run_start;
@@ -54,7 +54,7 @@ typedef struct ry_run_start {
 /* JSON array of earlier messages for a new thread, oldest first; ignored if the thread exists. At most 1 MiB and 1000
  * messages: {"role":"user","content":"..."}, {"role":"assistant","content":"...","tool_calls":[{"id","name","arguments":{}}]}
  * (tool_calls is optional), {"role":"tool","tool_call_id":"...","name":"...","content":"...","is_error":false}.
- * The field prompt is optional if the last message is not one of the role assistant. */
+ * The field prompt is optional if the last message does not have the role assistant. */
 #define RY_RUN_FIELD_HISTORY "history"
 /* A text that replaces the agent's system prompt in this run; at most 64 KiB. */
 #define RY_RUN_FIELD_SYSTEM "system"
@@ -64,10 +64,10 @@ typedef struct ry_run_start {
 #define RY_RUN_FIELD_CONTINUE_TRUNCATED "continue_truncated"
 /* Tools that the client executes, as in the form of POST /agent/start. */
 #define RY_RUN_FIELD_CLIENT_TOOLS "client_tools"
-/* "wait": a run that calls a tool of the client waits for its result, see
- * tool_results() below. "end" (default): the run executes the other calls of the answer and then ends as completed with the
- * reason "tool_calls"; a start on the thread with the field tool_results continues. The `tool_call` events of these
- * calls have the source "client". */
+/* "wait": a run that calls a tool of the client waits for its result, see tool_results() below. "end" (default): the run
+ * executes the other calls of the answer, and then ends with the status completed and the reason "tool_calls"; to
+ * continue, start a run on the thread with the field tool_results. The `tool_call` events of these calls have the source
+ * "client". */
 #define RY_RUN_FIELD_CLIENT_CALLS "client_calls"
 /* Results of such calls, on an existing thread: JSON array of {"tool_call_id","content":"...","is_error":false}. A result
  * whose call the thread's last answer does not contain, or that has a result, is refused: 409 with the error_code
@@ -77,7 +77,7 @@ typedef struct ry_run_start {
 /* borrowed-out */
 typedef struct ry_run_started {
   uint32_t struct_size;
-  uint32_t replayed; /* 1: an earlier start with this idempotency_key made the run */
+  uint32_t replayed; /* 1: an earlier start with this idempotency_key created the run */
   int64_t queue_position; /* 0: the run does not wait */
   ry_str run_id;
   ry_str thread_id;
@@ -92,21 +92,21 @@ typedef void (*ry_run_json_fn)(void* ctx, ry_status st, ry_str json, const ry_er
 
 /* An event of a run; borrowed-out. */
 typedef struct ry_run_event {
-  uint64_t sequence; /* from 1 on, without gaps */
+  uint64_t sequence; /* starts at 1, without gaps */
   ry_str json; /* the object of the stream's data line: {"type": "...", "sequence": n, ...} */
 } ry_run_event;
 
-/* Called on the exec of follow(), in order. */
+/* Both functions are called on the exec of follow(), in order. */
 typedef struct ry_run_sink {
   uint32_t struct_size;
   uint32_t reserved0;
   /* All events that are available, n of them, `stride` bytes apart. RY_OK: the next batch may follow at once;
-   * RY_RESOURCE_EXHAUSTED: accepted, but the next one only after resume(); others: end, on_end follows with this
-   * status. */
+   * RY_RESOURCE_EXHAUSTED: this batch is accepted, but the next one comes only after resume(). Any other status ends
+   * the delivery: on_end follows with this status. */
   ry_status (*on_events)(void* ctx, const ry_run_event* events, size_t n, size_t stride) RY_NOEXCEPT;
   /* The last call, exactly once, unless close() was called before. RY_OK: the terminal event was delivered. RY_NOT_FOUND:
-   * unknown run, or of another account. RY_CANCELLED: the module or the node stops; follow again, after the last event,
-   * from another instance or node. Others: RY_UNAVAILABLE, RY_INTERNAL. */
+   * the run is unknown or belongs to another account. RY_CANCELLED: the module or the node stops;
+   * follow again, after the last event, from another instance or node. Others: RY_UNAVAILABLE, RY_INTERNAL. */
   void (*on_end)(void* ctx, ry_status st, const ry_error_view* err) RY_NOEXCEPT;
 } ry_run_sink;
 
@@ -121,7 +121,7 @@ typedef struct ry_run_follow {
   ry_uuid account_id;
   ry_uuid run_id;
   uint64_t after; /* number of the last event that is known; 0: from the beginning */
-  uint64_t merge_ms; /* merges consecutive chunks of at most this time into one event; 0: no merging; at most 10 000 */
+  uint64_t merge_ms; /* merges the chunks of this time span into one event; 0: no merging; at most 10 000 */
 } ry_run_follow;
 
 typedef struct ry_runs_v1 {
@@ -129,19 +129,20 @@ typedef struct ry_runs_v1 {
   uint32_t reserved0;
   /* Starts a run. [any] */
   ry_status (*start)(void* self, const ry_run_start* start, ry_exec* exec, ry_run_started_fn fn, void* ctx) RY_NOEXCEPT;
-  /* After the commit of a transaction with a start: a node takes the run now instead of at its next poll. [any] */
+  /* Call it after the commit of a transaction with a start: a node then claims the run at once instead of at its next
+   * poll. [any] */
   void (*wake)(void* self) RY_NOEXCEPT;
   /* Delivers the events of a run from the beginning or after a number, then live, on any node. The sink is copied; its
    * first call never happens inside follow(). While a consumer is paused, its events stay in the log and are read from
-   * there, so a slow one costs no memory and loses nothing. *reader is a handle until close(). [any] */
+   * there, so a slow consumer uses no memory and loses no events. *reader is a handle until close(). [any] */
   ry_status (*follow)(void* self, const ry_run_follow* what, ry_exec* exec, const ry_run_sink* sink, void* ctx,
                       void** reader) RY_NOEXCEPT;
   /* Continues after RY_RESOURCE_EXHAUSTED. [exec] */
   void (*resume)(void* self, void* reader) RY_NOEXCEPT;
-  /* Ends the handle, also after on_end; no call of the sink starts after this has returned. [exec] */
+  /* Frees the handle. Required also after on_end. No call of the sink starts after close() has returned. [exec] */
   void (*close)(void* self, void* reader) RY_NOEXCEPT;
-  /* Stops a run and waits until it has ended: {"status": "stopped"}, or the status with which it had ended before.
-   * [any] */
+  /* Stops a run and waits until it has ended: {"status": "stopped"}, or the final status of a run that had already
+   * ended. [any] */
   ry_status (*stop)(void* self, const ry_uuid* account_id, const ry_uuid* run_id, ry_exec* exec, ry_run_json_fn fn,
                     void* ctx) RY_NOEXCEPT;
   /* The object of GET /agent-run/{id}. [any] */
@@ -163,11 +164,11 @@ typedef struct ry_runs_v1 {
   /* The page of GET /approvals, or of one run if the query has a `run_id`. [any] */
   ry_status (*approvals)(void* self, const ry_uuid* account_id, const ry_run_field* query, size_t n, ry_exec* exec,
                          ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
-  /* Decides about an approval; decision_json: the body of POST /approvals/{id}. The same decision again succeeds;
-   * RY_FAILED_PRECONDITION with http_status 409: another decision was made before. Returns the approval. [any] */
+  /* Decides on an approval; decision_json: the body of POST /approvals/{id}. Repeating a decision succeeds;
+   * RY_FAILED_PRECONDITION with http_status 409: a different decision was made before. Returns the approval. [any] */
   ry_status (*decide)(void* self, const ry_uuid* account_id, const ry_uuid* approval_id, ry_str decision_json,
                       ry_exec* exec, ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
-  /* Results of calls that a waiting run has made of the client's tools; json: the body of
+  /* Stores the results of the client's tool calls for which a run waits; json: the body of
    * POST /agent-run/{id}/tool-results. [any] */
   ry_status (*tool_results)(void* self, const ry_uuid* account_id, const ry_uuid* run_id, ry_str json, ry_exec* exec,
                             ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
