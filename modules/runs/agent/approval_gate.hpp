@@ -21,14 +21,14 @@ struct gated_calls {
     tool_call call;
     tool_outcome outcome;
   };
-  std::vector<refusal> refused;  // also results of the client
+  std::vector<refusal> refused;  // also the calls for which the client has returned a result
   std::vector<std::string> waiting;  // ids of pending approvals and calls of the client
   bool lost = false;  // the run has ended or belongs to another worker
-  // An approval has expired whose call was to stop the run.
+  // An approval with on_timeout = stop has expired.
   bool stop = false;
 };
 
-// Whether no call can need an approval or be denied, so that gate_calls() is not necessary.
+// Whether no call can need an approval or be denied, so that gate_calls() can be skipped.
 bool calls_are_free(const module_context& p, const live_run& run);
 
 // Creates missing approvals, and appends the events about new and resolved ones. Throws ry::error if the database fails.

@@ -368,7 +368,7 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
   if (refused) co_return c.end_run(std::move(*refused));
   // The calls are committed before they run, because a call must not be made twice.
   if (run->stop.reason() != 0 || !drop_client_calls(*run, *catalog, valid_calls)) co_return;
-  // Otherwise prepare() makes the calls, as it does for a worker that continues the run here.
+  // Otherwise prepare() executes the calls, as it does when another worker continues the run.
   if (!calls_are_free(context_, *run)) co_return;
   const stored result = co_await run_calls(run, catalog, std::move(valid_calls));
   if (result == stored::not_ours) c.next = step_state::action::not_ours;
@@ -411,7 +411,7 @@ ry::task<void> executor::park(run_ptr run, step_state& c) {
                                                                  context_.config.park_slot_seconds);
   switch (outcome.value()) {
     case park_outcome::resolved:
-      break;  // a decision was made meanwhile
+      break;  // a decision has been made in the meantime
     case park_outcome::gone:
       c.next = step_state::action::not_ours;
       break;
@@ -420,7 +420,7 @@ ry::task<void> executor::park(run_ptr run, step_state& c) {
       break;
     case park_outcome::parked:
       c.next = step_state::action::parked;
-      context_.ctx.jobs().wake("runs");  // the event approval.requested may have listeners
+      context_.ctx.jobs().wake("runs");  // the event approval.requested may have consumers
   }
 }
 
@@ -650,7 +650,7 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
            ",\"viewed\":" + (run->events.streams != 0 ? "true" : "false") + "}";
   if (run->progress.has_approvals) {
     const ry::result<void> dropped = co_await context_.repo.drop_approvals(run->who.run);
-    // The sweep of due approvals finds those of a run that has ended.
+    // The job that ends expired approvals also cancels those of runs that have ended.
     if (!dropped) context_.ctx.log_error("the approvals of a run could not be cancelled", dropped.error());
   }
   const bool has_webhooks = !record.webhooks.empty();

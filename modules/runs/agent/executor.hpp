@@ -57,9 +57,9 @@ class executor {
   ry::task<void> commit_part(run_ptr run, step_state& c);
   ry::task<ry::job_outcome> finish_or_release(run_ptr run, step_state& c);
 
-  // Makes the calls of the last answer that are allowed, or parks the run if all others wait for approvals.
+  // Executes the allowed calls of the last answer. Parks the run if only calls that wait for approvals are left.
   ry::task<void> make_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls, step_state& c);
-  // Leaves the run to the database until a decision about an approval.
+  // Releases the run, which is then stored only in the database until its approvals are decided.
   ry::task<void> park(run_ptr run, step_state& c);
   // not_ours: the run no longer belongs to this worker.
   ry::task<stored> run_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls);

@@ -48,7 +48,7 @@ decision_body read_decision(std::string_view text) {
         reject("arguments must have at most " + size_text(max_arguments_bytes));
     } else if (name == "reason") {
       if (!value.is_string() || given.size() > max_reason)
-        reject("reason must be a text of at most " + std::to_string(max_reason) + " bytes");
+        reject("reason must be a string of at most " + std::to_string(max_reason) + " bytes");
       if (!given.empty()) out.reason = plain_sentence(given);
     } else if (name == "remember") {
       if (given != "none" && given != "run" && given != "agent") reject("remember must be none, run or agent");
@@ -72,7 +72,7 @@ std::vector<client_result> read_result_body(std::string_view text) {
   std::vector<client_result> out;
   const json::value* list = v.as_object().if_contains("tool_results");
   const std::string problem =
-      list != nullptr ? read_client_results(*list, out) : std::string("tool_results must be a list of results");
+      list != nullptr ? read_client_results(*list, out) : std::string("tool_results must be an array of results");
   if (!problem.empty()) reject(problem);
   if (out.empty()) reject("tool_results must not be empty");
   return out;
@@ -123,7 +123,7 @@ ry::task<std::string> approval_routes::decide_json(std::string account, std::str
   const approval_decision& decision = made.value();
   if (decision.outcome == "not_found") throw refusal(404, "Approval not found");
   if (decision.outcome == "other") {
-    const std::string sentence = "Another decision was made before";
+    const std::string sentence = "A different decision has already been made";
     throw refusal(409, sentence,
                   "{\"message\":" + json_string(sentence) +
                       ",\"error_code\":\"APPROVAL_DECIDED\",\"approval\":" + decision.approval + "}");

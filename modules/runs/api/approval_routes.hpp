@@ -1,5 +1,5 @@
 // Calls that wait for a person or the client: GET /approvals, GET /agent-run/{id}/approvals, POST /approvals/{id},
-// POST /agent-run/{id}/tool-results, and the job that ends those whose time is over.
+// POST /agent-run/{id}/tool-results, and the job that ends expired ones.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -22,7 +22,7 @@ class approval_routes {
   ry::task<ry::response> of_run(ry::request request);
   ry::task<ry::response> decide(ry::request request);
   ry::task<ry::response> tool_results(ry::request request);
-  // Job: ends approvals whose time is over.
+  // Job: ends expired approvals.
   ry::task<ry::job_outcome> expire(ry::job job);
 
   // The responses of the routes for an account, as JSON; they throw the error responses of the routes.
@@ -31,7 +31,7 @@ class approval_routes {
   ry::task<std::string> tool_results_json(std::string account, std::string run, std::string body) const;
 
  private:
-  // Tells the run's readers and, if the run was parked, the workers.
+  // Notifies the run's readers and, if the run was parked, the workers.
   void announce(const std::string& run, bool wake) const;
 
   const ry::context& ctx_;

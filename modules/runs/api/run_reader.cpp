@@ -92,7 +92,7 @@ void run_reader::deliver_end() {
     return sink_.on_end(sink_ctx_, error_->status(), &v);
   }
   if (source_.token().cancelled() || ending_ == ending::draining) return sink_.on_end(sink_ctx_, RY_CANCELLED, nullptr);
-  // The follower may have had the terminal event before.
+  // The follower may have received the terminal event already.
   sink_.on_end(sink_ctx_, ending_ == ending::finished ? RY_OK : RY_NOT_FOUND, nullptr);
 }
 

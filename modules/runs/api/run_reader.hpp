@@ -32,7 +32,7 @@ class run_reader final : public event_sink, public std::enable_shared_from_this<
   void finish(const ry::error* error);
   // Continues after a pause.
   void resume();
-  // The follower wants no more calls.
+  // The follower is closed: no more calls.
   void release();
 
  private:
@@ -54,12 +54,12 @@ class run_reader final : public event_sink, public std::enable_shared_from_this<
   bool ended_ = false;  // on_end was called
   bool saw_terminal_ = false;
 
-  std::mutex mutex_;  // for the following
+  std::mutex mutex_;  // protects the members below
   std::string pending_;  // wire form; may end with a part of an event
   std::size_t complete_ = 0;  // size of the complete events in it
   bool scheduled_ = false, paused_ = false, finished_ = false;
   ry_status refused_ = RY_OK;  // the status with which the follower ended the delivery
-  ending ending_ = ending::deleted;  // set before finish(); not set: there is no such run
+  ending ending_ = ending::deleted;  // set before finish(); not set: the run does not exist
   std::unique_ptr<ry::error> error_;
   struct {
     ry_exec* exec = nullptr;

@@ -252,7 +252,7 @@ ry::task<start_result> run_starter::request_start(work& w, ry::tx* in) {
       co_return std::move(*out);
     }
   }
-  throw ry::unavailable("runs.start", "the account kept changing");
+  throw ry::unavailable("runs.start", "the account's tier or model changed during each attempt to start the run");
 }
 
 // Executes the start alone in the given transaction, or batched with other starts.
@@ -271,7 +271,7 @@ ry::task<start_result> run_starter::decide_start_with_files(work& w, upload_pars
   w.args.sandbox = context_.ctx.new_uuid().to_string();
   std::optional<std::string> project;
   if (uploads.is_large()) {
-    // Decides about the start and rolls back, so that a rejected start stores no files in the database.
+    // Decides on the start and rolls back, so that a rejected start stores no files in the database.
     ry::result<ry::tx> opened = co_await context_.repo.begin();
     ry::tx tx = std::move(opened).value();
     start_result trial = co_await request_start(w, &tx);

@@ -1,5 +1,5 @@
-// Makes a start of a run: decides about it in one statement and one commit, stores its files, and begins the run on this
-// node or queues it. Used by POST /agent/start and by the service runs/1.
+// Starts a run: accepts or rejects it in one statement and one commit, stores its files, and begins the run on this node
+// or queues it. Used by POST /agent/start and by the service runs/1.
 #pragma once
 #include <optional>
 #include <ry/ry.hpp>
@@ -36,7 +36,7 @@ class run_starter {
   };
   // Throws the error response of a refused start. The files' paths must be readable until the task has ended.
   ry::task<started> start(order o);
-  // Throws the 503 of a node and a queue that are full, unless the start is a replay. Called before files are read.
+  // Throws the 503 if the node and the queue are full, unless the start is a replay. Called before files are read.
   ry::task<void> check_room(caller requester, std::optional<std::string> key);
   // Any node with a free permit may claim queued runs, including this one.
   void wake_queue();

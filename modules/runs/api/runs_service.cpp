@@ -33,7 +33,7 @@ query_values values_of(const ry_run_field* fields, std::size_t n) {
 
 }  // namespace
 
-// A start in progress: owns what the caller has lent.
+// A start in progress: owns copies of the caller's data.
 struct runs_service::start_call {
   struct file {
     std::string name, media_type, content;
@@ -257,7 +257,7 @@ struct runs_service::c {
       runs_service* service = &of(self);
       auto own = std::make_shared<run_reader>(service->context_.ctx, exec, *sink, ctx);
       auto out = std::make_unique<handle>(own);
-      // Before the post: on another thread, the sink may be called at once.
+      // Set before the post, because the sink may be called at once on another thread.
       *reader = out.get();
       service->context_.ctx.post(exec, [service, own, exec, what = *what] {
         if (!service->context_.ctx.spawn(read(*service, own, what), exec, own->cancel())) own->finish(nullptr);

@@ -60,7 +60,7 @@ std::string read_history(std::string_view text, std::vector<added_message>& out)
 std::string read_results(std::string_view text, std::vector<client_result>& out) {
   boost::system::error_code bad;
   const boost::json::value v = boost::json::parse(text, bad);
-  if (bad) return "tool_results must be a list of results";
+  if (bad) return "tool_results must be an array of results";
   return read_client_results(v, out);
 }
 
@@ -77,7 +77,7 @@ std::string read_text(const form_field& f, std::string& out) {
 }  // namespace
 
 std::string read_client_results(const boost::json::value& list, std::vector<client_result>& out) {
-  if (!list.is_array()) return "tool_results must be a list of results";
+  if (!list.is_array()) return "tool_results must be an array of results";
   if (list.as_array().size() > max_results)
     return "tool_results must have at most " + std::to_string(max_results) + " results";
   std::size_t bytes = 0;

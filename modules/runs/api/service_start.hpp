@@ -1,4 +1,5 @@
-// The fields of a start by the service runs/1: those of POST /agent/start, and the fields that only modules can use. Pure.
+// The fields of a start through the service runs/1: those of POST /agent/start, and those that only
+// modules can use. Pure.
 #pragma once
 #include <boost/json/fwd.hpp>
 #include <string>

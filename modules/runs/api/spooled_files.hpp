@@ -1,5 +1,6 @@
-// Files of a start of the service runs/1, which come in memory: written to a directory of this module, because the upload
-// parser reads them by path and the sandbox driver moves them into the workspace. Removed with their owner.
+// Files of a start through the service runs/1. The caller passes them in memory. They are written to a directory of this
+// module, because the upload parser reads files by path and the sandbox driver moves them into the workspace. The
+// destructor removes them.
 //
 // Thread: one at a time; add() may block.
 #pragma once
@@ -11,7 +12,7 @@ namespace runs {
 
 class spooled_files {
  public:
-  // data_dir: of this module; empty: there is none.
+  // data_dir: the directory of this module; empty: it has none.
   explicit spooled_files(const std::string& data_dir);
   spooled_files(const spooled_files&) = delete;
   spooled_files& operator=(const spooled_files&) = delete;

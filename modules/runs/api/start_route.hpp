@@ -1,4 +1,4 @@
-// POST /agent/start: reads the form, starts the run, and answers with its ids.
+// POST /agent/start: reads the form, starts the run, and responds with its ids.
 #pragma once
 #include <ry/ry.hpp>
 

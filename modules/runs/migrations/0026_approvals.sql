@@ -1,5 +1,5 @@
 -- ry: compatible
--- Calls that wait for a person or the client, and runs that wait for them without a worker. See migrations/functions/approvals.sql.
+-- Calls that wait for a person or the client, and the parked runs that wait for these calls without a worker. See migrations/functions/approvals.sql.
 create table approvals (
   id uuid primary key,
   account_id uuid not null,
@@ -32,7 +32,7 @@ create index approvals_pending_of_account on approvals (account_id, id desc) whe
 create index approvals_of_thread on approvals (thread_id);
 create index approvals_due on approvals (expires_at) where status = 'pending';
 
--- Runs that wait for such calls: no node has them. They count as running runs of their account until slot_until.
+-- Runs that wait for such calls. No node executes them. They count as running runs of their account until slot_until.
 create table parked (
   run_id uuid primary key,
   account_id uuid not null,

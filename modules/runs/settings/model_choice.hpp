@@ -16,7 +16,7 @@ struct model_choice {
   bool granted() const { return !model.empty(); }
 };
 model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view requested);
-// The configured models that the tier may use without a replacement, in alphabetical order.
+// The configured models that the tier may use without substitution, in alphabetical order.
 std::vector<std::string> allowed_models(const settings& s, const ry_tier_view& tier);
 // Without a requested model: the deployment's default, or the first of the tier's models that is available.
 model_choice default_model(const settings& s, const ry_tier_view& tier);

@@ -144,22 +144,22 @@ inline constexpr char settings_schema[] = R"json({
     "queue_percent": {"type": "object", "keys_refer_to": {"kinds": ["accounts.tier"]}, "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 100}, "default": {}, "description": "By tier: percentage of max_queued_runs above which starts are refused; default: 100"},
     "tool_policy": {
       "type": "array", "maxItems": 200,
-      "description": "Rules for calls of tools, in order; the first one whose patterns match applies. Agents and starts can only add stricter ones",
+      "description": "Rules for tool calls, in order; the first rule whose patterns match applies. Rules of a start can only make the policy stricter",
       "items": {
         "type": "object",
         "properties": {
-          "match": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Pattern of tool names, such as github__* or shell; * stands for any characters, ? for one"},
-          "when": {"type": "object", "additionalProperties": {"type": "string"}, "description": "Patterns of arguments, such as {branch = \"main\"}; all must match. An argument that is no text is compared as JSON"},
-          "action": {"type": "string", "enum": ["run", "ask", "deny"], "description": "run: the call is made; ask: a person must approve it; deny: it is not made"}
+          "match": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Pattern of tool names, such as github__* or shell; * matches any characters, ? matches one"},
+          "when": {"type": "object", "additionalProperties": {"type": "string"}, "description": "Patterns of arguments, such as {branch = \"main\"}; all must match. Arguments that are not strings are compared as JSON text"},
+          "action": {"type": "string", "enum": ["run", "ask", "deny"], "description": "run: the call is executed; ask: a person must approve it; deny: it is not executed"}
         },
         "required": ["match", "action"]
       },
       "default": []
     },
-    "tool_default": {"type": "string", "enum": ["run", "risk"], "default": "run", "description": "Calls of tools without a rule: run, or risk: only tools that are known to be read-only run, all others need an approval. What an MCP server says about its tools is not sufficient"},
-    "approval_timeout": {"type": ["string", "integer"], "pattern": "^[0-9]{1,12}[smhd]?$", "form": "a duration such as 3000s, 50m, 2h or 1d", "default": "24h", "description": "Time for an approval: seconds, or a number with unit such as 30m, 24h or 7d; at most 90 days"},
-    "approval_on_timeout": {"type": "string", "enum": ["deny", "stop"], "default": "deny", "description": "After that time: deny the call, or stop the run"},
-    "park_slot_seconds": {"type": "integer", "minimum": 0, "maximum": 604800, "default": 60, "description": "Seconds for which a run that waits for an approval counts as a running run of its account",
+    "tool_default": {"type": "string", "enum": ["run", "risk"], "default": "run", "description": "Action for calls that match no rule. run: they are executed. risk: tools that are known to be read-only are executed, all others need an approval; annotations of MCP servers have no effect"},
+    "approval_timeout": {"type": ["string", "integer"], "pattern": "^[0-9]{1,12}[smhd]?$", "form": "a duration such as 3000s, 50m, 2h or 1d", "default": "24h", "description": "Time limit for the decision on an approval: seconds, or a number with a unit such as 30m, 24h or 7d; at most 90 days"},
+    "approval_on_timeout": {"type": "string", "enum": ["deny", "stop"], "default": "deny", "description": "Action when approval_timeout expires: deny the call, or stop the run"},
+    "park_slot_seconds": {"type": "integer", "minimum": 0, "maximum": 604800, "default": 60, "description": "Time in seconds for which a run that waits for an approval counts towards the account's limit of concurrent runs",
       "limit": {"resource": "Time in which a waiting run occupies a slot", "per": "run", "answer": "the account may start another run"}},
     "webhooks": {
       "type": "object",

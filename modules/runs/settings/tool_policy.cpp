@@ -82,7 +82,7 @@ bool allows_everything(const tool_policy& policy, const std::vector<tool_rule>& 
 
 std::string read_tool_rules(std::string_view name, const json::value& list, std::vector<tool_rule>& out) {
   const std::string at(name);
-  if (!list.is_array()) return at + " must be a list of rules";
+  if (!list.is_array()) return at + " must be an array of rules";
   if (list.as_array().size() > max_rules) return at + " must have at most " + std::to_string(max_rules) + " rules";
   for (const json::value& item : list.as_array()) {
     const std::string here = at + "[" + std::to_string(out.size()) + "]";
@@ -101,7 +101,7 @@ std::string read_tool_rules(std::string_view name, const json::value& list, std:
       if (!when->is_object() || when->as_object().size() > max_conditions)
         return here + ".when must be an object of at most " + std::to_string(max_conditions) + " patterns";
       for (const auto& condition : when->as_object()) {
-        if (!condition.value().is_string()) return here + ".when must have texts as values";
+        if (!condition.value().is_string()) return here + ".when must have strings as values";
         rule.when.emplace(condition.key(), condition.value().as_string());
       }
     }

@@ -8,12 +8,12 @@
 
 namespace runs {
 
-// In the order of strictness.
+// In ascending order of strictness.
 enum class tool_action { run, ask, deny };
 
 struct tool_rule {
-  std::string match;  // pattern of tool names; * stands for any characters, ? for one
-  // Patterns of arguments, all of which must match. An argument that is no string is compared as JSON text.
+  std::string match;  // pattern of tool names; * matches any characters, ? matches one
+  // Patterns of arguments, all of which must match. Arguments that are not strings are compared as JSON text.
   std::map<std::string, std::string, std::less<>> when;
   tool_action action = tool_action::run;
   bool operator==(const tool_rule&) const = default;
@@ -31,11 +31,11 @@ struct tool_policy {
 // `added`: rules of the start, which can only make the policy stricter. `arguments`: JSON object text.
 tool_action action_for(const tool_policy& policy, const std::vector<tool_rule>& added, std::string_view tool,
                        bool read_only, std::string_view arguments);
-// Whether all calls run without looking at them.
+// Whether the policy allows all calls, so that they need not be evaluated.
 bool allows_everything(const tool_policy& policy, const std::vector<tool_rule>& added);
 
-// Reads a list of {"match", "when", "action"}. `name`: of the list, for messages. Returns an error message, or an empty
-// string.
+// Reads a list of {"match", "when", "action"}. `name`: the name of the list in messages. Returns an error
+// message, or an empty string.
 std::string read_tool_rules(std::string_view name, const boost::json::value& list, std::vector<tool_rule>& out);
 // The inverse of read_tool_rules(), as JSON text.
 std::string rules_json(const std::vector<tool_rule>& rules);

@@ -34,7 +34,7 @@ TEST(matches_test, patterns_have_stars_and_question_marks) {
                                       {"A", "a"},
                                       {"?", ""}})
     EXPECT_FALSE(matches(pattern, text)) << pattern << " " << text;
-  // A pattern with many stars takes time proportional to the product of the lengths.
+  // The time for a pattern with many stars is at most proportional to the product of the lengths.
   EXPECT_FALSE(matches(std::string(500, '*') + "b", std::string(20'000, 'a')));
 }
 
@@ -81,14 +81,14 @@ TEST(tool_policy_test, a_policy_without_effect_is_detected) {
 }
 
 TEST(tool_rules_test, invalid_rules_are_named) {
-  rules("{}", "tool_policy must be a list of rules");
+  rules("{}", "tool_policy must be an array of rules");
   rules("[1]", "tool_policy[0] must be an object");
   rules(R"([{"action":"ask"}])", "tool_policy[0].match must be a pattern of tool names");
   rules(R"([{"match":"a","action":"run"},{"match":"a","action":"no"}])",
         "tool_policy[1].action must be run, ask or deny");
   rules(R"([{"match":"a","action":"run","then":1}])", "tool_policy[0] has an unknown member \"then\"");
   rules(R"([{"match":"a","action":"run","when":1}])", "tool_policy[0].when must be an object of at most 20 patterns");
-  rules(R"([{"match":"a","action":"run","when":{"x":1}}])", "tool_policy[0].when must have texts as values");
+  rules(R"([{"match":"a","action":"run","when":{"x":1}}])", "tool_policy[0].when must have strings as values");
 }
 
 TEST(tool_rules_test, rules_are_read_as_they_were_written) {

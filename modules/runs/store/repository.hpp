@@ -241,13 +241,13 @@ class repository {
   // Parks a run whose events up to `last` are in the log.
   ry::task<ry::result<park_outcome>> park(ry::uuid run, std::int64_t job, std::int64_t fence, std::int64_t last,
                                           std::int64_t slot_seconds) const;
-  // account nullopt: of any account.
+  // account: nullopt: any account.
   ry::task<ry::result<approval_decision>> decide_approval(std::optional<std::string> account, std::string id,
                                                           std::string status, std::optional<std::string> arguments,
                                                           std::optional<std::string> reason,
                                                           std::string remember) const;
   // Stores the client's results of calls. outcome: ok, not_found, unknown, conflict; `at`: position of the refused result,
-  // from 1 on.
+  // starting at 1.
   struct results_outcome {
     std::string outcome;
     std::int64_t at = 0;

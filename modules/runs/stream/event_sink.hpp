@@ -18,11 +18,11 @@ class event_sink {
   virtual bool shares_buffers() const = 0;
   // Waits until most of the queued bytes are sent. False: the reader is gone, or was cancelled.
   virtual ry::task<bool> ready() = 0;
-  // Tells a reader that nothing has happened yet; proxies forward a response only with the first byte of its body.
+  // Sends a ping to a reader without events; some proxies forward a response only with the first byte of its body.
   virtual void ping() = 0;
   // Ends the reader after the queued bytes; later calls have no effect. finished: it has the terminal event, or is gone.
-  // draining: this node stops or replaces the module, and the reader is to continue elsewhere. deleted: the run no longer
-  // exists.
+  // draining: this node stops or replaces the module, and the reader must continue on another node or module instance.
+  // deleted: the run no longer exists.
   enum class ending { finished, draining, deleted };
   virtual void close(ending how) = 0;
   virtual ry::cancel_token cancel() const = 0;

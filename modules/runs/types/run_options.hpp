@@ -10,7 +10,7 @@
 namespace runs {
 
 struct run_options {
-  std::string system;  // replaces the agent's prompt; empty: it does not
+  std::string system;  // replaces the agent's prompt; empty: the agent's prompt is used
   std::string instructions;  // follow the agent's prompt; empty: none
   // Tools that the client executes: a JSON array as read_client_tools() returns it; empty: none.
   std::string client_tools;

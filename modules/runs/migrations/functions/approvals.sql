@@ -1,6 +1,6 @@
 -- ry: number 0027 compatible
 -- Approvals of tool calls, and calls that the client executes. A run whose answer contains such calls is parked: its job
--- ends, and the database alone keeps it. The decision about the last pending one creates a new job. In this file,
+-- ends, and the run is stored only in the database. The decision on its last pending approval creates a new job. In this file,
 -- "approval" includes the calls of the client (kind client).
 
 -- Creates the approvals of calls of a run's answer p_step for its worker; existing ones stay. Returns all approvals of the given calls.
@@ -79,7 +79,7 @@ begin
 end $$;
 
 -- Returns a parked run to the queue if no approval is pending any more. True: a job was created. Called with the row of
--- the run locked. The time in which it was parked does not count for its time limit.
+-- the run locked. The time for which it was parked does not count towards its time limit.
 create or replace function unpark(p_run uuid) returns boolean language plpgsql as $$
 declare
   v_parked runs.parked%rowtype;
@@ -95,7 +95,7 @@ begin
   select j.id into v_job from core.job_enqueue(
     p_kind => 'runs.execute', p_args => jsonb_build_object('run_id', p_run), p_queue => 'runs', p_max_attempts => 1000000,
     p_share => v_parked.account_id) j;
-  -- Workers of the job that parked the run must not pass for the next worker.
+  -- The fence of a worker of the earlier job must not be valid for the new job.
   perform core.job_raise_fence(v_job, (select abs(r.fence) from runs.runs r where r.id = p_run));
   update runs.runs r
      set admitted_at = coalesce(r.admitted_at, r.started_at) + (clock_timestamp() - v_parked.parked_at), job_id = v_job
@@ -111,7 +111,7 @@ create or replace function approval_json(a runs.approvals) returns jsonb languag
     'decided_at', runs.iso(a.decided_at), 'reason', a.reason, 'remember', a.remember)
 $$;
 
--- Decides about an approval. p_status: approved, denied, expired. p_account null: any account. outcome: ok; same: the
+-- Decides on an approval. p_status: approved, denied, expired. p_account null: any account. outcome: ok; same: the
 -- decision was made before; other: another decision was made before, or the run has ended; not_found. wake: a job of
 -- the run waits for a worker. Locks the run before the approval, as workers do.
 create or replace function decide_approval(p_account uuid, p_id uuid, p_status text, p_arguments text, p_reason text,
@@ -166,9 +166,9 @@ begin
   return next;
 end $$;
 
--- Stores the client's results of calls of a run, all or none. outcome: ok; not_found: unknown run, or of another account;
--- unknown, conflict: the call at the position `at` does not wait for the client, or has another result. A result that is
--- already stored is accepted again. wake: a job of the run waits for a worker.
+-- Stores the client's results of calls of a run, all or none. outcome: ok; not_found: the run is unknown or belongs to
+-- another account; unknown: the call at the position `at` does not wait for the client; conflict: it has a different
+-- result. A result that is already stored is accepted again. wake: a job of the run waits for a worker.
 create or replace function put_tool_results(p_account uuid, p_run uuid, p_calls text[], p_contents text[], p_errors boolean[])
 returns table (outcome text, at bigint, wake boolean) language plpgsql as $$
 #variable_conflict use_column
@@ -204,7 +204,7 @@ begin
   return next;
 end $$;
 
--- Approvals whose time is over, oldest first.
+-- Expired approvals, oldest first.
 create or replace function due_approvals(p_limit bigint)
 returns table (id uuid, account_id uuid, run_id uuid, on_timeout text) language sql stable as $$
   select a.id, a.account_id, a.run_id, a.on_timeout from runs.approvals a
@@ -259,7 +259,7 @@ create or replace function run_json_with_waiting(r runs.runs) returns jsonb lang
 $$;
 
 -- Begins the waiting runs of an account that have a slot and whose thread is free, in the order of their starts, and
--- tells the others their position. p_limit: the number of slots of the account's plan; null: as at the last call. Parked
+-- updates the position of the others. p_limit: the number of slots of the account's plan; null: as at the last call. Parked
 -- runs occupy a slot until slot_until.
 create or replace function admit(p_account uuid, p_limit bigint default null) returns void language plpgsql as $$
 declare
