@@ -21,7 +21,7 @@ class agents {
       : accounts_(accounts), service_(service) {}
 
   ry::task<ry::uuid> account_of(ry::request r) const;
-  // An agent of the account; throws protocol_error if there is none with this id.
+  // An agent of the account; throws protocol_error if the account has no agent with this id.
   ry::task<agent_summary> get(ry::uuid account, std::string id) const;
   ry::task<agent_summary> get_default(ry::uuid account) const;
 

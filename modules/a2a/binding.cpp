@@ -94,11 +94,11 @@ call read_rpc_request(std::string_view body, const protocol_version& version, js
   const json::object& request = v.get_object();
   const json::value* given = module_json::member_at(request, "id");
   if (given == nullptr || !is_valid_id(*given))
-    throw invalid_request("id must be a number or a text of at most 256 bytes");
+    throw invalid_request("id must be a number or a string of at most 256 bytes");
   id = *given;
   if (module_json::text_at(request, "jsonrpc") != "2.0") throw invalid_request("jsonrpc must be \"2.0\"");
   const json::value* method = module_json::member_at(request, "method");
-  if (method == nullptr || !method->is_string()) throw invalid_request("method must be text");
+  if (method == nullptr || !method->is_string()) throw invalid_request("method must be a string");
   require_version(version);
   call out;
   out.what = operation_of(method->get_string());

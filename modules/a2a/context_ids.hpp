@@ -13,7 +13,7 @@ ry::uuid thread_of_context(const ry::uuid& account, std::string_view context_id)
 ry::uuid project_of_thread(const ry::uuid& account, const ry::uuid& thread);
 // Whether thread_of_context() may have made this id; its name is then in the table of contexts.
 bool may_have_name(const ry::uuid& thread);
-// The idempotency key of a message. Clients number their messages within a context of an agent.
+// The idempotency key of a message. Message ids are unique within a context of an agent.
 std::string key_of_message(std::string_view agent, std::string_view context_id, std::string_view message_id);
 // A strong entity tag of a response body.
 std::string entity_tag(std::string_view body);

@@ -5,7 +5,7 @@
 namespace a2a {
 namespace {
 
-// Names of deleted threads stay in the table. A name that was removed returns with the next message in its context.
+// Names of deleted threads stay in the table. The next message in a context stores its name again if it was removed.
 constexpr std::int64_t max_names_per_account = 10'000;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The names of contexts in the database: what the client calls a thread whose id is derived from the name.
+// The names of contexts in the database: the client's context ids of threads whose ids are derived from them.
 #pragma once
 
 #include <map>

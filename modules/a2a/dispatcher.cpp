@@ -16,7 +16,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::uint64_t keepalive_ms = 10'000;
-// A waiting request needs only the end of the run. On another node than that of the run, merging delays it as well.
+// A waiting request needs only the end of the run. If another node executes the run, merging also delays its end.
 constexpr std::uint64_t wait_merge_ms = 250;
 // Smaller than the queue of a stream.
 constexpr std::string_view keepalive_comment = ": keep-alive\n\n";
@@ -57,7 +57,7 @@ ry::task<void> dispatcher::execute(ry::request r, caller who, agent_urls urls, c
   switch (c.what) {
     case operation::send_message: {
       send_params message = read_send_params(c.params);
-      c.params.clear();  // files are large
+      c.params.clear();  // frees the files, which may be large
       co_await send(r, who, std::move(message), b);
       co_return;
     }
@@ -120,7 +120,7 @@ ry::task<void> dispatcher::send(ry::request r, caller who, send_params message, 
     r.respond(b.response(task_payload(std::move(now))));
     co_return;
   }
-  // The run may take long, so the response begins at once: with white space, which may precede a JSON document.
+  // The run may take long, so the response begins at once with whitespace, which may precede a JSON document.
   ry::stream out = r.open_stream(200, {{"Content-Type", std::string(b.content_type())}, {"Cache-Control", "no-store"}});
   out.keepalive(keepalive_ms, " ");
   std::optional<json::object> now;

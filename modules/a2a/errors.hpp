@@ -20,8 +20,9 @@ class protocol_error : public std::exception {
   protocol_error with_field(std::string field) const;
   protocol_error with_task(std::string_view task_id) const;
   protocol_error with_retry_after(std::uint32_t seconds) const;
-  // The error belongs to this server and not to the protocol, so its ErrorInfo has another domain. JSON-RPC responses
-  // have its HTTP status unless the parameters are invalid, because proxies and retry logic of clients read only that.
+  // The error is not defined by the protocol but by this server, so its ErrorInfo has another domain. A JSON-RPC response
+  // has the HTTP status of the error, because proxies and retry logic of clients read only the status. Exception: errors
+  // of invalid parameters.
   protocol_error of_server() const;
 
   std::int32_t code() const { return code_; }

@@ -98,7 +98,7 @@ void read_part(const json::value& v, const std::string& at, send_params& out) {
   }
   if (kind.empty()) throw invalid_params(at, "must have one of text, raw and data");
   if (kind == "text") {
-    if (!given(part, "text")->is_string()) throw invalid_params(at + ".text", "must be text");
+    if (!given(part, "text")->is_string()) throw invalid_params(at + ".text", "must be a string");
     append_block(out.prompt, given(part, "text")->get_string());
   } else if (kind == "raw") {
     out.files.push_back(read_file(part, at, out.files.size() + 1));
@@ -142,7 +142,7 @@ void read_configuration(const json::object& configuration, send_params& out) {
 std::string read_text(const json::object& o, std::string_view name, std::string_view path, std::size_t max) {
   const json::value* v = given(o, name);
   if (v == nullptr) return {};
-  if (!v->is_string()) throw invalid_params(joined(path, name), "must be text");
+  if (!v->is_string()) throw invalid_params(joined(path, name), "must be a string");
   const std::string_view text(v->get_string());
   if (text.size() > max || text.find('\0') != text.npos)
     throw invalid_params(joined(path, name),

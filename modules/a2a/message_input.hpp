@@ -29,13 +29,13 @@ struct send_params {
 
 // Throw protocol_error, which names the field.
 send_params read_send_params(const boost::json::object& params);
-// A member that is a non-negative whole number, also as text (ProtoJSON, query parameters); nullopt if it is missing.
+// A member that is a non-negative whole number, also as a string (ProtoJSON, query parameters); nullopt if it is missing.
 std::optional<std::int64_t> read_number(const boost::json::object& params, std::string_view name, std::int64_t min,
                                         std::int64_t max);
 std::optional<std::int64_t> read_history_length(const boost::json::object& params, std::string_view path = {});
-// A member that is text; empty if it is missing.
+// A member that is a string; empty if it is missing.
 std::string read_text(const boost::json::object& o, std::string_view name, std::string_view path, std::size_t max);
-// The member `id`, the id of a task. An id of another form belongs to no task.
+// The member `id`, the id of a task. An id that is not a UUID belongs to no task.
 std::string read_task_id(const boost::json::object& params, std::string_view name = "id");
 // The interfaces of this server have no tenant.
 void reject_tenant(const boost::json::object& params);

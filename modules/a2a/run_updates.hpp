@@ -27,7 +27,7 @@ class run_updates {
   void add(std::string_view event_json, std::string_view time);
   // The StreamResponse objects since the last call.
   std::vector<boost::json::object> take();
-  // Forgets the updates since the last call of take(), and returns the current task instead. `time`: now.
+  // Discards the updates since the last call of take(), and returns the current task instead. `time`: now.
   boost::json::object take_task(std::string_view time);
 
   bool ended() const { return ended_; }

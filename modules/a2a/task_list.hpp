@@ -20,11 +20,11 @@ struct list_params {
 // Throws protocol_error, which names the field.
 list_params read_list_params(const boost::json::object& params);
 
-// The status filter of runs/1 that selects at least the runs of the task state. Empty: all runs; nullopt: no run has
-// this state.
+// The status filter of runs/1 that selects at least the runs of the task state. Empty: all runs; nullopt: no run can
+// have this state.
 std::optional<std::string> run_status_of(std::string_view task_state);
 
-// Whether the list contains the run. `agent`: empty: runs of all agents.
+// Whether the list contains the run. An empty `agent` selects the runs of all agents.
 bool is_listed(const list_params& params, std::string_view agent, const boost::json::object& run);
 
 // Unix time in microseconds of an RFC 3339 time such as 2026-11-20T09:30:00.5Z; nullopt if it has another form.

@@ -52,8 +52,7 @@ class run_messages {
   // max_history: the number of messages to collect.
   run_messages(const task_ids& ids, std::size_t max_history) : ids_(ids), max_history_(max_history) {}
 
-  // Returns false when the page ends with a message that belongs to an earlier run: older pages have nothing of this
-  // run.
+  // Returns false when the page ends with a message of an earlier run: older pages have no messages of this run.
   bool add_page(const boost::json::array& newest_first);
 
   // The history, oldest first.

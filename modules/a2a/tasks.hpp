@@ -1,4 +1,4 @@
-// The operations on tasks, by means of runs/1.
+// The operations on tasks, implemented with runs/1.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -30,8 +30,8 @@ class tasks {
 
   // All throw protocol_error or ry::error.
   ry::task<started_task> start(caller c, send_params message) const;
-  // The task with at most history_length messages; nullopt: the default number. The ids of other accounts and agents do
-  // not exist.
+  // The task with at most history_length messages; nullopt: the default number. Tasks of other accounts and
+  // agents are not found.
   ry::task<boost::json::object> get(caller c, std::string id, std::optional<std::int64_t> history_length) const;
   ry::task<boost::json::object> list(caller c, list_params params) const;
   ry::task<boost::json::object> cancel(caller c, std::string id) const;

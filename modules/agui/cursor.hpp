@@ -1,5 +1,5 @@
-// The ids of the SSE events. An id contains the position in the log of the run and what is open on the client at that
-// point, so a client resumes exactly, also after events that were delivered but lost in a crash of the server. Pure.
+// The ids of the SSE events. An id contains the position in the log of the run and the messages and steps that are
+// open at that point. A client therefore resumes exactly, also if a crash lost events that were already delivered. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -181,7 +181,7 @@ void event_mapper::on_gap() {
   complete_ = false;
   turn_.gap = true;
   if (to_skip_ == 0) return;
-  // The client has the beginning of a tool call whose event was deleted since, so nothing can complete the call.
+  // The client has the beginning of a tool call whose event has been deleted since, so the call cannot be completed.
   object event = typed("RUN_ERROR");
   event["message"] = "The events after the last received one were deleted; open the thread again";
   event["code"] = "EVENTS_DELETED";

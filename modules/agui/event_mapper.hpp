@@ -1,7 +1,7 @@
 // Events of a run (runs/1) as AG-UI events. Pure.
 //
 // The output is valid for every reader that starts at event 1 or at a cursor: messages, tool calls, reasoning and steps
-// are closed before the run ends, and what an aborted attempt streamed is replaced by a MESSAGES_SNAPSHOT.
+// are closed before the run ends, and a MESSAGES_SNAPSHOT replaces the text of an aborted attempt.
 #pragma once
 #include <boost/json/object.hpp>
 #include <common/call_states.hpp>

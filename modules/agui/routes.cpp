@@ -76,7 +76,7 @@ std::string idempotency_key(const ry::uuid& account, const run_input& input) {
 // runs/1 names its fields; clients know the members of RunAgentInput.
 ry::error in_terms_of_client(const ry::error& e) {
   if (e.http_status() == 409 && e.message().substr(0, 15) == "Idempotency-Key")
-    return ry::http_error(409, e.status(), "agui.run_id_reused", "runId was used before with another input");
+    return ry::http_error(409, e.status(), "agui.run_id_reused", "runId was already used with a different input");
   if (e.http_status() != 422 || !e.detail_json().empty()) return e;
   constexpr std::pair<std::string_view, std::string_view> names[] = {
       {RY_RUN_FIELD_CLIENT_TOOLS, "tools"}, {RY_RUN_FIELD_HISTORY, "messages"}, {RY_RUN_FIELD_INSTRUCTIONS, "context"}};
@@ -546,7 +546,7 @@ ry::task<std::vector<json::object>> routes::stored_messages(ry::uuid account, ry
   }
   std::reverse(out.begin(), out.end());
   if (complete) co_return out;
-  // The oldest run may have lost its first answers, so the numbers of its messages are unknown.
+  // The first answers of the oldest run may be missing, so the numbers of its messages are unknown.
   const std::string cut = out.empty() ? std::string() : module_json::text_of(out.front(), "agent_run_id");
   out.erase(out.begin(), std::find_if(out.begin(), out.end(), [&cut](const json::object& m) {
               return module_json::text_at(m, "agent_run_id") != cut;

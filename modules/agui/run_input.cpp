@@ -131,7 +131,7 @@ class content_reader {
     std::optional<std::string> content = ry::base64_decode(module_json::text_at(from, "value"),
                                                            ry::base64_alphabet::standard, ry::base64_padding::optional);
     if (!content) fail(path + ".source.value", "must be Base64");
-    if (out_.files.size() == max_files) fail(path, "is one part with data too many; at most 32 are allowed");
+    if (out_.files.size() == max_files) fail(path, "exceeds the limit of 32 parts with inline data");
     std::string name;
     if (const json::object* metadata = module_json::object_at(part, "metadata"))
       name = module_json::text_of(*metadata, "filename");
@@ -251,7 +251,7 @@ class conversation {
     out_.fields.emplace_back("prompt", std::move(text));
   }
 
-  // Results that the server does not know: their ids were chosen by the client. Returns the number of turns before
+  // Results that the server does not have: the client chose their ids. Returns the number of turns before
   // them.
   std::size_t add_results(std::size_t before) {
     std::size_t first = before;

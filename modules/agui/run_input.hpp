@@ -1,5 +1,5 @@
-// Reads the body RunAgentInput of AG-UI: what a start of runs/1 gets from it. Depends only on the body, so that a
-// repeated request has the same fields. Pure.
+// Converts the body RunAgentInput of AG-UI to a start of runs/1. The result depends only on the body, so that a repeated
+// request has the same fields. Pure.
 #pragma once
 #include <boost/json/array.hpp>
 #include <functional>
@@ -42,12 +42,12 @@ struct run_input {
   // The client's messages that precede the run's first answer, as JSON, without those that clients keep themselves
   // (see MESSAGES_SNAPSHOT). Empty if it is too large to be kept.
   std::string base_messages;
-  std::vector<std::string> notices;  // what was not used
+  std::vector<std::string> notices;  // about parts that were ignored
 
   bool has(std::string_view field) const;
 };
 
-// What a caller of the connect route sends: only its ids are used.
+// The body of the connect route, of which only the ids are used.
 enum class input_use { run, connect };
 
 // Throws 400 for malformed JSON and 422, which names the member, for other errors.

@@ -77,7 +77,7 @@ void add_unless_empty(ry::runs::start_request& to, const char* field, const std:
   if (!value.empty()) to.field(field, value);
 }
 
-// all: without a check which calls are pending.
+// all: without a check of which calls are pending.
 json::array results_for(const std::vector<tool_output>& outputs, const std::vector<std::string>& pending, bool all) {
   json::array out;
   for (const tool_output& o : outputs) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view scheme = "data:";
 constexpr std::string_view base64_mark = ";base64";
 
-// Unlike ry::percent_decode, keeps '+': in a URL's path it is no space.
+// Unlike ry::percent_decode, keeps '+': in the path of a URL it is not a space.
 std::optional<std::string> percent_decode_path(std::string_view s) {
   std::string out;
   out.reserve(s.size());

@@ -15,7 +15,7 @@ using module_json::text_of;
 bool response_chain::add(const json::object& message) {
   const std::string_view run = text_at(message, "agent_run_id");
   if (groups_.empty()) {
-    if (run != wanted_) return true;  // a later run's
+    if (run != wanted_) return true;  // the message of a later run
     groups_.emplace_front().link.run_id = wanted_;
   } else if (run != groups_.front().link.run_id) {
     if (!groups_.front().continues() || run.empty()) return false;

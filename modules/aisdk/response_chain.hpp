@@ -1,7 +1,7 @@
 // Finds the runs whose events make up one assistant message of the client, in the stored messages of a thread. Pure.
 //
 // When the model calls a tool of the client, its run ends, and the outputs start the next run. The client shows both runs
-// as one message, so a stream that rebuilds the message has to begin with the first of them.
+// as one message, so a stream that rebuilds the message must begin with the first run.
 #pragma once
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -40,7 +40,7 @@ class response_chain {
   std::deque<group> groups_;  // oldest first
 };
 
-// What the newest messages of a thread, newest first, mean for a start.
+// The state of a thread that a start needs, from its newest messages, newest first.
 struct thread_end {
   std::string newest_role;  // empty: the thread has no messages
   std::vector<std::string> pending_calls;

@@ -176,7 +176,7 @@ class step_history {
     if (text_at(part, "type") == "step-start") return flush();
     if (text_at(part, "type") == "text") return add_line(text_, text_at(part, "text"));
     const std::optional<tool_part> tool = tool_part_of(part);
-    // A model gets no call without its result.
+    // Models require a result for each call.
     const std::optional<tool_output> output = tool ? output_of(*tool) : std::nullopt;
     if (!output) return;
     const json::object* input = module_json::object_at(part, "input");

@@ -25,13 +25,13 @@ class call_stream : public std::enable_shared_from_this<call_stream> {
   ry::task<void> add(const ry::runs::batch& events);
   // Sends the response and closes the stream.
   ry::task<void> finish(json::object message);
-  // Closes the stream in a way that makes the client resume it. False: the client has got no event id.
+  // Closes the stream so that the client resumes it. False: the client has received no event id and cannot resume.
   bool suspend();
   // Closes the stream without a response.
   void close();
 
  private:
-  // Repeats the last progress notification, because clients end requests without progress.
+  // Repeats the last progress notification, because clients time out without progress.
   static ry::task<void> repeat_progress(std::shared_ptr<call_stream> self);
   void send_progress(std::uint64_t value, const std::string& text);
 

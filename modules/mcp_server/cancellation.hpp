@@ -1,4 +1,4 @@
-// Cancellation of requests by notifications/cancelled, on whichever node the request waits.
+// Cancellation of requests by notifications/cancelled, on any node.
 //
 // Each waiting request of a client with a session subscribes to a live topic that contains account, session and request
 // id; the notification publishes to it. Request ids are only unique within a session, so clients without one cannot

@@ -40,7 +40,7 @@ void require_media_types(const ry::request& r) {
 }
 
 // The session of a client before 2026-07-28. The server stores none: the id only separates the request ids of the
-// clients of an account. Throws if no server can have issued it, so that the client initializes again.
+// clients of an account. Throws if the id is not a UUID, so that the client initializes again.
 std::string session_of(const ry::request& r) {
   const auto id = r.header("Mcp-Session-Id");
   if (id.empty()) return {};
@@ -281,7 +281,8 @@ ry::task<void> endpoint::call_tool(call c) {
 }
 
 bool endpoint::makes_task(const call& c) const {
-  // From 2026-07-28 on the server decides; a task survives the connection, so every client that can use one gets one.
+  // From 2026-07-28 on, the server decides whether a call becomes a task. A task survives the connection, so every client
+  // that supports tasks gets one.
   if (c.who.stateless()) return c.who.tasks;
   return c.who.rev == revision::v2025_11_25 && object_at(c.rpc.params, "task") != nullptr;
 }

@@ -11,10 +11,10 @@
 
 namespace mcp_server {
 
-// The text of a progress notification for an event of a run; nullopt: the event changes nothing that clients see.
+// The text of a progress notification for an event of a run; nullopt: the event is not reported to clients.
 std::optional<std::string> progress_text(const json::object& event);
 
-// Values of progress notifications. They increase with the events of a run, so also after a stream was resumed.
+// Values of progress notifications. They are derived from the event numbers, so they also increase after a resume.
 class progress_counter {
  public:
   explicit progress_counter(std::uint64_t sequence) : last_(sequence * step) {}

@@ -18,7 +18,7 @@ constexpr std::int64_t discover_ttl_ms = 3'600'000;
 constexpr std::string_view truncation_note =
     "\n[The answer is longer. Its complete text is in the messages of the thread.]";
 constexpr std::string_view instructions =
-    "Each tool except get_run and stop_run is an agent that works on its own and returns its final answer. Its calls "
+    "Each tool except get_run and stop_run is an agent that works autonomously and returns its final answer. Its calls "
     "may take minutes. To continue a conversation with an agent, pass the thread_id of its last result.";
 
 json::array text_content(std::initializer_list<std::string_view> texts) {

@@ -1,4 +1,4 @@
-// What clients get about a run: results of tools/call, and tasks. Pure.
+// The data of a run that clients receive: results of tools/call, and tasks. Pure.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Protocol revisions, and what a request tells about its client. Pure.
+// Protocol revisions, and the data about the client in a request. Pure.
 //
 // Up to 2025-11-25 a client negotiates the revision with `initialize` and then sends it in a header. From 2026-07-28 on
 // every request contains the revision and the client's capabilities in `_meta`, and headers that repeat parts of the

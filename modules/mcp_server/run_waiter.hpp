@@ -43,7 +43,7 @@ class run_waiter {
 
 // The result of a request that waited for a run: of tools/call, or with the metadata of tasks/result.
 json::object waited_result(const waiting_call& c, json::object result);
-// What the response to a single message looks like.
+// The form of the response to a single message.
 ry::response json_response(const json::object& message, std::uint32_t status = 200);
 
 }  // namespace mcp_server

@@ -14,7 +14,7 @@ inline constexpr std::string_view settings_schema = R"({
     "authorization_servers": {"type": "array", "maxItems": 10, "items": {"type": "string", "pattern": "^https?://[^\\s\"\\\\]+$", "form": "a URL such as https://login.example.org"}, "default": [],
       "description": "Issuer URLs of the OAuth authorization servers whose tokens this server accepts (auth.jwt, auth.issuers), for the metadata of the MCP endpoint; empty: clients need a configured token or API key"},
     "max_body_mb": {"type": "integer", "minimum": 1, "maximum": 256, "default": 16,
-      "description": "Maximum size of a request to the MCP endpoint, in MiB; files are a third larger there than their contents",
+      "description": "Maximum size of a request to the MCP endpoint, in MiB; files are sent in base64, which makes them a third larger",
       "limit": {"resource": "Size of a request to the MCP endpoint, in MiB", "per": "request", "answer": "413"}},
     "calls_per_account": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 50,
       "description": "Maximum number of requests of an account to the MCP endpoint that wait for a run at the same time, per node",

@@ -38,7 +38,7 @@ std::string sanitized(std::string_view name) {
   return out.empty() ? "agent" : out;
 }
 
-// The end of a UUID version 7 is random; its beginning is a time.
+// The end of a version 7 UUID is random; its beginning is a timestamp.
 std::string id_suffix(std::string_view id) {
   const std::string_view last = id.substr(id.size() - std::min<std::size_t>(id.size(), 12));
   return "_" + std::string(last);
@@ -191,7 +191,7 @@ std::vector<agent_tool> name_tools(std::vector<agent_info> agents) {
   for (agent_info& a : agents) {
     std::string name = sanitized(a.name);
     if (used.contains(name)) name += id_suffix(a.id);
-    // Only if an agent is named like another one's name with its suffix.
+    // Occurs only if the name of an agent equals another agent's name with its suffix.
     if (used.contains(name)) continue;
     used.insert(name);
     out.push_back({std::move(name), std::move(a)});

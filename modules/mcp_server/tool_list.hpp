@@ -19,7 +19,7 @@ struct agent_tool {
   agent_info agent;
 };
 
-// Names tools in the order of the agents. An agent whose name is used before gets a suffix from its id, so the names of
+// Names tools in the order of the agents. An agent whose name is already used gets a suffix from its id, so the names of
 // earlier agents do not change when later ones are added.
 std::vector<agent_tool> name_tools(std::vector<agent_info> agents);
 

@@ -31,7 +31,7 @@ attachment read_data_url(std::string_view url, const std::string& path) {
   if (head.size() < marker.size() || ry::lower_ascii(head.substr(head.size() - marker.size())) != marker)
     throw invalid(path, path + " must be a data URL with base64 data");
   const std::string_view media_type = head.substr(0, head.find(';'));
-  if (media_type.size() > max_media_type_bytes) throw invalid(path, path + " has an invalid media type");
+  if (media_type.size() > max_media_type_bytes) throw invalid(path, path + " has a media type that is too long");
   return {{}, ry::lower_ascii(media_type), decoded(url.substr(comma + 1), path)};
 }
 

@@ -11,7 +11,7 @@ struct attachment {
   std::string content;
 };
 
-// `path` names the member in messages. Throws a 400 for a URL of another kind, because the server fetches no files of
+// `path` names the member in messages. Throws a 400 for other URLs, because the server does not fetch files for
 // clients.
 attachment read_data_url(std::string_view url, const std::string& path);
 // A data URL, or plain base64.

@@ -46,7 +46,7 @@ class chat_builder {
   json::object usage() const;
 
   const chat_identity who_;
-  // Text of the finished answers, and of the current one, which a failed attempt makes void.
+  // Text of the finished answers, and of the current answer, which is discarded if its attempt fails.
   std::string text_, answer_, reasoning_, answer_reasoning_;
   bool separate_ = false;  // the current answer is not a continuation of the text before it
   json::array calls_;

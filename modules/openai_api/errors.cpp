@@ -57,7 +57,7 @@ service_detail detail_of(const ry::error& e) {
   return out;
 }
 
-// 402 of a service: clients of the API know a used-up quota as 429.
+// Maps a 402 of a service to 429, the status that clients of the API expect for a used-up quota.
 api_error quota_error(const service_detail& d) {
   if (d.code == "MODEL_ACCESS_DENIED") return api_error(404, invalid_request, "model_not_found", "model", d.message);
   if (d.code == "AGENT_RUN_LIMIT_EXCEEDED") return api_error(429, "requests", "rate_limit_exceeded", "", d.message);

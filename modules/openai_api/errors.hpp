@@ -32,7 +32,7 @@ api_error unknown_response(const std::string& id);
 api_error unknown_model(const std::string& name);
 
 bool is_not_found(const ry::error& e);
-// An error of a service, such as runs/1. Internal errors keep no text.
+// An error of a service, such as runs/1. The text of internal errors is dropped.
 api_error from_error(const ry::error& e);
 // The exception that is being handled. Call it only inside a catch block.
 api_error current_api_error();

@@ -7,7 +7,8 @@ namespace openai_api {
 namespace {
 
 constexpr std::uint64_t keepalive_ms = 10'000;
-// Far below the limit of the connection's queue, because an event with a complete response may be larger than it.
+// Far below the limit of the connection's queue: an event with a complete response may exceed that limit, so it is sent
+// in pieces.
 constexpr std::size_t piece_bytes = 64 << 10;
 
 }  // namespace

@@ -179,7 +179,7 @@ void read_output_limit(const json::object& body, const std::vector<std::string_v
     const std::optional<std::int64_t> limit = integer_member(body, name, path, 1, max_output_tokens);
     if (!limit) continue;
     to.parameters.emplace_back("max_output_tokens", std::to_string(*limit));
-    // Clients expect that an answer ends at their limit.
+    // Clients expect an answer to end at the limit that they set.
     to.parameters.emplace_back(RY_RUN_FIELD_CONTINUE_TRUNCATED, "false");
     return;
   }

@@ -37,7 +37,7 @@ struct run_options {
 // {"type":"function","function":{...}}.
 enum class tool_style { responses, chat };
 void read_tools(const json::object& body, tool_style style, run_options& to);
-// After read_tools().
+// Call it after read_tools().
 void read_tool_choice(const json::object& body, run_options& to);
 
 void read_temperature(const json::object& body, run_options& to);

@@ -25,7 +25,7 @@ class response_builder {
   // The number of an event of the stream is (number of the run's event - 1) * stride + its position among the events
   // that the run's event becomes. It is therefore the same in every replay, even if a crash has removed events in
   // between.
-  // Only the terminal event, which no other follows, may become more than `stride` events.
+  // Only the terminal event may become more than `stride` events, because no other event follows it.
   static constexpr std::uint64_t stride = 16;
 
   explicit response_builder(response_identity who) : who_(std::move(who)) {}

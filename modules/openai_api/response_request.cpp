@@ -105,7 +105,7 @@ void read_item(const json::object& item, const std::string& path, const item_map
     return to.add_output(required_text(item, "call_id", path + ".call_id", 256), std::move(c.text), std::move(c.files));
   }
   if (type == "mcp_call") return read_mcp_call(item, path, to);
-  // Models get no reasoning of earlier responses, and lists of tools only matter to the server that made them.
+  // Models get no reasoning of earlier responses, and lists of tools are only relevant to the server that sent them.
   if (type == "reasoning" || type == "mcp_list_tools") return;
   if (type != "item_reference")
     throw invalid(path + ".type", path + ".type is not supported: " + type, "unsupported_value");
@@ -139,7 +139,8 @@ void read_context(const json::object& body, response_request& to) {
   }
   const json::value* conversation = member(body, "conversation");
   if (conversation == nullptr) return;
-  if (to.previous) throw invalid("previous_response_id", "previous_response_id and conversation exclude each other");
+  if (to.previous)
+    throw invalid("previous_response_id", "previous_response_id and conversation cannot be used together");
   const std::string id = conversation->is_object() ? required_text(conversation->get_object(), "id", "conversation.id")
                                                    : text_member(body, "conversation", "conversation").value_or("");
   to.thread = thread_of_conversation(id);
@@ -228,7 +229,7 @@ json::object base_of(const json::object& body, const response_request& r) {
   return o;
 }
 
-// Members that the response repeats without a meaning for the run.
+// Members that the response repeats, but that have no effect on the run.
 void check_repeated(const json::object& body) {
   for (const char* name : {"prompt_cache_key", "safety_identifier", "user"}) (void)text_member(body, name, name, 1024);
   (void)flag_member(body, "parallel_tool_calls", "parallel_tool_calls");

@@ -358,7 +358,7 @@ ry::task<ry::response> response_routes::cancel_response(ry::request r) {
   co_return co_await show(std::move(s));
 }
 
-// Deletes the thread with its last response, unless the thread has runs that are no responses.
+// Deletes the thread with its last response, unless the thread has runs that are not responses.
 ry::task<ry::response> response_routes::remove_response(ry::request r) {
   const started_response s = co_await find(r);
   const std::string id = response_id(s.run.run);

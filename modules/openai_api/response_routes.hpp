@@ -51,7 +51,7 @@ class response_routes {
 
   ry::task<ry::response> finish_foreground(ry::request r, started_response s);
   ry::task<void> send_stream(ry::request r, started_response s);
-  // The response of now, also while its run continues.
+  // The current state of the response, also while its run is in progress.
   ry::task<json::object> read_now(started_response s);
   ry::task<ry::response> show(started_response s);
   ry::task<void> settle(started_response s, bool ended);

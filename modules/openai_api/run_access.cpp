@@ -15,7 +15,7 @@ namespace json = boost::json;
 
 constexpr std::uint32_t max_agents = 100;
 constexpr std::size_t max_history_messages = 1000, max_message_bytes = 1 << 20, max_key_bytes = 200;
-// Time until the job looks at a temporary run. Requests delete their threads themselves unless they were interrupted.
+// Time until the job checks a temporary run. Requests delete their threads themselves unless they were interrupted.
 constexpr std::int64_t first_look_us = 120'000'000;
 constexpr std::uint64_t look_again_ms = 60'000;
 

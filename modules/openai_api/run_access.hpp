@@ -1,5 +1,5 @@
 // Access to accounts/1, agents/1 and runs/1 for the routes: the caller's account, starts with the rows of this module,
-// reading and ending of runs.
+// reading and stopping runs.
 #pragma once
 #include <ry/svc/accounts.h>
 #include <ry/svc/agents.h>
@@ -37,7 +37,7 @@ struct started_run {
 class run_access {
  public:
   run_access(const ry::context& ctx, const repository& rows) : ctx_(ctx), rows_(rows) {}
-  // From start() of the module on.
+  // Available from start() of the module on.
   void connect();
 
   ry::task<ry::uuid> account_of(ry::request r) const;

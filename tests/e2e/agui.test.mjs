@@ -149,7 +149,7 @@ class Agent extends HttpAgent {
 }
 
 const storedMessages = async (thread, u = user) => (await u.get(`/threads/${thread}/messages`)).json.messages;
-// What both sides must agree on.
+// The values that must be equal on both sides.
 const textAndCalls = (m) => ({
   role: m.role,
   content: m.content || undefined,
@@ -207,7 +207,7 @@ test('a run streams text, and several runs continue one thread', async () => {
   await assertSameThread(agent);
 });
 
-test('a new thread takes over the earlier messages of the client', async () => {
+test('a new thread begins with the earlier messages of the client', async () => {
   const agent = new Agent({ initialMessages: [
     message('what is it?'), { id: 'a1', role: 'assistant', toolCalls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }] },
     { id: 't1', role: 'tool', toolCallId: 'c1', content: 'a cat' }, { id: 'r1', role: 'reasoning', content: 'hm' }, { id: 'a2', role: 'assistant', content: 'a cat' }] });
@@ -359,7 +359,7 @@ test('a repeated request follows the same run', async () => {
   assert.equal(a.headers.get('runyard-run-id'), a.events[0].event.metadata.runyard.runId);
   const other = await post({ ...body, messages: [message('something else')] });
   assert.equal(other.status, 409);
-  assert.match(other.text, /runId was used before/);
+  assert.match(other.text, /runId was already used/);
 });
 
 test('a stream resumes after each of its events', async () => {
@@ -507,7 +507,7 @@ test('connect restores a thread, and follows its run in progress', async () => {
   assert.deepEqual(fresh.types(), ['RUN_STARTED', 'RUN_FINISHED']);
 });
 
-test('a thread with a run in progress refuses another, unless the client chooses otherwise', async () => {
+test('a thread with a run in progress refuses another run unless on_busy allows it', async () => {
   const agent = new Agent();
   const running = agent.send('[hold] busy');
   await waitFor('text', () => agent.types().includes('TEXT_MESSAGE_CONTENT'));
@@ -804,7 +804,7 @@ test('every valid optional member is accepted', async () => {
   }
 });
 
-test('runs of others and unknown runs are not found', async () => {
+test('runs of other accounts and unknown runs are not found', async () => {
   const mine = await post(input());
   const id = mine.headers.get('runyard-run-id');
   const other = await server.user();

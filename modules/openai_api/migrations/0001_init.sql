@@ -1,5 +1,5 @@
--- What the API adds to a run: the members of the response that repeat the request. The messages and events belong to
--- the run, so that the deletion of a thread deletes them.
+-- Data that the API adds to a run: the members of the response that repeat the request. Messages and events are stored
+-- by the module runs, which deletes them with the thread.
 create table response (
   run_id uuid primary key,
   account_id uuid not null,
