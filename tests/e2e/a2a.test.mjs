@@ -241,7 +241,7 @@ for (const rest of [false, true]) {
   });
 }
 
-test('tasks of a context are one conversation; names of contexts are kept', async () => {
+test('tasks of a context are one conversation; names of contexts are stored', async () => {
   const user = await server.user();
   const client = await clientOf(user);
   for (const contextId of ['', 'my context', randomUUID()]) {

@@ -170,7 +170,7 @@ test('the text of an aborted attempt is removed from the message', async () => {
   assert.equal(textOf(s.message), 'Hello from the model');
 });
 
-test('the thread keeps the conversation; earlier messages matter only for a new chat', async () => {
+test('the thread stores the conversation; earlier messages are used only for a new chat', async () => {
   const u = await server.user();
   const earlier = [
     userMessage('What is 6 * 7?'),
@@ -662,7 +662,7 @@ test('invalid requests name the member and start nothing', async () => {
   assert.equal((await fetch(api(), { method: 'POST', body: JSON.stringify(good), headers: { 'content-type': 'application/json' } })).status, 401);
 });
 
-test('accounts do not see the chats, threads and runs of others', async () => {
+test('accounts cannot read the chats, threads and runs of other accounts', async () => {
   const [a, b] = [await server.user(), await server.user()];
   const mine = await send(a, 'same id', [userMessage('mine')]);
   const theirs = await send(b, 'same id', [userMessage('theirs')]);

@@ -48,7 +48,7 @@ async function startAsking(u, ...commands) {
 }
 const decide = (u, approval, body) => u.post(`/approvals/${approval.approval_id ?? approval}`, { json: body });
 
-test('without a rule that matches, calls are made at once', async () => {
+test('calls that match no rule are executed at once', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: 'echo free' });
   const s = await u.stream(r.json.agent_run_id);
@@ -56,7 +56,7 @@ test('without a rule that matches, calls are made at once', async () => {
   assert.ok(!s.events.some((e) => e.type.startsWith('approval')));
 });
 
-test('a denied call is not made, and the model is told', async () => {
+test('a denied call is not executed, and the model gets the reason', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: 'echo forbidden > denied.txt' });
   const s = await u.stream(r.json.agent_run_id);
@@ -66,7 +66,7 @@ test('a denied call is not made, and the model is told', async () => {
   assert.doesNotMatch(files.text, /denied/);
 });
 
-test('a call that needs an approval parks the run; an approval makes the call once and completes the run', async () => {
+test('a call that needs an approval parks the run; an approval executes the call once and completes the run', async () => {
   const u = await server.user();
   const { id, approval } = await startAsking(u, 'echo ask >> count; cat count');
   assert.equal(approval.tool_call_id, 'c1');
@@ -96,7 +96,7 @@ test('a call that needs an approval parks the run; an approval makes the call on
   assert.equal((await u.get(`/agent-run/${id}`)).json.waiting_for, undefined);
 });
 
-test('the same decision again succeeds, a different one gets 409, and strangers get 404', async () => {
+test('a repeated decision succeeds, a different one gets 409, and other accounts get 404', async () => {
   const u = await server.user(), other = await server.user();
   const { id, approval } = await startAsking(u, 'echo ask');
   assert.equal((await decide(other, approval, { decision: 'approve' })).status, 404);
@@ -138,7 +138,7 @@ test('an approver can change the arguments', async () => {
   assert.match(textOf((await u.stream(id)).events), /^results: changed/);
 });
 
-test('several approvals of one answer: the run continues after the last decision, other calls are made before', async () => {
+test('several approvals of one answer: the run continues after the last decision, and other calls are executed before it', async () => {
   const u = await server.user();
   const { id } = await startAsking(u, 'echo one', 'echo ask two', 'echo ask three');
   const list = (await u.get(`/agent-run/${id}/approvals`)).json.approvals;
@@ -222,7 +222,7 @@ test('after the time limit the call is denied', async () => {
   assert.equal(s.events.find((e) => e.type === 'approval_resolved').status, 'expired');
 });
 
-test('two approvers at the same time: one decision', async () => {
+test('of two concurrent decisions, one applies', async () => {
   const u = await server.user();
   const { id, approval } = await startAsking(u, 'echo ask >> n; cat n');
   const all = await Promise.all(['approve', 'deny', 'approve', 'deny', 'approve', 'deny'].map((decision) => decide(u, approval, { decision })));
@@ -233,7 +233,7 @@ test('two approvers at the same time: one decision', async () => {
   assert.equal(s.events.filter((e) => e.type === 'tool_result').length, 1);
 });
 
-test('a parked run survives a kill; the call is made once after the restart', async () => {
+test('a parked run survives a kill; the call is executed once after the restart', async () => {
   const u = await server.user();
   const { id, approval } = await startAsking(u, 'echo ask >> n; cat n');
   await server.kill();

@@ -1,5 +1,5 @@
-// Runyard as an MCP server: agents as tools for real MCP clients of both protocol generations, runs as tasks, and what
-// happens to calls when clients cancel, connections break and the server is killed.
+// Runyard as an MCP server: agents as tools for MCP clients of SDK 1.x and 2.x, runs as tasks, and calls after
+// cancellations, broken connections and a killed server.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -51,7 +51,7 @@ async function newUser(agents = [{ name: 'Data Analyst (EU)', description: 'Anal
 const url = (at = server) => new URL(`${at.url}/mcp`);
 const analyst = 'Data_Analyst_EU';
 
-// A client of the SDK's generation 1, with sessions.
+// A client of SDK 1.x, with sessions.
 async function connect1(u = user, options = {}) {
   const client = new Client1({ name: 'test', version: '1' }, { capabilities: {} });
   const transport = new Transport1(url(), {
@@ -60,7 +60,7 @@ async function connect1(u = user, options = {}) {
   await client.connect(transport);
   return { client, transport, close: () => client.close() };
 }
-// A client of the SDK's generation 2, without sessions.
+// A client of SDK 2.x, without sessions.
 async function connect2(u = user) {
   const client = new Client2({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
   await client.connect(new Transport2(url(), { requestInit: { headers: { authorization: `Bearer ${u.token}` } } }));
@@ -98,7 +98,7 @@ const legacy = (u, method, params, { headers = {}, ...rest } = {}) => rpc(u, { m
 const runStatus = async (u, id) => (await u.get(`/agent-run/${id}`)).json.status;
 const running = async (u) => (await u.get('/agent-runs?status=running')).json.agent_runs;
 
-test('generation 1: a client lists the agents as tools and calls one', async () => {
+test('SDK 1.x: a client lists the agents as tools and calls one', async () => {
   const c = await connect1();
   assert.deepEqual(c.client.getServerCapabilities(), { tools: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } });
   assert.ok(c.transport.sessionId);
@@ -120,7 +120,7 @@ test('generation 1: a client lists the agents as tools and calls one', async () 
   await c.close();
 });
 
-test('generation 1: progress notifications name the tool in use and increase', async () => {
+test('SDK 1.x: progress notifications name the tool in use and increase', async () => {
   const c = await connect1();
   const progress = [];
   const r = await c.client.callTool({ name: analyst, arguments: { prompt: '[tool]' } }, undefined, { onprogress: (p) => progress.push(p) });
@@ -130,7 +130,7 @@ test('generation 1: progress notifications name the tool in use and increase', a
   await c.close();
 });
 
-test('generation 1: files reach the agent, and refusals are results that the model can read', async () => {
+test('SDK 1.x: files reach the agent, and refusals are results that the model can read', async () => {
   const c = await connect1();
   const call = (args, name = analyst) => c.client.callTool({ name, arguments: args });
   const file = { name: 'numbers.csv', media_type: 'text/csv', data: Buffer.from('1,2,3\n').toString('base64') };
@@ -158,7 +158,7 @@ test('generation 1: files reach the agent, and refusals are results that the mod
   await c.close();
 });
 
-test('generation 1: cancelling a request stops its run; request ids of other sessions do not matter', async () => {
+test('SDK 1.x: cancelling a request stops its run; equal request ids of other sessions are not affected', async () => {
   const [a, b] = [await connect1(), await connect1()];
   const abort = new AbortController();
   const cancelled = a.client.callTool({ name: analyst, arguments: { prompt: '[gate] a' } }, undefined, { signal: abort.signal });
@@ -176,7 +176,7 @@ test('generation 1: cancelling a request stops its run; request ids of other ses
   await Promise.all([a.close(), b.close()]);
 });
 
-test('generation 1: a call survives kill -9 of the server; the client resumes the stream', async () => {
+test('SDK 1.x: a call survives kill -9 of the server; the client resumes the stream', async () => {
   const c = await connect1();
   const progress = [];
   const call = c.client.callTool({ name: analyst, arguments: { prompt: '[gate] kill' } }, undefined, { onprogress: (p) => progress.push(p.progress), timeout: 60000 });
@@ -197,7 +197,7 @@ test('generation 1: a call survives kill -9 of the server; the client resumes th
   await c.close();
 });
 
-test('generation 1: a disconnect does not stop a run, and a repeated request is not executed again', async () => {
+test('SDK 1.x: a disconnect does not stop a run, and a repeated request is not executed again', async () => {
   const init = await legacy(user, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } });
   const session = init.headers.get('mcp-session-id');
   const options = { headers: { 'mcp-session-id': session }, id: 'call-1' };
@@ -225,7 +225,7 @@ test('generation 1: a disconnect does not stop a run, and a repeated request is 
   }
 });
 
-test('generation 1: runs as tasks, with kill -9 in between', async () => {
+test('SDK 1.x: runs as tasks, with kill -9 in between', async () => {
   const c = await connect1();
   const created = await c.client.request({ method: 'tools/call', params: { name: analyst, arguments: { prompt: '[gate] task' }, task: { ttl: 60000 } } }, CreateTaskResultSchema);
   assert.equal(created.task.status, 'working');
@@ -250,7 +250,7 @@ test('generation 1: runs as tasks, with kill -9 in between', async () => {
   await c.close();
 });
 
-test('generation 1: a task can be cancelled, and a failed run is a failed task', async () => {
+test('SDK 1.x: a task can be cancelled, and a failed run is a failed task', async () => {
   const c = await connect1();
   const start = async (prompt) => (await c.client.request({ method: 'tools/call', params: { name: analyst, arguments: { prompt }, task: {} } }, CreateTaskResultSchema)).task.taskId;
   const stopped = await start('[gate] cancel');
@@ -272,7 +272,7 @@ test('generation 1: a task can be cancelled, and a failed run is a failed task',
   await c.close();
 });
 
-test('generation 2: a client discovers the server, lists tools and calls one', async () => {
+test('SDK 2.x: a client discovers the server, lists tools and calls one', async () => {
   const c = await connect2();
   const { tools } = await c.client.listTools();
   assert.ok(tools.some((t) => t.name === analyst));
@@ -284,7 +284,7 @@ test('generation 2: a client discovers the server, lists tools and calls one', a
   await c.close();
 });
 
-test('generation 2: closing the stream stops the run', async () => {
+test('SDK 2.x: closing the stream stops the run', async () => {
   const c = await connect2();
   const abort = new AbortController();
   const call = c.client.callTool({ name: analyst, arguments: { prompt: '[gate] close' } }, { signal: abort.signal });
@@ -298,7 +298,7 @@ test('generation 2: closing the stream stops the run', async () => {
   await c.close();
 });
 
-test('generation 2: runs as tasks of the extension, with kill -9 in between', async () => {
+test('SDK 2.x: runs as tasks of the extension, with kill -9 in between', async () => {
   const options = { _meta: withTasks() };
   const created = await modern(user, 'tools/call', { name: analyst, arguments: { prompt: '[gate] extension' } }, options);
   assert.equal(created.result.resultType, 'task');

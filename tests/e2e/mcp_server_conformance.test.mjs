@@ -82,7 +82,7 @@ async function run(scenario, version) {
   return JSON.parse(readFileSync(path.join(to, file), 'utf8'));
 }
 
-// Why checks cannot succeed, and which.
+// The checks that cannot succeed, and the reasons.
 const noSuchTool = 'needs a tool that requests input from the client or writes log messages';
 const noPrompts = 'needs prompts and resources, which the server does not have';
 const everyCallIsATask = 'needs a tool that never becomes a task; here every agent does if the client declares the extension';

@@ -473,7 +473,7 @@ test('other accounts cannot see a response', async () => {
   await rejects(other.responses.create({ model, input: 'x', previous_response_id: r.id }), 400, { code: 'previous_response_not_found' });
   await rejects(other.responses.create({ model, input: 'x', conversation: r.conversation.id }), 404);
   await rejects(other.responses.create({ model, input: [{ type: 'item_reference', id: r.output[0].id }, { role: 'user', content: 'x' }] }), 404);
-  // Nor a run that was started through another API; its own account can.
+  // The same applies to a run that was started through another API; its own account can read it.
   const run = await ai.user.start({ prompt: 'Say hello' });
   const id = `resp_${run.json.agent_run_id.replaceAll('-', '')}`;
   await rejects(other.responses.retrieve(id), 404);

@@ -1,4 +1,4 @@
-// One run, followed by clients of several protocols at the same time: all get the same text. And one policy for all of them.
+// One run, followed by clients of several protocols at the same time: all of them get the same text. The policy for tool calls applies to all of them.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';

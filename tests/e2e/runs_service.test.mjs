@@ -281,7 +281,7 @@ for (const name of relays) {
   });
 }
 
-test('a run of a transaction exists only after its commit', async () => {
+test('a run that is started in a transaction exists only after the commit', async () => {
   const u = await server.user();
   const rolledBack = await relay(u, 'relay_cpp', { prompt: 'never' }, '?tx=rollback');
   assert.equal(rolledBack.status, 200, rolledBack.text);
@@ -299,7 +299,7 @@ test('a run of a transaction exists only after its commit', async () => {
   assert.match(textOf(s.events), /^echo: kept/);
   assert.deepEqual(database.sql(`select (s).status from runs.run_state('${u.id}', '${r.json.run_id}') s`), 'completed');
 
-  // A refused start leaves nothing behind.
+  // A refused start stores no data.
   closeGate();
   const busy = relay(u, 'relay_cpp', { prompt: '[gate]' });
   await beginning(u);
@@ -342,7 +342,7 @@ test('files of a start are in its workspace', async () => {
   assert.equal(tx.status, 400, tx.text);
 });
 
-test('a start with an idempotency key is made once', async () => {
+test('a repeated start with an idempotency key starts one run', async () => {
   const u = await server.user();
   const headers = { 'idempotency-key': 'order-17' };
   const [a, b] = [await relay(u, 'relay_cpp', { prompt: 'once' }, '', { headers }), await relay(u, 'relay_cpp', { prompt: 'once' }, '', { headers })];
