@@ -3,7 +3,7 @@
 -- ends, and the run is stored only in the database. The decision on its last pending approval creates a new job. In this file,
 -- "approval" includes the calls of the client (kind client).
 
--- Creates the approvals of calls of a run's answer p_step for its worker; existing ones stay. Returns all approvals of the given calls.
+-- Creates the approvals of the calls of answer p_step of a run, for its worker; existing ones are unchanged. Returns all approvals of the given calls.
 -- No row: the run has ended or belongs to another worker. A remembered decision of the run or agent approves at once.
 create or replace function request_approvals(p_run uuid, p_fence bigint, p_step bigint, p_ids uuid[], p_calls text[], p_tools text[],
                                              p_sources text[], p_arguments text[], p_kinds text[],
