@@ -25,6 +25,7 @@ before(async () => {
     const done = turns(request).filter((m) => m.role === 'tool');
     if (prompt.startsWith('[same id]') && done.length < 2) return reply.tools([call(`echo ask ${done.length}`)]);
     if (done.length) return reply.say(`results: ${done.map((m) => m.content).join(' | ')}`);
+    if (prompt.includes('[nul]')) return reply.tools([call('echo ask\u0000')]);
     if (prompt.includes('[location]')) return reply.tools([{ id: 'loc', name: 'get_location', arguments: {} }]);
     const commands = prompt.split('\n').map((line, i) => call(line, `c${i + 1}`));
     return reply.tools(commands);
@@ -136,6 +137,48 @@ test('an approver can change the arguments', async () => {
   const { id, approval } = await startAsking(u, 'echo ask original');
   await decide(u, approval, { decision: 'approve', arguments: { command: 'echo changed' } });
   assert.match(textOf((await u.stream(id)).events), /^results: changed/);
+});
+
+test('changed arguments cannot bypass a rule that denies them', async () => {
+  const u = await server.user();
+  const { id, approval } = await startAsking(u, 'echo ask');
+  await decide(u, approval, { decision: 'approve', arguments: { command: 'echo forbidden' } });
+  assert.match(textOf((await u.stream(id)).events), /policy of this deployment denies/);
+});
+
+test('arguments with a NUL character can be shown and decided about', async () => {
+  const u = await server.user();
+  const { id, approval } = await startAsking(u, '[nul]');
+  const list = await u.get(`/agent-run/${id}/approvals`);
+  assert.equal(list.status, 200, list.text);
+  assert.equal(list.json.approvals[0].arguments.command, 'echo ask\u0000');
+  assert.equal((await decide(u, approval, { decision: 'deny' })).status, 200);
+  await u.stream(id);
+});
+
+test('runs that wake observe the limit of concurrent runs', async () => {
+  const slow = await new Server({ database: makeDatabase(), llm, settings: '[runs]\npark_slot_seconds = 0\n[[runs.tool_policy]]\nmatch = "shell"\naction = "ask"\n' }).start();
+  try {
+    const u = await slow.user();  // the plan allows one concurrent run
+    const parked = [];
+    for (let i = 0; i < 4; i++) {
+      await waitFor('a free slot', async () => (parked[i] = await u.start({ prompt: 'sleep 1; echo ask' })).status === 200);
+      const s = await u.stream(parked[i].json.agent_run_id, { until: (e) => e.type === 'approval_requested' });
+      parked[i].approval = s.events.at(-1);
+    }
+    await waitFor('all are parked', () => slow.database.sql('select count(*) from runs.parked') === '4');
+    await Promise.all(parked.map((p) => decide(u, p.approval, { decision: 'approve' })));
+    let most = 0;
+    await waitFor('all have ended', () => {
+      const [running, waiting] = slow.database.sql("select count(*) filter (where not waiting), count(*) filter (where waiting) from runs.runs where status = 'running'").split('|').map(Number);
+      most = Math.max(most, running);
+      return running + waiting === 0;
+    }, 60_000);
+    assert.equal(most, 1);
+  } finally {
+    await slow.close();
+    slow.database.drop();
+  }
 });
 
 test('several approvals of one answer: the run continues after the last decision, and other calls are executed before it', async () => {
@@ -301,9 +344,9 @@ test('a tool of the client: the run waits for its result, also across a kill', a
 test('invalid results and tools of the client are refused', async () => {
   const u = await server.user();
   const id = await startWithClientTool(u);
-  for (const [body, text] of [[{}, /must be a list/], [{ tool_results: [] }, /must not be empty/], [{ tool_results: [{ content: 'x' }] }, /tool_call_id/],
+  for (const [body, text] of [[{}, /must be an array/], [{ tool_results: [] }, /must not be empty/], [{ tool_results: [{ content: 'x' }] }, /tool_call_id/],
     [{ tool_results: [{ tool_call_id: 'loc', content: 1 }] }, /content must be a string/], [{ tool_results: [{ tool_call_id: 'a', content: '' }, { tool_call_id: 'a', content: '' }] }, /more than once/],
-    [{ tool_results: 'x' }, /must be a list/], [{ results: [] }, /Unknown member/]]) {
+    [{ tool_results: 'x' }, /must be an array/], [{ results: [] }, /Unknown member/]]) {
     const r = await u.post(`/agent-run/${id}/tool-results`, { json: body });
     assert.equal(r.status, 422, r.text);
     assert.match(r.text, text);

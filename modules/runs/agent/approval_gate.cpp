@@ -48,8 +48,9 @@ void append_resolved(live_run& run, const approval& a) {
 }
 
 // Applies the approvals to the calls that need one.
-void sort_by_approval(live_run& run, const tool_catalog& catalog, std::vector<tool_call>& asking,
-                      const std::vector<approval>& approvals, gated_calls& out, std::vector<std::string>& begins) {
+void sort_by_approval(const module_context& p, live_run& run, const tool_catalog& catalog,
+                      std::vector<tool_call>& asking, const std::vector<approval>& approvals, gated_calls& out,
+                      std::vector<std::string>& begins) {
   std::map<std::string_view, const approval*> by_call;
   for (const approval& a : approvals) by_call.emplace(a.tool_call_id, &a);
   std::string requested;  // calls for the client to execute
@@ -74,7 +75,13 @@ void sort_by_approval(live_run& run, const tool_catalog& catalog, std::vector<to
       continue;
     }
     if (!a.resolved_event) append_resolved(run, a);
-    if (a.status == "approved") {
+    const bool read_only = tool != nullptr && tool->read_only;
+    // The approver may have changed the arguments to ones that the policy denies.
+    const bool allowed =
+        action_for(p.config.tools, rules_of(run), call.name, read_only, a.arguments) != tool_action::deny;
+    if (a.status == "approved" && !allowed) {
+      out.refused.push_back({std::move(call), {std::string(denied_by_policy), true}});
+    } else if (a.status == "approved") {
       call.arguments = a.arguments;
       call.not_begun = !a.begun;
       if (!a.begun) begins.push_back(a.id);
@@ -129,7 +136,7 @@ ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> ru
     co_return out;
   }
   std::vector<std::string> begins;
-  sort_by_approval(*run, *catalog, asking, *approvals, out, begins);
+  sort_by_approval(p, *run, *catalog, asking, *approvals, out, begins);
   run->events.deliver_soon();
   p.writers.of(run->exec).touch(run);
   if (!begins.empty()) {

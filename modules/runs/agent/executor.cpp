@@ -648,14 +648,15 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
            ",\"duration_ms\":" + std::to_string(duration_ms) +
            ",\"result\":" + json_string(result_excerpt(run->progress.messages)) +
            ",\"viewed\":" + (run->events.streams != 0 ? "true" : "false") + "}";
+  const bool has_webhooks = !record.webhooks.empty();
+  const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
+  if (written == stored::not_ours) co_return abandon(run, "lost");
+  // After the end is committed: a worker that has lost the run must not change its approvals.
   if (run->progress.has_approvals) {
     const ry::result<void> dropped = co_await context_.repo.drop_approvals(run->who.run);
     // The job that ends expired approvals also cancels those of runs that have ended.
     if (!dropped) context_.ctx.log_error("the approvals of a run could not be cancelled", dropped.error());
   }
-  const bool has_webhooks = !record.webhooks.empty();
-  const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
-  if (written == stored::not_ours) co_return abandon(run, "lost");
   context_.metrics.ended.add(e.reason);
   context_.metrics.duration.observe(static_cast<double>(duration_ms) / 1e3);
   if (has_webhooks) context_.ctx.jobs().wake("webhooks");

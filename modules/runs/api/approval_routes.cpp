@@ -165,10 +165,16 @@ void approval_routes::announce(const std::string& run, bool wake) const {
 ry::task<ry::job_outcome> approval_routes::expire(ry::job) {
   for (;;) {
     ry::result<std::vector<due_approval>> due = co_await repo_.due_approvals(due_batch);
+    std::int64_t ended = 0;
     for (const due_approval& a : due.value()) {
       ry::result<approval_decision> made =
           co_await repo_.decide_approval(std::nullopt, a.id, "expired", std::nullopt, std::nullopt, "none");
-      if (made.value().outcome != "ok") continue;
+      if (!made) {
+        ctx_.log_error("an approval could not be ended", made.error());  // must not prevent the end of the others
+        continue;
+      }
+      ++ended;
+      if (made->outcome != "ok") continue;
       announce(made->run_id, made->wake);
       if (a.on_timeout != "stop") continue;
       try {
@@ -177,7 +183,7 @@ ry::task<ry::job_outcome> approval_routes::expire(ry::job) {
         if (e.http_status() != 404) throw;  // the thread was deleted meanwhile
       }
     }
-    if (static_cast<std::int64_t>(due->size()) < due_batch) co_return ry::job_outcome::done();
+    if (ended == 0 || static_cast<std::int64_t>(due->size()) < due_batch) co_return ry::job_outcome::done();
   }
 }
 

@@ -91,6 +91,10 @@ std::string read_client_results(const boost::json::value& list, std::vector<clie
     for (const client_result& other : out)
       if (other.tool_call_id == id) return at + ".tool_call_id is given more than once";
     if (content == nullptr || !content->is_string()) return at + ".content must be a string";
+    if (content->as_string().find('\0') != std::string_view::npos || id.find('\0') != std::string::npos)
+      return at + " must not contain NUL characters";
+    const boost::json::value* is_error = module_json::member_at(o, "is_error");
+    if (is_error != nullptr && !is_error->is_bool()) return at + ".is_error must be a boolean";
     bytes += content->as_string().size();
     if (bytes > max_history_bytes) return "tool_results must have at most " + size_text(max_history_bytes);
     out.push_back({id, std::string(content->as_string()), module_json::flag_at(o, "is_error")});

@@ -92,6 +92,21 @@ begin
   if not found then
     return false;
   end if;
+  if v_parked.slot_until < clock_timestamp() then
+    -- The slot of the run may have been used meanwhile; the run then waits for another one like a queued start.
+    perform 1 from accounts.lock_account(v_parked.account_id);
+    update runs.runs r
+       set waiting = true, queue_place = null,
+           admitted_at = coalesce(r.admitted_at, r.started_at) + (clock_timestamp() - v_parked.parked_at)
+     where r.id = p_run and r.completed_at is null
+       and r.slot_limit <= (select count(*) from runs.runs o
+                             where o.account_id = v_parked.account_id and o.status = 'running' and not o.waiting
+                               and o.id <> p_run
+                               and not exists (select 1 from runs.parked p where p.run_id = o.id and p.slot_until < clock_timestamp()));
+    if found then
+      return false;
+    end if;
+  end if;
   select j.id into v_job from core.job_enqueue(
     p_kind => 'runs.execute', p_args => jsonb_build_object('run_id', p_run), p_queue => 'runs', p_max_attempts => 1000000,
     p_share => v_parked.account_id) j;
@@ -103,10 +118,11 @@ begin
   return true;
 end $$;
 
-create or replace function approval_json(a runs.approvals) returns jsonb language sql stable as $$
-  select jsonb_build_object(
+-- json, because jsonb refuses \u0000, which arguments may contain.
+create or replace function approval_json(a runs.approvals) returns json language sql stable as $$
+  select json_build_object(
     'approval_id', a.id, 'agent_run_id', a.run_id, 'thread_id', a.thread_id, 'agent_id', a.agent_id,
-    'tool_call_id', a.tool_call_id, 'name', a.tool, 'source', a.source, 'arguments', coalesce(a.new_arguments, a.arguments)::jsonb,
+    'tool_call_id', a.tool_call_id, 'name', a.tool, 'source', a.source, 'arguments', coalesce(a.new_arguments, a.arguments)::json,
     'status', a.status, 'on_timeout', a.on_timeout, 'requested_at', runs.iso(a.requested_at), 'expires_at', runs.iso(a.expires_at),
     'decided_at', runs.iso(a.decided_at), 'reason', a.reason, 'remember', a.remember)
 $$;
@@ -215,7 +231,7 @@ $$;
 create or replace function approvals_page(p_account uuid, p_run uuid, p_status text, p_before uuid, p_limit bigint,
                                           out items text, out n bigint, out last text)
 language sql stable as $$
-  select coalesce(jsonb_agg(runs.approval_json(x.a) order by x.id desc), '[]')::text, count(*), min(x.id::text)
+  select coalesce(json_agg(runs.approval_json(x.a) order by x.id desc), '[]')::text, count(*), min(x.id::text)
     from (select y as a, y.id from runs.approvals y
            where y.account_id = p_account and y.kind = 'approval' and (p_run is null or y.run_id = p_run)
              and (p_status is null or y.status = p_status)
@@ -293,7 +309,9 @@ begin
              job_id = (select j.id from core.job_enqueue(
                          p_kind => 'runs.execute', p_args => jsonb_build_object('run_id', v.id),
                          p_queue => 'runs', p_max_attempts => 1000000, p_share => p_account) j)
-       where r.id = v.id;
+       where r.id = v.id returning r.job_id into v.job_id;
+      -- Workers of an earlier job of a run that was parked must not pass for the next one.
+      perform core.job_raise_fence(v.job_id, abs(v.fence));
     else
       v_place := v_place + 1;
       if v.queue_place <> v_place then
