@@ -20,6 +20,424 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/agent-card.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the public A2A agent card
+         * @description The card of the deployment's default agent, for discovery without authentication. Name and description are settings.
+         */
+        get: operations["a2a.public_card"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of the MCP endpoint
+         * @description OAuth 2.0 Protected Resource Metadata (RFC 9728) of `/mcp`.
+         */
+        get: operations["mcp_server.metadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource/{resource}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the metadata of the MCP endpoint by its path */
+        get: operations["mcp_server.metadata_of_path"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an A2A request (JSON-RPC)
+         * @description A2A 1.0, JSON-RPC binding, for the account's default agent.
+         */
+        post: operations["a2a.rpc"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/agents/{agent_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an A2A request (JSON-RPC)
+         * @description A2A 1.0, JSON-RPC binding, for a particular agent.
+         */
+        post: operations["a2a.agent_rpc"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/agents/{agent_id}/agent-card.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the A2A card of an agent */
+        get: operations["a2a.agent_card"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/agents/{agent_id}/v1/extendedAgentCard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the extended A2A agent card
+         * @description A2A 1.0, HTTP+JSON binding, for a particular agent.
+         */
+        get: operations["a2a.agent_extended_card"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/agents/{agent_id}/v1/message:send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message to an A2A agent
+         * @description A2A 1.0, HTTP+JSON binding, for a particular agent.
+         */
+        post: operations["a2a.agent_send_message"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/agents/{agent_id}/v1/message:stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message and stream the task
+         * @description A2A 1.0, HTTP+JSON binding, for a particular agent.
+         */
+        post: operations["a2a.agent_stream_message"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/agents/{agent_id}/v1/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List A2A tasks
+         * @description A2A 1.0, HTTP+JSON binding, for a particular agent.
+         */
+        get: operations["a2a.agent_list_tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/agents/{agent_id}/v1/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get or follow an A2A task
+         * @description A2A 1.0, HTTP+JSON binding, for a particular agent.
+         */
+        get: operations["a2a.agent_get_task"];
+        put?: never;
+        /**
+         * Cancel or follow an A2A task
+         * @description A2A 1.0, HTTP+JSON binding, for a particular agent.
+         */
+        post: operations["a2a.agent_change_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/agents/{agent_id}/v1/tasks/{id}/pushNotificationConfigs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Push notifications, which are not supported
+         * @description A2A 1.0, HTTP+JSON binding, for a particular agent.
+         */
+        get: operations["a2a.agent_list_push_configs"];
+        put?: never;
+        /**
+         * Push notifications, which are not supported
+         * @description A2A 1.0, HTTP+JSON binding, for a particular agent.
+         */
+        post: operations["a2a.agent_create_push_config"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/agents/{agent_id}/v1/tasks/{id}/pushNotificationConfigs/{config_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Push notifications, which are not supported
+         * @description A2A 1.0, HTTP+JSON binding, for a particular agent.
+         */
+        get: operations["a2a.agent_get_push_config"];
+        put?: never;
+        post?: never;
+        /**
+         * Push notifications, which are not supported
+         * @description A2A 1.0, HTTP+JSON binding, for a particular agent.
+         */
+        delete: operations["a2a.agent_delete_push_config"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/v1/extendedAgentCard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the extended A2A agent card
+         * @description A2A 1.0, HTTP+JSON binding, for the account's default agent.
+         */
+        get: operations["a2a.extended_card"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/v1/message:send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message to an A2A agent
+         * @description A2A 1.0, HTTP+JSON binding, for the account's default agent.
+         */
+        post: operations["a2a.send_message"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/v1/message:stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message and stream the task
+         * @description A2A 1.0, HTTP+JSON binding, for the account's default agent.
+         */
+        post: operations["a2a.stream_message"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/v1/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List A2A tasks
+         * @description A2A 1.0, HTTP+JSON binding, for the account's default agent.
+         */
+        get: operations["a2a.list_tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/v1/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get or follow an A2A task
+         * @description A2A 1.0, HTTP+JSON binding, for the account's default agent.
+         */
+        get: operations["a2a.get_task"];
+        put?: never;
+        /**
+         * Cancel or follow an A2A task
+         * @description A2A 1.0, HTTP+JSON binding, for the account's default agent.
+         */
+        post: operations["a2a.change_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/v1/tasks/{id}/pushNotificationConfigs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Push notifications, which are not supported
+         * @description A2A 1.0, HTTP+JSON binding, for the account's default agent.
+         */
+        get: operations["a2a.list_push_configs"];
+        put?: never;
+        /**
+         * Push notifications, which are not supported
+         * @description A2A 1.0, HTTP+JSON binding, for the account's default agent.
+         */
+        post: operations["a2a.create_push_config"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/a2a/v1/tasks/{id}/pushNotificationConfigs/{config_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Push notifications, which are not supported
+         * @description A2A 1.0, HTTP+JSON binding, for the account's default agent.
+         */
+        get: operations["a2a.get_push_config"];
+        put?: never;
+        post?: never;
+        /**
+         * Push notifications, which are not supported
+         * @description A2A 1.0, HTTP+JSON binding, for the account's default agent.
+         */
+        delete: operations["a2a.delete_push_config"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/account": {
         parameters: {
             query?: never;
@@ -972,6 +1390,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agent-run/{id}/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the approvals of a run
+         * @description Lists the approvals of the calls of a run, newest first.
+         */
+        get: operations["runs.run_approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agent-run/{id}/status": {
         parameters: {
             query?: never;
@@ -1046,6 +1484,26 @@ export interface paths {
          * @description Creates a token for the event stream of this run, for the browser's `EventSource`, which cannot set headers. Pass it in the query parameter `token`. The token is valid for this stream only and expires after `expires_in` seconds: the longest time that the run may take plus 10 minutes. When a browser reconnects after that, it gets a 401 and needs a new token.
          */
         post: operations["runs.stream_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent-run/{id}/tool-results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Return results of the client's tools
+         * @description Returns results of calls of the tools that the client declared with `client_tools` at the start. The event `tool_results_requested` lists the calls. The run continues when all of them have a result. Sending the same result again succeeds.
+         */
+        post: operations["runs.tool_results"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1288,6 +1746,186 @@ export interface paths {
          * @description Lists the versions of an agent, newest first.
          */
         get: operations["agents.versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agui/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List agents for AG-UI clients
+         * @description Lists the account's agents, newest first, and what they support.
+         */
+        get: operations["agui.agents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agui/agents/{agent_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run an agent
+         * @description Starts a run for a `RunAgentInput` and streams its events. If the run waits for approvals of tool calls, the stream ends with `RUN_FINISHED` with the outcome `interrupt`; a request with `resume` decides and continues the run. A repeated request with the same `threadId` and `runId` follows the same run. The run continues if the client disconnects.
+         */
+        post: operations["agui.run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agui/agents/{agent_id}/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open a thread
+         * @description Sends the stored messages of a thread as `MESSAGES_SNAPSHOT`, and then the events of its newest run if it has not ended. Starts no run. Only the ids of the `RunAgentInput` are used. To resume the stream, follow the run.
+         */
+        post: operations["agui.connect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agui/agents/{agent_id}/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow a run
+         * @description Streams the events of a run from the beginning or after `Last-Event-ID`.
+         */
+        get: operations["agui.follow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agui/agents/{agent_id}/runs/{run_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a run
+         * @description Stops the run and returns its final status when it has ended. Its streams end with `RUN_FINISHED` with the outcome `cancelled`.
+         */
+        post: operations["agui.stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/aisdk/chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send chat messages
+         * @description Starts a run for the newest message of a chat, and streams its events as a UI message stream. The body is that of `DefaultChatTransport`. If the newest message has decisions about tool calls (`approval-responded`), no run is started, and the run that waits continues this message. The stream ends when the run ends or waits for approvals. The run continues if the client disconnects. A body has at most 16 MiB.
+         */
+        post: operations["aisdk.chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/aisdk/chat/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the messages of a chat
+         * @description Returns the newest messages of a chat as `UIMessage` objects, oldest first, for the option `messages` of `useChat`. A chat that does not exist has no messages.
+         */
+        get: operations["aisdk.messages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/aisdk/chat/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a chat's runs
+         * @description Stops the active runs of a chat, and responds when they have ended. The function `stop()` of `useChat` only closes the connection.
+         */
+        post: operations["aisdk.stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/aisdk/chat/{id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Resume a chat's stream
+         * @description Streams the active run of a chat from the beginning of its assistant message to its end or to a wait for approvals; the SDK rebuilds the message.
+         */
+        get: operations["aisdk.resume"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1792,6 +2430,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List approvals
+         * @description Lists the approvals of the account's runs, newest first.
+         */
+        get: operations["runs.list_approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve or deny a tool call
+         * @description Decides on an approval. The run continues when none of its approvals is pending. Repeating a decision succeeds; a different decision gets a 409 with `error_code` `APPROVAL_DECIDED` and the approval.
+         */
+        post: operations["runs.decide"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth": {
         parameters: {
             query?: never;
@@ -2155,6 +2833,34 @@ export interface paths {
          */
         post: operations["mail.unsubscribe"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Resume a stream
+         * @description Continues the event stream of an earlier request after the event `Last-Event-ID`, on any node. Only for clients of revisions before 2026-07-28.
+         */
+        get: operations["mcp_server.resume"];
+        put?: never;
+        /**
+         * Send an MCP message
+         * @description The MCP endpoint (Streamable HTTP). The body is one JSON-RPC message. Supports the protocol revisions 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28. The response to a request is one JSON object, or a stream of server-sent events if the client accepts it and the request waits for a run. Requires a bearer token.
+         */
+        post: operations["mcp_server.message"];
+        /**
+         * End a session
+         * @description Not supported: the server stores no sessions.
+         */
+        delete: operations["mcp_server.end_session"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2804,10 +3510,276 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a chat completion
+         * @description Starts a run in the format of OpenAI's Chat Completions. The thread is deleted when the request ends.
+         */
+        post: operations["openai_api.create_completion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List models and agents
+         * @description Lists the models that the account may use, and its newest agents as `agent/<id>`.
+         */
+        get: operations["openai_api.models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a model or agent
+         * @description Returns one of the listed models or agents.
+         */
+        get: operations["openai_api.get_model"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a response
+         * @description Starts a run in the format of OpenAI's Responses API. With `stream: true` the response is a stream of server-sent events; with `background: true` the response is returned at once.
+         */
+        post: operations["openai_api.create_response"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a response
+         * @description Returns a stored response, also while it is in progress. With `stream=true` its events are sent from the first one, or from the one after `starting_after`, and then as they occur.
+         */
+        get: operations["openai_api.get_response"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a response
+         * @description Deletes a response. The thread is deleted together with its last response.
+         */
+        delete: operations["openai_api.delete_response"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a response
+         * @description Stops the run of a response, and returns the response.
+         */
+        post: operations["openai_api.cancel_response"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{id}/input_items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the input of a response
+         * @description Lists the input of a response: the messages and outputs of calls with which its run began.
+         */
+        get: operations["openai_api.input_items"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description AgentCard of A2A 1.0. */
+        "a2a.AgentCard": {
+            description: string;
+            name: string;
+            skills: {
+                [key: string]: unknown;
+            }[];
+            supportedInterfaces: ({
+                /** @enum {unknown} */
+                protocolBinding: "JSONRPC" | "HTTP+JSON";
+                /** @constant */
+                protocolVersion: "1.0";
+                url: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            version: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description An error of A2A (google.rpc.Status) or of the host. */
+        "a2a.Error": {
+            error?: {
+                code: number;
+                details?: {
+                    [key: string]: unknown;
+                }[];
+                message: string;
+                status: string;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description ListTasksResponse of A2A 1.0. */
+        "a2a.ListTasksResponse": {
+            nextPageToken: string;
+            pageSize: number;
+            tasks: components["schemas"]["a2a.Task"][];
+            /** @description At most 1000 runs are counted. */
+            totalSize: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Message of A2A 1.0. */
+        "a2a.Message": {
+            contextId?: string | null;
+            messageId: string;
+            parts: {
+                [key: string]: unknown;
+            }[];
+            role: string | number;
+            taskId?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A JSON-RPC 2.0 error. `data` contains objects of google.rpc. */
+        "a2a.RpcError": {
+            code: number;
+            data?: {
+                [key: string]: unknown;
+            }[];
+            message: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A JSON-RPC 2.0 request with a method of A2A 1.0. */
+        "a2a.RpcRequest": {
+            id: string | number | null;
+            /** @constant */
+            jsonrpc: "2.0";
+            method: string;
+            params?: {
+                [key: string]: unknown;
+            } | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A JSON-RPC 2.0 response. */
+        "a2a.RpcResponse": {
+            error?: components["schemas"]["a2a.RpcError"];
+            id: string | number | null;
+            /** @constant */
+            jsonrpc: "2.0";
+            result?: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description SendMessageRequest of A2A 1.0. */
+        "a2a.SendMessageRequest": {
+            configuration?: {
+                [key: string]: unknown;
+            } | null;
+            message: components["schemas"]["a2a.Message"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description SendMessageResponse of A2A 1.0. */
+        "a2a.SendMessageResponse": {
+            task: components["schemas"]["a2a.Task"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Task of A2A 1.0. Its id is the id of the run. */
+        "a2a.Task": {
+            artifacts?: {
+                [key: string]: unknown;
+            }[];
+            contextId: string;
+            history?: components["schemas"]["a2a.Message"][];
+            id: string;
+            status: {
+                state: string;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
         "accounts.Account": {
             /**
              * Format: uuid
@@ -3042,6 +4014,100 @@ export interface components {
             name: string;
             system_prompt: string;
             version: number;
+        };
+        "agui.Agent": {
+            description: string;
+            /** Format: uuid */
+            id: string;
+            /** @description Whether this is the account's default agent. */
+            isDefault: boolean;
+            name: string;
+            /** @description Path of the route that runs the agent. */
+            path: string;
+        };
+        /** @description `RunAgentInput` of AG-UI 1.0. */
+        "agui.RunAgentInput": {
+            context?: {
+                [key: string]: unknown;
+            }[] | null;
+            /** @description The member `runyard` may contain fields of `POST /agent/start`: `model_name`, `mode`, `memory_enabled`, `queue`, `on_busy`, `budget_credits`, `budget_policy`, `temperature`, `top_p`, `max_output_tokens`, `reasoning_effort`. */
+            forwardedProps?: unknown;
+            messages: {
+                [key: string]: unknown;
+            }[];
+            parentRunId?: string | null;
+            protocolVersion?: string | null;
+            /** @description Responses to the interrupts of the thread: `interruptId`, `status` (`resolved` or `cancelled`) and `payload` (`approved`, `editedArgs`, `reason`, `remember`). The run that waits continues, and no run is started. */
+            resume?: {
+                [key: string]: unknown;
+            }[] | null;
+            /** @description Any text that names the run. */
+            runId: string;
+            /** @description Not used. */
+            state?: unknown;
+            /** @description Any text that names the conversation, or the id of a thread in Runyard. */
+            threadId: string;
+            /** @description Tools that the client executes. */
+            tools?: {
+                [key: string]: unknown;
+            }[] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        "aisdk.Chat": {
+            /** @description The active run, whose stream can be resumed. */
+            activeStreamId: string | null;
+            /** @description Whether the chat has older messages. */
+            hasMore: boolean;
+            id: string;
+            messages: components["schemas"]["aisdk.UIMessage"][];
+        };
+        "aisdk.ChatRequest": {
+            /**
+             * Format: uuid
+             * @description Agent. Default: the account's default agent.
+             */
+            agentId?: string | null;
+            /** @description Id of the chat: 1 to 256 bytes. */
+            id: string;
+            /** @description Instead of `messages`: the newest message. */
+            message?: components["schemas"]["aisdk.UIMessage"];
+            messageId?: string | null;
+            /** @description The messages of the chat, at most 2000. An existing thread already has the earlier ones, so they are used only if the chat is new. */
+            messages?: components["schemas"]["aisdk.UIMessage"][];
+            /** @description `agent`, `chat` or `code`. */
+            mode?: string | null;
+            /** @description Model, as `model_name` of `POST /agent/start`. */
+            model?: string | null;
+            /** @description If the chat has an active run: `reject` (default), `enqueue` or `interrupt`. */
+            onBusy?: string | null;
+            /** @description Tools that the client executes, at most 128. */
+            tools?: ({
+                description?: string;
+                /** @description JSON Schema. */
+                inputSchema?: {
+                    [key: string]: unknown;
+                };
+                name: string;
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+            /** @enum {string|null} */
+            trigger?: "submit-message" | "regenerate-message" | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A `UIMessage` of the AI SDK. */
+        "aisdk.UIMessage": {
+            id: string;
+            metadata?: unknown;
+            parts: {
+                [key: string]: unknown;
+            }[];
+            /** @enum {unknown} */
+            role: "system" | "user" | "assistant";
+        } & {
+            [key: string]: unknown;
         };
         /** @description The body of every error response. */
         "host.Error": {
@@ -3307,6 +4373,16 @@ export interface components {
             /** Format: uuid */
             profile_id: string;
             url?: string;
+        };
+        "mcp_server.RpcError": {
+            error: {
+                code: number;
+                data?: unknown;
+                message: string;
+            };
+            id?: string | number;
+            /** @constant */
+            jsonrpc: "2.0";
         };
         "mcp.Call": {
             /** @description Arguments of the call. */
@@ -3609,6 +4685,42 @@ export interface components {
             /** @description Whether the notifications are sent during quiet hours. */
             urgent: boolean;
         };
+        /** @description `{"error": {"message", "type", "param", "code"}}`; errors of the server itself, such as a missing token, are `{"detail": ...}`. */
+        "openai_api.Error": {
+            /** @description Error of the server itself. */
+            detail?: unknown;
+            error?: {
+                /** @description Code of the error. */
+                code: string | null;
+                /** @description What failed. */
+                message: string;
+                /** @description Member of the request. */
+                param: string | null;
+                /** @description Kind of the error. */
+                type: string;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        "openai_api.Model": {
+            /** @description Unix time of the creation; 0 if it is unknown. */
+            created: number;
+            /** @description Value of `model` in requests. */
+            id: string;
+            /** @description Name to display. */
+            name: string;
+            /**
+             * @description Kind of the object.
+             * @constant
+             */
+            object: "model";
+            /** @description `runyard` for models, `account` for agents. */
+            owned_by: string;
+        };
+        /** @description Response in the format of the Responses API. */
+        "openai_api.Response": {
+            [key: string]: unknown;
+        };
         "referrals.Referral": {
             /** @description Credits awarded to the code's owner. 0 while the referral is pending. */
             credits_awarded: number;
@@ -3645,6 +4757,96 @@ export interface components {
             message: string;
             success: boolean;
         };
+        "runs.Approval": {
+            /** Format: uuid */
+            agent_id: string;
+            /**
+             * Format: uuid
+             * @description Run that waits.
+             */
+            agent_run_id: string;
+            /** Format: uuid */
+            approval_id: string;
+            /** @description Arguments of the call, with the changes of the approver. */
+            arguments: Record<string, never>;
+            /** Format: date-time */
+            decided_at: string | null;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description Name of the tool. */
+            name: string;
+            /**
+             * @description Action when the approval expires: the call is denied, or the run is stopped.
+             * @enum {unknown}
+             */
+            on_timeout: "deny" | "stop";
+            /** @description Reason of the decision. */
+            reason: string | null;
+            /**
+             * @description Whether the decision also applies to later calls of the tool.
+             * @enum {unknown}
+             */
+            remember: "none" | "run" | "agent";
+            /** Format: date-time */
+            requested_at: string;
+            /** @description Source of the tool, such as `sandbox` or `mcp:github`. */
+            source: string;
+            /**
+             * @description `expired`: no decision was made in time. `cancelled`: the run ended before a decision was made.
+             * @enum {unknown}
+             */
+            status: "pending" | "approved" | "denied" | "expired" | "cancelled";
+            /** Format: uuid */
+            thread_id: string;
+            /** @description Id of the call in the run's stream. */
+            tool_call_id: string;
+        };
+        /** @description A tool call needs an approval, see `POST /approvals/{id}`. The run waits, and this time does not count towards its time limit. After a failure of a node, the event may be repeated with the same `approval_id`. */
+        "runs.ApprovalRequested": {
+            /**
+             * Format: uuid
+             * @description Id of the approval.
+             */
+            approval_id: string;
+            /** @description Arguments of the call. */
+            arguments: Record<string, never>;
+            /**
+             * Format: date-time
+             * @description Time at which the approval expires.
+             */
+            expires_at: string;
+            /** @description Name of the tool. */
+            name: string;
+            /** @description Sequence number of the event. */
+            sequence: number;
+            /** @description Source of the tool, as in the `tool_call` event. */
+            source: string;
+            /** @description Id of the call in the `tool_call` event. */
+            tool_call_id: string;
+            /** @constant */
+            type: "approval_requested";
+        };
+        /** @description An approval was decided, has expired, or was cancelled. */
+        "runs.ApprovalResolved": {
+            /**
+             * Format: uuid
+             * @description Id of the approval.
+             */
+            approval_id: string;
+            /** @description Reason of the decision. Null if the approver gave none. */
+            reason: string | null;
+            /** @description Sequence number of the event. */
+            sequence: number;
+            /**
+             * @description Status of the approval. The call is executed only if it is `approved`.
+             * @enum {unknown}
+             */
+            status: "approved" | "denied" | "expired" | "cancelled";
+            /** @description Id of the call. */
+            tool_call_id: string;
+            /** @constant */
+            type: "approval_resolved";
+        };
         /** @description A piece of the model's answer. */
         "runs.Chunk": {
             /** @description Text to append to the answer. */
@@ -3673,13 +4875,26 @@ export interface components {
             /** @description Tokens used for the summary. */
             usage: components["schemas"]["runs.Usage"];
         };
+        "runs.Decision": {
+            /** @description Arguments that replace those of the call. Only with `approve`. */
+            arguments?: Record<string, never>;
+            /** @enum {unknown} */
+            decision: "approve" | "deny";
+            /** @description Reason of the decision. If the call is denied, its result for the model contains the reason. */
+            reason?: string;
+            /**
+             * @description Also approve later calls of the same tool: in this run, or in all runs of the agent. Default: `none`.
+             * @enum {unknown}
+             */
+            remember?: "none" | "run" | "agent";
+        };
         /** @description The server is shutting down. Reconnect with the id of the last event received. Has no `sequence`. */
         "runs.Draining": {
             /** @constant */
             type: "server_draining";
         };
         /** @description One event of the run's event stream. Every event has a `type`; all except `ping` and `server_draining` have a `sequence`, which starts at 1 and increases without gaps during the run. */
-        "runs.Event": components["schemas"]["runs.Running"] | components["schemas"]["runs.Queued"] | components["schemas"]["runs.ResponseStart"] | components["schemas"]["runs.Chunk"] | components["schemas"]["runs.ReasoningChunk"] | components["schemas"]["runs.ResponseEnd"] | components["schemas"]["runs.TurnAborted"] | components["schemas"]["runs.MessageEvent"] | components["schemas"]["runs.ToolCall"] | components["schemas"]["runs.ToolOutput"] | components["schemas"]["runs.ToolProgress"] | components["schemas"]["runs.ToolResult"] | components["schemas"]["runs.RunError"] | components["schemas"]["runs.Notice"] | components["schemas"]["runs.Compacted"] | components["schemas"]["runs.Gap"] | components["schemas"]["runs.Snapshot"] | components["schemas"]["runs.Ping"] | components["schemas"]["runs.Draining"];
+        "runs.Event": components["schemas"]["runs.Running"] | components["schemas"]["runs.Queued"] | components["schemas"]["runs.ResponseStart"] | components["schemas"]["runs.Chunk"] | components["schemas"]["runs.ReasoningChunk"] | components["schemas"]["runs.ResponseEnd"] | components["schemas"]["runs.TurnAborted"] | components["schemas"]["runs.MessageEvent"] | components["schemas"]["runs.ToolCall"] | components["schemas"]["runs.ToolOutput"] | components["schemas"]["runs.ToolProgress"] | components["schemas"]["runs.ToolResult"] | components["schemas"]["runs.RunError"] | components["schemas"]["runs.Notice"] | components["schemas"]["runs.ApprovalRequested"] | components["schemas"]["runs.ApprovalResolved"] | components["schemas"]["runs.ResultsRequested"] | components["schemas"]["runs.Compacted"] | components["schemas"]["runs.Gap"] | components["schemas"]["runs.Snapshot"] | components["schemas"]["runs.Ping"] | components["schemas"]["runs.Draining"];
         "runs.File": {
             /**
              * @description Type of the entry; `link` is a symbolic link.
@@ -3709,9 +4924,9 @@ export interface components {
         "runs.Message": {
             /**
              * Format: uuid
-             * @description Run that the message belongs to.
+             * @description Run that the message belongs to. Null for messages of a history with which the thread was created.
              */
-            agent_run_id: string;
+            agent_run_id: string | null;
             /** @description A string, or an array of parts, such as text and images. */
             content: unknown;
             /** Format: date-time */
@@ -3804,10 +5019,10 @@ export interface components {
             type: "queued";
         };
         /**
-         * @description Why a run ended. `ok`: the model finished its answer. `user_stop`: a client stopped the run. `timeout`: the run exceeded its time limit. `step_limit`: the run reached the maximum number of model answers. `budget`: the budget of the run was used up. `credits`: the account had no credits left. `llm_error`: the model provider failed. `tool_error`: the agent kept repeating the same tool call. `crashed`: an internal error, or the nodes that executed the run crashed too often. `length`: the answer was truncated at the model's output limit, even after it was continued. `content_filter`: the provider withheld the answer. `refusal`: the model declined to answer. `no_answer`: the model gave an empty answer twice.
+         * @description Why a run ended. `ok`: the model finished its answer. `tool_calls`: the client must execute tool calls. `user_stop`: a client stopped the run. `timeout`: the run exceeded its time limit. `step_limit`: the run reached the maximum number of model answers. `budget`: the budget of the run was used up. `credits`: the account had no credits left. `llm_error`: the model provider failed. `tool_error`: the agent kept repeating the same tool call. `crashed`: an internal error, or the nodes that executed the run crashed too often. `length`: the answer was truncated at the model's output limit, even after it was continued. `content_filter`: the provider withheld the answer. `refusal`: the model declined to answer. `no_answer`: the model gave an empty answer twice.
          * @enum {unknown}
          */
-        "runs.Reason": "ok" | "user_stop" | "timeout" | "step_limit" | "budget" | "credits" | "llm_error" | "tool_error" | "crashed" | "length" | "content_filter" | "refusal" | "no_answer";
+        "runs.Reason": "ok" | "tool_calls" | "user_stop" | "timeout" | "step_limit" | "budget" | "credits" | "llm_error" | "tool_error" | "crashed" | "length" | "content_filter" | "refusal" | "no_answer";
         /** @description A piece of the model's reasoning. */
         "runs.ReasoningChunk": {
             /** @description Text to append to the reasoning. */
@@ -3849,6 +5064,15 @@ export interface components {
             step: number;
             /** @constant */
             type: "llm_response_start";
+        };
+        /** @description The client has to execute calls of the tools that it declared with `client_tools`, and to return their results with `POST /agent-run/{id}/tool-results`. The run waits, and this time does not count towards its time limit. */
+        "runs.ResultsRequested": {
+            /** @description Sequence number of the event. */
+            sequence: number;
+            /** @description Ids of the calls in their `tool_call` events. */
+            tool_call_ids: string[];
+            /** @constant */
+            type: "tool_results_requested";
         };
         "runs.Run": {
             /** Format: uuid */
@@ -3905,6 +5129,8 @@ export interface components {
                 /** @description Tokens generated by models. */
                 output_tokens: number;
             };
+            /** @description What the run waits for. Present only while it waits for approvals or for results of the client's tools. */
+            waiting_for?: components["schemas"]["runs.WaitingFor"][];
         };
         /** @description An error that does not end the stream. A failed run also sends the terminal event. */
         "runs.RunError": {
@@ -4021,6 +5247,11 @@ export interface components {
             budget_credits?: string;
             /** @description What happens when the budget is used up; requires `budget_credits`. `hard` (default): end the run before the next tool call or model answer. `finish_turn`: make the tool calls of the current answer, then end the run. `soft`: send a warning event and continue. Case-insensitive. */
             budget_policy?: ("" | "hard" | "soft" | "finish_turn") | string;
+            /**
+             * @description Tools that the client executes: a JSON array of `{name, description, parameters}`, where `parameters` is a JSON Schema. At most 128 tools and 256 KiB. When the model calls one, the stream contains the event `tool_results_requested`, and the run waits for `POST /agent-run/{id}/tool-results`.
+             * @example [{"name": "get_location", "description": "Location of the user", "parameters": {"type": "object", "properties": {}}}]
+             */
+            client_tools?: string;
             /** @description Files to upload to `/workspace/uploads`. Repeat the part for each file. The number and size of files depend on the account's plan. */
             files?: string[];
             /** @description Maximum number of tokens of one model answer, from 1 to 10000000. Default: the value configured for the model. */
@@ -4049,6 +5280,11 @@ export interface components {
             thread_id?: string;
             /** @description Which tool the model calls: `auto` (the model decides), `none`, `required` (any tool), or `{"name":"<tool>"}` (this tool). `required` and a named tool apply only to the first answer of the run. */
             tool_choice?: string;
+            /**
+             * @description JSON array of rules that make the policy for tool calls stricter: `[{"match": "github__*", "when": {"branch": "main"}, "action": "ask"}]`. `match` and the values of `when` are patterns with `*` and `?`. `action`: `ask` (a person must approve the call), `deny` or `run`. The first rule that matches applies, unless the deployment's policy is stricter. At most 200 rules.
+             * @example [{"match": "shell", "action": "ask"}]
+             */
+            tool_policy?: string;
             /** @description Nucleus sampling probability, from 0 to 1. Default: the value configured for the model, otherwise the provider's default. */
             top_p?: string;
         };
@@ -4171,6 +5407,24 @@ export interface components {
             /** @description Tokens generated by the model. */
             output_tokens: number;
         };
+        /** @description What a run waits for. */
+        "runs.WaitingFor": {
+            /**
+             * Format: uuid
+             * @description Id of the approval, for `POST /approvals/{id}`. Present if the type is `approval`.
+             */
+            approval_id?: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description Name of the tool. */
+            name: string;
+            tool_call_id: string;
+            /**
+             * @description `tool_result`: the client has to execute the call and return its result with `POST /agent-run/{id}/tool-results`.
+             * @enum {unknown}
+             */
+            type: "approval" | "tool_result";
+        };
         "webhooks.Endpoint": {
             /** @description Number of delivered messages. */
             delivered: number;
@@ -4199,6 +5453,27 @@ export interface components {
         };
     };
     responses: {
+        /** @description The request failed. `error.details` names the A2A error. */
+        "a2a.Error": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/a2a+json": components["schemas"]["a2a.Error"];
+                "application/json": components["schemas"]["a2a.Error"];
+            };
+        };
+        /** @description A JSON-RPC error: the account's credits, plan or limits do not allow the run, the agent does not exist, or the server is not available. */
+        "a2a.RpcRefused": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
         /** @description The account. */
         "accounts.Account": {
             headers: {
@@ -4347,6 +5622,15 @@ export interface components {
                  *       "detail": "Worker not found"
                  *     }
                  */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description `Accept` excludes `text/event-stream`. */
+        "agui.NotAcceptable": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
@@ -4602,6 +5886,51 @@ export interface components {
                  *       "detail": "the authorization server took too long"
                  *     }
                  */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description A JSON-RPC error response, or an error of the HTTP server. */
+        "mcp_server.Failure": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["mcp_server.RpcError"] | components["schemas"]["host.Error"];
+            };
+        };
+        /** @description The metadata. */
+        "mcp_server.Metadata": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @description Issuers of accepted tokens. Absent if none is configured. */
+                    authorization_servers?: string[];
+                    bearer_methods_supported?: string[];
+                    /** @description URL of the MCP endpoint. */
+                    resource: string;
+                    resource_name?: string;
+                };
+            };
+        };
+        /** @description The method is not supported here. */
+        "mcp_server.NotAllowed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description The request has no valid token. */
+        "mcp_server.NotAuthenticated": {
+            headers: {
+                /** @description Challenge with the URL of the metadata. */
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
@@ -5289,6 +6618,15 @@ export interface components {
                 };
             };
         };
+        /** @description Error in the format of the API, or of the server if the request did not reach the API. */
+        "openai_api.Error": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["openai_api.Error"];
+            };
+        };
         /** @description The action was carried out. */
         "referrals.Reviewed": {
             headers: {
@@ -5312,6 +6650,19 @@ export interface components {
                     referral_id: string;
                     /** @constant */
                     success: true;
+                };
+            };
+        };
+        /** @description A page of approvals. */
+        "runs.Approvals": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    approvals: components["schemas"]["runs.Approval"][];
+                    /** @description Cursor of the next page. Null: this is the last one. */
+                    next_cursor: string | null;
                 };
             };
         };
@@ -5398,6 +6749,26 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description Id of the agent.
+         * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+         */
+        "a2a.AgentId": string;
+        /**
+         * @description Id of the task, which is the id of the run. `:cancel` and `:subscribe` follow it in the same segment.
+         * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+         */
+        "a2a.TaskId": string;
+        /**
+         * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+         * @example 1.0
+         */
+        "a2a.Version": string;
+        /**
+         * @description Same as the header `A2A-Version`.
+         * @example 1.0
+         */
+        "a2a.VersionInQuery": string;
         /** @description `next_cursor` of the previous page. */
         "accounts.Cursor": string;
         /**
@@ -5424,6 +6795,11 @@ export interface components {
          * @example 20
          */
         "agents.Limit": number;
+        /**
+         * @description Id of the chat, chosen by the client: 1 to 256 bytes of UTF-8. The id of an existing thread of the account selects this thread.
+         * @example chat-1
+         */
+        "aisdk.ChatId": string;
         /**
          * @description Id of the job, from the list of jobs.
          * @example 4711
@@ -5471,6 +6847,11 @@ export interface components {
          * @example 20
          */
         "referrals.Limit": number;
+        /**
+         * @description Return only approvals with this status: `pending`, `approved`, `denied`, `expired` or `cancelled`. Case-insensitive. Empty or absent: all.
+         * @example pending
+         */
+        "runs.ApprovalStatus": string;
         /** @description `next_cursor` of the previous page. */
         "runs.Cursor": string;
         /**
@@ -5737,6 +7118,1399 @@ export interface operations {
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.public_card": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent card. */
+            200: {
+                headers: {
+                    /** @description Tag for conditional requests. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["a2a.AgentCard"];
+                };
+            };
+            /** @description The client's copy is current. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            403: components["responses"]["host.ForeignSite"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp_server.metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["mcp_server.Metadata"];
+            403: components["responses"]["host.ForeignSite"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp_server.metadata_of_path": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Path of the MCP endpoint without the leading slash.
+                 * @example mcp
+                 */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["mcp_server.Metadata"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["host.NotFound"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.rpc": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Any other body gets a JSON-RPC error. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "SendMessage",
+                 *       "params": {
+                 *         "message": {
+                 *           "messageId": "m-1",
+                 *           "role": "ROLE_USER",
+                 *           "parts": [
+                 *             {
+                 *               "text": "What is new"
+                 *             }
+                 *           ]
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["a2a.RpcRequest"] | unknown;
+            };
+        };
+        responses: {
+            /** @description The JSON-RPC response, which may contain an error. `SendStreamingMessage` and `SubscribeToTask` return an event stream. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["a2a.RpcResponse"];
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.RpcRefused"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.RpcRefused"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["a2a.RpcRefused"];
+            413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["a2a.RpcRefused"];
+            500: components["responses"]["a2a.RpcRefused"];
+            503: components["responses"]["a2a.RpcRefused"];
+        };
+    };
+    "a2a.agent_rpc": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: components["parameters"]["a2a.AgentId"];
+            };
+            cookie?: never;
+        };
+        /** @description Any other body gets a JSON-RPC error. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "SendMessage",
+                 *       "params": {
+                 *         "message": {
+                 *           "messageId": "m-1",
+                 *           "role": "ROLE_USER",
+                 *           "parts": [
+                 *             {
+                 *               "text": "What is new"
+                 *             }
+                 *           ]
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["a2a.RpcRequest"] | unknown;
+            };
+        };
+        responses: {
+            /** @description The JSON-RPC response, which may contain an error. `SendStreamingMessage` and `SubscribeToTask` return an event stream. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["a2a.RpcResponse"];
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.RpcRefused"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.RpcRefused"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["a2a.RpcRefused"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.RpcRefused"];
+            500: components["responses"]["a2a.RpcRefused"];
+            503: components["responses"]["a2a.RpcRefused"];
+        };
+    };
+    "a2a.agent_card": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: components["parameters"]["a2a.AgentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent card. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["a2a.AgentCard"];
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.agent_extended_card": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: components["parameters"]["a2a.AgentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent card. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/a2a+json": components["schemas"]["a2a.AgentCard"];
+                };
+            };
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            409: components["responses"]["a2a.Error"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.agent_send_message": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: components["parameters"]["a2a.AgentId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "message": {
+                 *         "messageId": "m-1",
+                 *         "role": "ROLE_USER",
+                 *         "parts": [
+                 *           {
+                 *             "text": "What is new"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/a2a+json": components["schemas"]["a2a.SendMessageRequest"];
+                /**
+                 * @example {
+                 *       "message": {
+                 *         "messageId": "m-1",
+                 *         "role": "ROLE_USER",
+                 *         "parts": [
+                 *           {
+                 *             "text": "What is new"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["a2a.SendMessageRequest"];
+            };
+        };
+        responses: {
+            /** @description The task. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/a2a+json": components["schemas"]["a2a.SendMessageResponse"];
+                };
+            };
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["a2a.Error"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+        };
+    };
+    "a2a.agent_stream_message": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: components["parameters"]["a2a.AgentId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "message": {
+                 *         "messageId": "m-1",
+                 *         "role": "ROLE_USER",
+                 *         "parts": [
+                 *           {
+                 *             "text": "What is new"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/a2a+json": components["schemas"]["a2a.SendMessageRequest"];
+                /**
+                 * @example {
+                 *       "message": {
+                 *         "messageId": "m-1",
+                 *         "role": "ROLE_USER",
+                 *         "parts": [
+                 *           {
+                 *             "text": "What is new"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["a2a.SendMessageRequest"];
+            };
+        };
+        responses: {
+            /** @description The stream of the task. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example data: {"task":{"id":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11","contextId":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b12","status":{"state":"TASK_STATE_WORKING"}}} */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["a2a.Error"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+        };
+    };
+    "a2a.agent_list_tasks": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+                /** @description Only tasks of this context. */
+                contextId?: string;
+                /** @description Maximum number of messages in the history. */
+                historyLength?: number;
+                /** @description Whether tasks contain their artifacts. */
+                includeArtifacts?: boolean;
+                /** @description Maximum number of tasks. At most 20 with artifacts or history. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the previous page. */
+                pageToken?: string;
+                /** @description Only tasks in this state, such as `TASK_STATE_WORKING`. */
+                status?: string;
+                /** @description Only tasks whose state changed at or after this time. */
+                statusTimestampAfter?: string;
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: components["parameters"]["a2a.AgentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of tasks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/a2a+json": components["schemas"]["a2a.ListTasksResponse"];
+                };
+            };
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            409: components["responses"]["a2a.Error"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.agent_get_task": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+                /** @description Maximum number of messages in the history. */
+                historyLength?: number;
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: components["parameters"]["a2a.AgentId"];
+                /**
+                 * @description Id of the task, which is the id of the run. `:cancel` and `:subscribe` follow it in the same segment.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["a2a.TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The task, or the stream of the task for `{id}:subscribe`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/a2a+json": components["schemas"]["a2a.Task"];
+                    /** @example data: {"task":{"id":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11","contextId":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b12","status":{"state":"TASK_STATE_WORKING"}}} */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            409: components["responses"]["a2a.Error"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+        };
+    };
+    "a2a.agent_change_task": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: components["parameters"]["a2a.AgentId"];
+                /**
+                 * @description Id of the task, which is the id of the run. `:cancel` and `:subscribe` follow it in the same segment.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["a2a.TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/a2a+json": {
+                    [key: string]: unknown;
+                };
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The canceled task for `{id}:cancel`, or the stream of the task for `{id}:subscribe`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/a2a+json": components["schemas"]["a2a.Task"];
+                    /** @example data: {"task":{"id":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11","contextId":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b12","status":{"state":"TASK_STATE_WORKING"}}} */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["a2a.Error"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+        };
+    };
+    "a2a.agent_list_push_configs": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: components["parameters"]["a2a.AgentId"];
+                /**
+                 * @description Id of the task, which is the id of the run. `:cancel` and `:subscribe` follow it in the same segment.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["a2a.TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            409: components["responses"]["a2a.Error"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.agent_create_push_config": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: components["parameters"]["a2a.AgentId"];
+                /**
+                 * @description Id of the task, which is the id of the run. `:cancel` and `:subscribe` follow it in the same segment.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["a2a.TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/a2a+json": {
+                    [key: string]: unknown;
+                };
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["a2a.Error"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.agent_get_push_config": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: components["parameters"]["a2a.AgentId"];
+                /**
+                 * @description Id of the configuration.
+                 * @example c-1
+                 */
+                config_id: string;
+                /**
+                 * @description Id of the task, which is the id of the run. `:cancel` and `:subscribe` follow it in the same segment.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["a2a.TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            409: components["responses"]["a2a.Error"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.agent_delete_push_config": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the agent.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: components["parameters"]["a2a.AgentId"];
+                /**
+                 * @description Id of the configuration.
+                 * @example c-1
+                 */
+                config_id: string;
+                /**
+                 * @description Id of the task, which is the id of the run. `:cancel` and `:subscribe` follow it in the same segment.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["a2a.TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["a2a.Error"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.extended_card": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent card. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/a2a+json": components["schemas"]["a2a.AgentCard"];
+                };
+            };
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            409: components["responses"]["a2a.Error"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.send_message": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "message": {
+                 *         "messageId": "m-1",
+                 *         "role": "ROLE_USER",
+                 *         "parts": [
+                 *           {
+                 *             "text": "What is new"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/a2a+json": components["schemas"]["a2a.SendMessageRequest"];
+                /**
+                 * @example {
+                 *       "message": {
+                 *         "messageId": "m-1",
+                 *         "role": "ROLE_USER",
+                 *         "parts": [
+                 *           {
+                 *             "text": "What is new"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["a2a.SendMessageRequest"];
+            };
+        };
+        responses: {
+            /** @description The task. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/a2a+json": components["schemas"]["a2a.SendMessageResponse"];
+                };
+            };
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["a2a.Error"];
+            413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+        };
+    };
+    "a2a.stream_message": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "message": {
+                 *         "messageId": "m-1",
+                 *         "role": "ROLE_USER",
+                 *         "parts": [
+                 *           {
+                 *             "text": "What is new"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/a2a+json": components["schemas"]["a2a.SendMessageRequest"];
+                /**
+                 * @example {
+                 *       "message": {
+                 *         "messageId": "m-1",
+                 *         "role": "ROLE_USER",
+                 *         "parts": [
+                 *           {
+                 *             "text": "What is new"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["a2a.SendMessageRequest"];
+            };
+        };
+        responses: {
+            /** @description The stream of the task. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example data: {"task":{"id":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11","contextId":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b12","status":{"state":"TASK_STATE_WORKING"}}} */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["a2a.Error"];
+            413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+        };
+    };
+    "a2a.list_tasks": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+                /** @description Only tasks of this context. */
+                contextId?: string;
+                /** @description Maximum number of messages in the history. */
+                historyLength?: number;
+                /** @description Whether tasks contain their artifacts. */
+                includeArtifacts?: boolean;
+                /** @description Maximum number of tasks. At most 20 with artifacts or history. */
+                pageSize?: number;
+                /** @description `nextPageToken` of the previous page. */
+                pageToken?: string;
+                /** @description Only tasks in this state, such as `TASK_STATE_WORKING`. */
+                status?: string;
+                /** @description Only tasks whose state changed at or after this time. */
+                statusTimestampAfter?: string;
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of tasks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/a2a+json": components["schemas"]["a2a.ListTasksResponse"];
+                };
+            };
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            409: components["responses"]["a2a.Error"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.get_task": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+                /** @description Maximum number of messages in the history. */
+                historyLength?: number;
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the task, which is the id of the run. `:cancel` and `:subscribe` follow it in the same segment.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["a2a.TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The task, or the stream of the task for `{id}:subscribe`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/a2a+json": components["schemas"]["a2a.Task"];
+                    /** @example data: {"task":{"id":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11","contextId":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b12","status":{"state":"TASK_STATE_WORKING"}}} */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            409: components["responses"]["a2a.Error"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+        };
+    };
+    "a2a.change_task": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the task, which is the id of the run. `:cancel` and `:subscribe` follow it in the same segment.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["a2a.TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/a2a+json": {
+                    [key: string]: unknown;
+                };
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The canceled task for `{id}:cancel`, or the stream of the task for `{id}:subscribe`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/a2a+json": components["schemas"]["a2a.Task"];
+                    /** @example data: {"task":{"id":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11","contextId":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b12","status":{"state":"TASK_STATE_WORKING"}}} */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["a2a.Error"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+        };
+    };
+    "a2a.list_push_configs": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the task, which is the id of the run. `:cancel` and `:subscribe` follow it in the same segment.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["a2a.TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            409: components["responses"]["a2a.Error"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.create_push_config": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the task, which is the id of the run. `:cancel` and `:subscribe` follow it in the same segment.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["a2a.TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/a2a+json": {
+                    [key: string]: unknown;
+                };
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["a2a.Error"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.get_push_config": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the configuration.
+                 * @example c-1
+                 */
+                config_id: string;
+                /**
+                 * @description Id of the task, which is the id of the run. `:cancel` and `:subscribe` follow it in the same segment.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["a2a.TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            409: components["responses"]["a2a.Error"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "a2a.delete_push_config": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Same as the header `A2A-Version`.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.VersionInQuery"];
+            };
+            header?: {
+                /**
+                 * @description Version of the protocol: `1.0`. Required here or in the query; a request without it counts as version 0.3, which is not supported.
+                 * @example 1.0
+                 */
+                "A2A-Version"?: components["parameters"]["a2a.Version"];
+            };
+            path: {
+                /**
+                 * @description Id of the configuration.
+                 * @example c-1
+                 */
+                config_id: string;
+                /**
+                 * @description Id of the task, which is the id of the run. `:cancel` and `:subscribe` follow it in the same segment.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["a2a.TaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            400: components["responses"]["a2a.Error"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["a2a.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["a2a.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["a2a.Error"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["a2a.Error"];
+            500: components["responses"]["a2a.Error"];
+            503: components["responses"]["a2a.Error"];
             504: components["responses"]["host.TimedOut"];
         };
     };
@@ -8142,6 +10916,42 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
+    "runs.run_approvals": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: components["parameters"]["runs.Cursor"];
+                /**
+                 * @description Maximum number of items per page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["runs.Limit"];
+                /**
+                 * @description Return only approvals with this status: `pending`, `approved`, `denied`, `expired` or `cancelled`. Case-insensitive. Empty or absent: all.
+                 * @example pending
+                 */
+                status?: components["parameters"]["runs.ApprovalStatus"];
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["runs.Approvals"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["host.NotFound"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
     "runs.status": {
         parameters: {
             query?: never;
@@ -8301,6 +11111,66 @@ export interface operations {
             403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownRun"];
             408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.tool_results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tool_results": [
+                 *         {
+                 *           "tool_call_id": "call_1",
+                 *           "content": "Berlin"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    tool_results: {
+                        /** @description Result for the model. */
+                        content: string;
+                        /** @description Whether the tool failed. Default: `false`. */
+                        is_error?: boolean;
+                        /** @description Id of the call in the `tool_call` event. */
+                        tool_call_id: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description The results are stored. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "accepted";
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -9294,6 +12164,562 @@ export interface operations {
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "agui.agents": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of agents. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of agents. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        agents: components["schemas"]["agui.Agent"][];
+                        /** @description `AgentCapabilities` of AG-UI; the same for all agents. */
+                        capabilities: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Cursor of the next page. Null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "agui.run": {
+        parameters: {
+            query?: {
+                /** @description Same as the header `Last-Event-ID`, which takes precedence. */
+                lastEventId?: string;
+            };
+            header?: {
+                /** @description `id` of the last SSE event that the client has received. The stream continues after it. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /** @description Id of the agent, or `default` for the account's default agent. */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["agui.RunAgentInput"];
+            };
+        };
+        responses: {
+            /** @description AG-UI events, one per SSE event. Each SSE event has an `id` for `Last-Event-ID`, except some events of the type `CUSTOM`. The stream ends after `RUN_FINISHED` or `RUN_ERROR`. A stream that ends without them was interrupted; the run continues. */
+            200: {
+                headers: {
+                    /** @description Id of the run in Runyard. Absent if the thread has no run. */
+                    "Runyard-Run-Id"?: string;
+                    /** @description Id of the thread in Runyard. */
+                    "Runyard-Thread-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description `Last-Event-ID` is the id of the run's last event. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            /** @description The account's plan does not allow the run, or its credits are used up. */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["host.NotFound"];
+            406: components["responses"]["agui.NotAcceptable"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+        };
+    };
+    "agui.connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the agent, or `default` for the account's default agent. */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["agui.RunAgentInput"];
+            };
+        };
+        responses: {
+            /** @description AG-UI events, one per SSE event. Each SSE event has an `id` for `Last-Event-ID`, except some events of the type `CUSTOM`. The stream ends after `RUN_FINISHED` or `RUN_ERROR`. A stream that ends without them was interrupted; the run continues. */
+            200: {
+                headers: {
+                    /** @description Id of the run in Runyard. Absent if the thread has no run. */
+                    "Runyard-Run-Id"?: string;
+                    /** @description Id of the thread in Runyard. */
+                    "Runyard-Thread-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["host.NotFound"];
+            406: components["responses"]["agui.NotAcceptable"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+        };
+    };
+    "agui.follow": {
+        parameters: {
+            query?: {
+                /** @description Same as the header `Last-Event-ID`, which takes precedence. */
+                lastEventId?: string;
+                /** @description `runId` of the events. Default: id of the run in Runyard. */
+                runId?: string;
+                /** @description `threadId` of the events. Default: id of the thread in Runyard. */
+                threadId?: string;
+            };
+            header?: {
+                /** @description `id` of the last SSE event that the client has received. The stream continues after it. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /** @description Id of the agent, or `default` for the account's default agent. */
+                agent_id: string;
+                /** @description Id of the run in Runyard: `metadata.runyard.runId` of `RUN_STARTED`, and the header `Runyard-Run-Id`. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description AG-UI events, one per SSE event. Each SSE event has an `id` for `Last-Event-ID`, except some events of the type `CUSTOM`. The stream ends after `RUN_FINISHED` or `RUN_ERROR`. A stream that ends without them was interrupted; the run continues. */
+            200: {
+                headers: {
+                    /** @description Id of the run in Runyard. Absent if the thread has no run. */
+                    "Runyard-Run-Id"?: string;
+                    /** @description Id of the thread in Runyard. */
+                    "Runyard-Thread-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description `Last-Event-ID` is the id of the run's last event. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["host.NotFound"];
+            406: components["responses"]["agui.NotAcceptable"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+        };
+    };
+    "agui.stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the agent, or `default` for the account's default agent. */
+                agent_id: string;
+                /** @description Id of the run in Runyard: `metadata.runyard.runId` of `RUN_STARTED`, and the header `Runyard-Run-Id`. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run has ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Final status of the run. */
+                        status: string;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "aisdk.chat": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Unique key for this start. A repeated request with the same key and content streams the first run again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "chat-1",
+                 *       "messages": [
+                 *         {
+                 *           "id": "m1",
+                 *           "role": "user",
+                 *           "parts": [
+                 *             {
+                 *               "type": "text",
+                 *               "text": "What is new"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ],
+                 *       "trigger": "submit-message"
+                 *     }
+                 */
+                "application/json": components["schemas"]["aisdk.ChatRequest"];
+            };
+        };
+        responses: {
+            /** @description The UI message stream: server-sent events whose data are the parts of one assistant message, then `[DONE]`. */
+            200: {
+                headers: {
+                    /** @description Version of the protocol: `v1`. */
+                    "x-vercel-ai-ui-message-stream"?: "v1";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example data: {"type":"start","messageId":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11"} */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            /** @description The account's credits, plan or limits do not allow the run. `error_code` is the reason. */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": {
+                     *         "message": "Insufficient credits",
+                     *         "error_code": "INSUFFICIENT_CREDITS"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            403: components["responses"]["host.ForeignSite"];
+            /** @description The agent does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Agent not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            408: components["responses"]["host.BodyTooSlow"];
+            /** @description The chat has a run in progress (`THREAD_BUSY`), or the `Idempotency-Key` was already used with different content. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": {
+                     *         "message": "The thread has a run in progress",
+                     *         "agent_run_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *         "error_code": "THREAD_BUSY"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            /** @description The body or its files are too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": {
+                     *         "message": "A file is larger than your plan allows (10.0 MB)",
+                     *         "limit": 10485760,
+                     *         "error_code": "UPLOAD_TOO_LARGE"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            /** @description The server has no disk space to store the files. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "No disk space to store the upload"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+        };
+    };
+    "aisdk.messages": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of stored messages. An assistant message of the client consists of one or more. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the chat, chosen by the client: 1 to 256 bytes of UTF-8. The id of an existing thread of the account selects this thread.
+                 * @example chat-1
+                 */
+                id: components["parameters"]["aisdk.ChatId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The messages. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "chat-1",
+                     *       "messages": [
+                     *         {
+                     *           "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "role": "user",
+                     *           "parts": [
+                     *             {
+                     *               "type": "text",
+                     *               "text": "What is new",
+                     *               "state": "done"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "activeStreamId": null,
+                     *       "hasMore": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["aisdk.Chat"];
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "aisdk.stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the chat, chosen by the client: 1 to 256 bytes of UTF-8. The id of an existing thread of the account selects this thread.
+                 * @example chat-1
+                 */
+                id: components["parameters"]["aisdk.ChatId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /** @description Stop only this run: `runId` in the metadata of its message. */
+                    activeStreamId?: string | null;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The runs have ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "stopped": 1
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Number of runs that were stopped. */
+                        stopped: number;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "aisdk.resume": {
+        parameters: {
+            query?: {
+                /** @description A run of the chat to stream even if it has ended: `runId` in the metadata of its message. */
+                runId?: string;
+            };
+            header?: {
+                /** @description Same as `runId`, for `resumeStream({ headers })`. */
+                "X-Run-Id"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the chat, chosen by the client: 1 to 256 bytes of UTF-8. The id of an existing thread of the account selects this thread.
+                 * @example chat-1
+                 */
+                id: components["parameters"]["aisdk.ChatId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The UI message stream: server-sent events whose data are the parts of one assistant message, then `[DONE]`. */
+            200: {
+                headers: {
+                    /** @description Version of the protocol: `v1`. */
+                    "x-vercel-ai-ui-message-stream"?: "v1";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example data: {"type":"start","messageId":"0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11"} */
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The chat has no active run, or does not exist. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            /** @description The run does not exist, or belongs to another chat. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Run not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
         };
     };
     "accounts.list_keys": {
@@ -10307,6 +13733,82 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
+    "runs.list_approvals": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: components["parameters"]["runs.Cursor"];
+                /**
+                 * @description Maximum number of items per page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["runs.Limit"];
+                /**
+                 * @description Return only approvals with this status: `pending`, `approved`, `denied`, `expired` or `cancelled`. Case-insensitive. Empty or absent: all.
+                 * @example pending
+                 */
+                status?: components["parameters"]["runs.ApprovalStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["runs.Approvals"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.decide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "decision": "approve"
+                 *     }
+                 */
+                "application/json": components["schemas"]["runs.Decision"];
+            };
+        };
+        responses: {
+            /** @description The approval with the decision. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["runs.Approval"];
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
     "console.auth_page": {
         parameters: {
             query?: never;
@@ -11227,6 +14729,121 @@ export interface operations {
             408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp_server.resume": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id of the last event that the client has received. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event stream. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["mcp_server.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["host.NotFound"];
+            405: components["responses"]["mcp_server.NotAllowed"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+        };
+    };
+    "mcp_server.message": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Method of the request. Required by 2026-07-28. */
+                "Mcp-Method"?: string;
+                /** @description Name of the tool, or id of the task. Required by 2026-07-28 if the method has one. */
+                "Mcp-Name"?: string;
+                /** @description Protocol revision. Default: 2025-03-26. */
+                "MCP-Protocol-Version"?: string;
+                /** @description Session id from the response to `initialize`. Not used by clients of 2026-07-28. */
+                "Mcp-Session-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "tools/list"
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The response to a request: a JSON-RPC result or error. */
+            200: {
+                headers: {
+                    /** @description Session id, in the response to `initialize`. */
+                    "Mcp-Session-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The notification was accepted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["mcp_server.Failure"];
+            401: components["responses"]["mcp_server.NotAuthenticated"];
+            403: components["responses"]["mcp_server.Failure"];
+            404: components["responses"]["mcp_server.Failure"];
+            406: components["responses"]["mcp_server.Failure"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["mcp_server.Failure"];
+            415: components["responses"]["mcp_server.Failure"];
+            429: components["responses"]["mcp_server.Failure"];
+            500: components["responses"]["mcp_server.Failure"];
+            503: components["responses"]["mcp_server.Failure"];
+        };
+    };
+    "mcp_server.end_session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            403: components["responses"]["host.ForeignSite"];
+            405: components["responses"]["mcp_server.NotAllowed"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -12315,6 +15932,11 @@ export interface operations {
                  * @example 20
                  */
                 limit?: components["parameters"]["runs.Limit"];
+                /**
+                 * @description Return only runs with this status. Case-insensitive. Empty or absent: all runs.
+                 * @example running
+                 */
+                status?: ("" | "running" | "completed" | "failed" | "stopped") | string;
             };
             header?: never;
             path: {
@@ -12511,6 +16133,11 @@ export interface operations {
                  * @example 20
                  */
                 limit?: components["parameters"]["runs.Limit"];
+                /**
+                 * @description Return only runs with this status. Case-insensitive. Empty or absent: all runs.
+                 * @example running
+                 */
+                status?: ("" | "running" | "completed" | "failed" | "stopped") | string;
             };
             header?: never;
             path: {
@@ -12601,6 +16228,433 @@ export interface operations {
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "openai_api.create_completion": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A repeated request with the same key continues the first one instead of starting another run.
+                 * @example order-17
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "runyard/basic",
+                 *       "messages": [
+                 *         {
+                 *           "role": "user",
+                 *           "content": "Say hello"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The completion. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "chatcmpl-0191f2c07d5a7b7e9d2b3c1f5a0e4b11",
+                     *       "object": "chat.completion",
+                     *       "choices": []
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["openai_api.Error"];
+            401: components["responses"]["openai_api.Error"];
+            403: components["responses"]["openai_api.Error"];
+            404: components["responses"]["openai_api.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["openai_api.Error"];
+            413: components["responses"]["openai_api.Error"];
+            429: components["responses"]["openai_api.Error"];
+            500: components["responses"]["openai_api.Error"];
+            503: components["responses"]["openai_api.Error"];
+            504: components["responses"]["openai_api.Error"];
+        };
+    };
+    "openai_api.models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The models. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "list",
+                     *       "data": [
+                     *         {
+                     *           "id": "runyard/basic",
+                     *           "object": "model",
+                     *           "created": 0,
+                     *           "owned_by": "runyard",
+                     *           "name": "runyard/basic"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Models and agents. */
+                        data: components["schemas"]["openai_api.Model"][];
+                        /**
+                         * @description Kind of the object.
+                         * @constant
+                         */
+                        object: "list";
+                    };
+                };
+            };
+            401: components["responses"]["openai_api.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            429: components["responses"]["openai_api.Error"];
+            500: components["responses"]["openai_api.Error"];
+            503: components["responses"]["openai_api.Error"];
+            504: components["responses"]["openai_api.Error"];
+        };
+    };
+    "openai_api.get_model": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of a model, or `agent/<id>`.
+                 * @example runyard/basic
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The model. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "runyard/basic",
+                     *       "object": "model",
+                     *       "created": 0,
+                     *       "owned_by": "runyard",
+                     *       "name": "runyard/basic"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["openai_api.Model"];
+                };
+            };
+            401: components["responses"]["openai_api.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["openai_api.Error"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["openai_api.Error"];
+            500: components["responses"]["openai_api.Error"];
+            503: components["responses"]["openai_api.Error"];
+            504: components["responses"]["openai_api.Error"];
+        };
+    };
+    "openai_api.create_response": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A repeated request with the same key continues the first one instead of starting another run.
+                 * @example order-17
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "runyard/basic",
+                 *       "input": "Say hello"
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "resp_0191f2c07d5a7b7e9d2b3c1f5a0e4b11",
+                     *       "object": "response",
+                     *       "status": "completed",
+                     *       "output": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["openai_api.Response"];
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["openai_api.Error"];
+            401: components["responses"]["openai_api.Error"];
+            403: components["responses"]["openai_api.Error"];
+            404: components["responses"]["openai_api.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["openai_api.Error"];
+            413: components["responses"]["openai_api.Error"];
+            429: components["responses"]["openai_api.Error"];
+            500: components["responses"]["openai_api.Error"];
+            503: components["responses"]["openai_api.Error"];
+            504: components["responses"]["openai_api.Error"];
+        };
+    };
+    "openai_api.get_response": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Ignored.
+                 * @example message.output_text.logprobs
+                 */
+                include?: string;
+                /**
+                 * @description Sequence number after which the stream begins.
+                 * @example 32
+                 */
+                starting_after?: string;
+                /**
+                 * @description Send the events of the response as a stream.
+                 * @example true
+                 */
+                stream?: "true" | "false" | "1" | "0";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the response.
+                 * @example resp_0191f2c07d5a7b7e9d2b3c1f5a0e4b11
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "resp_0191f2c07d5a7b7e9d2b3c1f5a0e4b11",
+                     *       "object": "response",
+                     *       "status": "completed",
+                     *       "output": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["openai_api.Response"];
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["openai_api.Error"];
+            401: components["responses"]["openai_api.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["openai_api.Error"];
+            410: components["responses"]["openai_api.Error"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["openai_api.Error"];
+            500: components["responses"]["openai_api.Error"];
+            503: components["responses"]["openai_api.Error"];
+            504: components["responses"]["openai_api.Error"];
+        };
+    };
+    "openai_api.delete_response": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the response.
+                 * @example resp_0191f2c07d5a7b7e9d2b3c1f5a0e4b11
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Confirmation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "resp_0191f2c07d5a7b7e9d2b3c1f5a0e4b11",
+                     *       "object": "response",
+                     *       "deleted": true
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            401: components["responses"]["openai_api.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["openai_api.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["openai_api.Error"];
+            500: components["responses"]["openai_api.Error"];
+            503: components["responses"]["openai_api.Error"];
+            504: components["responses"]["openai_api.Error"];
+        };
+    };
+    "openai_api.cancel_response": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the response.
+                 * @example resp_0191f2c07d5a7b7e9d2b3c1f5a0e4b11
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "resp_0191f2c07d5a7b7e9d2b3c1f5a0e4b11",
+                     *       "object": "response",
+                     *       "status": "completed",
+                     *       "output": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["openai_api.Response"];
+                };
+            };
+            400: components["responses"]["openai_api.Error"];
+            401: components["responses"]["openai_api.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["openai_api.Error"];
+            408: components["responses"]["host.BodyTooSlow"];
+            410: components["responses"]["openai_api.Error"];
+            413: components["responses"]["openai_api.Error"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["openai_api.Error"];
+            500: components["responses"]["openai_api.Error"];
+            503: components["responses"]["openai_api.Error"];
+            504: components["responses"]["openai_api.Error"];
+        };
+    };
+    "openai_api.input_items": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Id of the item after which the page begins.
+                 * @example msg_0191f2c07d5a7b7e9d2b3c1f5a0e4b11
+                 */
+                after?: string;
+                /**
+                 * @description Maximum number of items.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description `desc` (the default) or `asc`.
+                 * @example asc
+                 */
+                order?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the response.
+                 * @example resp_0191f2c07d5a7b7e9d2b3c1f5a0e4b11
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of items. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "list",
+                     *       "data": [],
+                     *       "first_id": null,
+                     *       "last_id": null,
+                     *       "has_more": false
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            400: components["responses"]["openai_api.Error"];
+            401: components["responses"]["openai_api.Error"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["openai_api.Error"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["openai_api.Error"];
+            500: components["responses"]["openai_api.Error"];
+            503: components["responses"]["openai_api.Error"];
+            504: components["responses"]["openai_api.Error"];
         };
     };
 }
