@@ -124,8 +124,17 @@ class Contract {
   async find(method, pathname) {
     const known = this.document?.find(method, pathname);
     if (known) return known;
-    try { await this.read(); } catch { return undefined; }  // the server is down
-    return this.document?.find(method, pathname);
+    // A server that has just been restarted describes the routes of modules that have not started yet only later.
+    for (let i = 0; i < 12; i++) {
+      try {
+        const ready = (await originalFetch(`${this.origin}/readyz`)).status === 200;
+        await this.read();
+        const found = this.document?.find(method, pathname);
+        if (found || ready) return found;
+      } catch { return undefined; }  // the server is down
+      await new Promise((r) => setTimeout(r, 250));
+    }
+    return undefined;
   }
 
   requestFault(found, url, headers, body) {
