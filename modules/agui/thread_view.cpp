@@ -55,9 +55,9 @@ class thread_writer {
   void add_answer(const json::object& stored) {
     json::object m{{"id", run_.empty() ? module_json::text_of(stored, "message_id") : message_id(run_, caller_step_)},
                    {"role", "assistant"}};
-    std::string text = content_text(stored);
+    const std::string text = content_text(stored);
     const json::array* calls = module_json::array_at(stored, "tool_calls");
-    if (!text.empty() || calls == nullptr || calls->empty()) m["content"] = std::move(text);
+    if (!text.empty() || calls == nullptr || calls->empty()) m["content"] = text;
     if (calls != nullptr && !calls->empty()) {
       json::array list;
       for (const json::value& v : *calls) {

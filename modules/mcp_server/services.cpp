@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::uint32_t max_agents = 100;
 constexpr int max_pages = 20;
-constexpr std::size_t max_depth = 64;
+constexpr std::size_t max_service_json_depth = 64;
 
 // Adds a page of messages. True: no other page is needed.
 bool add_page(final_answer& answer, std::string_view text, std::string& cursor) {
   boost::system::error_code failed;
-  const json::value v = module_json::parse_exactly(text, max_depth, failed);
+  const json::value v = module_json::parse_exactly(text, max_service_json_depth, failed);
   if (failed || !v.is_object()) throw ry::internal("mcp_server.messages", "runs/1 returned an invalid page");
   if (const json::array* messages = module_json::array_at(v.get_object(), "messages")) {
     for (const json::value& each : *messages) {

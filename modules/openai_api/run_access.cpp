@@ -113,13 +113,12 @@ ry::task<started_run> run_access::start(start_order order) const {
   if (order.key.size() > max_key_bytes)
     throw invalid("", "The header Idempotency-Key must have at most 200 bytes", "string_too_long");
   const bool with_files = !order.files.empty();
-  ry::runs::start_request request = request_of(order);
   ry::runs::started s;
   // Files cannot be part of another module's transaction.
-  if (with_files) s = co_await runs_.start(std::move(request));
+  if (with_files) s = co_await runs_.start(request_of(order));
   ry::result<ry::tx> opened = co_await ctx_.db().begin();
   ry::tx tx = std::move(opened).value();
-  if (!with_files) s = co_await runs_.start(std::move(request), &tx);
+  if (!with_files) s = co_await runs_.start(request_of(order), &tx);
   const started_run out{parse_id(s.run_id), parse_id(s.thread_id)};
   co_await record(order, out, tx);
   ry::result<void> committed = co_await tx.commit();

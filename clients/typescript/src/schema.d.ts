@@ -6659,6 +6659,32 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "approvals": [
+                 *         {
+                 *           "approval_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b22",
+                 *           "agent_run_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *           "thread_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b12",
+                 *           "agent_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b13",
+                 *           "tool_call_id": "call_1",
+                 *           "name": "github__merge",
+                 *           "source": "mcp:github",
+                 *           "arguments": {
+                 *             "branch": "main"
+                 *           },
+                 *           "status": "pending",
+                 *           "on_timeout": "deny",
+                 *           "requested_at": "2026-11-28T10:00:00.000Z",
+                 *           "expires_at": "2026-11-29T10:00:00.000Z",
+                 *           "decided_at": null,
+                 *           "reason": null,
+                 *           "remember": "none"
+                 *         }
+                 *       ],
+                 *       "next_cursor": null
+                 *     }
+                 */
                 "application/json": {
                     approvals: components["schemas"]["runs.Approval"][];
                     /** @description Cursor of the next page. Null: this is the last one. */
@@ -10934,6 +10960,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the run. */
                 id: string;
             };
             cookie?: never;
@@ -11124,6 +11151,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the run that waits. */
                 id: string;
             };
             cookie?: never;
@@ -11159,6 +11187,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "accepted"
+                     *     }
+                     */
                     "application/json": {
                         /** @constant */
                         status: "accepted";
@@ -13771,6 +13804,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the approval. */
                 id: string;
             };
             cookie?: never;
@@ -13792,6 +13826,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "approval_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b22",
+                     *       "agent_run_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *       "thread_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b12",
+                     *       "agent_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b13",
+                     *       "tool_call_id": "call_1",
+                     *       "name": "github__merge",
+                     *       "source": "mcp:github",
+                     *       "arguments": {
+                     *         "branch": "main"
+                     *       },
+                     *       "status": "approved",
+                     *       "on_timeout": "deny",
+                     *       "requested_at": "2026-11-28T10:00:00.000Z",
+                     *       "expires_at": "2026-11-29T10:00:00.000Z",
+                     *       "decided_at": "2026-11-28T10:05:00.000Z",
+                     *       "reason": null,
+                     *       "remember": "none"
+                     *     }
+                     */
                     "application/json": components["schemas"]["runs.Approval"];
                 };
             };
@@ -16447,7 +16502,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Ignored.
+                 * @description Accepted for compatibility; has no effect.
                  * @example message.output_text.logprobs
                  */
                 include?: string;

@@ -12,6 +12,7 @@
 #include "module_context.hpp"
 #include "settings/model_choice.hpp"
 #include "text.hpp"
+#include "workspace/upload_parser.hpp"
 
 namespace runs {
 namespace {
