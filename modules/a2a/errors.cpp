@@ -1,6 +1,7 @@
 #include "errors.hpp"
 
 #include <boost/json/parse.hpp>
+#include <ry/cpp/utf8.hpp>
 #include <utility>
 
 #include "json/members.hpp"
@@ -13,11 +14,10 @@ namespace json = boost::json;
 constexpr std::size_t max_echo = 100;
 
 // A piece of the request for an error message.
-std::string echo(std::string_view text) {
-  if (text.size() <= max_echo) return std::string(text);
-  std::size_t end = max_echo;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return std::string(text.substr(0, end)) + "...";
+std::string echo(std::string_view given) {
+  const std::string text = ry::to_valid_utf8(given);
+  if (text.size() <= max_echo) return text;
+  return text.substr(0, ry::whole_characters(std::string_view(text).substr(0, max_echo))) + "...";
 }
 
 // The name of an HTTP status in google.rpc.Code.
