@@ -432,7 +432,8 @@ TEST_F(waiting_chat, another_decision_that_was_made_before_applies) {
   EXPECT_THAT(late.body, HasSubstr(R"("approved":false)"));
   // The other decision is made between the check and the request.
   fake.approvals[run1] = "[" + approval(ask1, "pending") + "]";
-  fake.refusal = ry::http_error(409, RY_FAILED_PRECONDITION, "runs.decided", "A different decision has already been made");
+  fake.refusal =
+      ry::http_error(409, RY_FAILED_PRECONDITION, "runs.decided", "A different decision has already been made");
   const auto raced = post("/aisdk/chat", message(decided_part(ask1, "k", "true")));
   EXPECT_THAT(raced.body, HasSubstr("APPROVAL_DECIDED"));
 }
