@@ -19,7 +19,9 @@ void chat_builder::apply(std::string_view text, chunks& out) {
   const json::object event = parse_object(text);
   const std::string_view type = module_json::text_at(event, "type");
   const std::string_view content = module_json::text_at(event, "content");
+  const std::string_view call = module_json::text_at(event, "tool_call_id");
   if (type == "llm_response_start" || type == "turn_aborted") {
+    states_.begin_answer();
     answer_.clear();
     answer_reasoning_.clear();
   } else if (type == "llm_response_chunk") {
@@ -35,11 +37,17 @@ void chat_builder::apply(std::string_view text, chunks& out) {
     separate_ = reason != "length" && reason != "pause" && !text_.empty();
   } else if (type == "tool_call" && module_json::text_at(event, "source") == client_source) {
     on_tool_call(event, out);
+  } else if (type == "tool_call") {
+    states_.called(call);
+  } else if (type == "approval_requested") {
+    states_.approval_requested(call);
+  } else if (type == "approval_resolved") {
+    states_.approval_resolved(call);
   } else if (type == "tool_result") {
+    states_.finished(call);
     // The server has refused a call of the client's tool, and the model has the result.
-    const std::string_view id = module_json::text_at(event, "tool_call_id");
-    const auto gone = std::find_if(calls_.begin(), calls_.end(), [id](const json::value& c) {
-      return module_json::text_at(c.get_object(), "id") == id;
+    const auto gone = std::find_if(calls_.begin(), calls_.end(), [call](const json::value& c) {
+      return module_json::text_at(c.get_object(), "id") == call;
     });
     if (gone != calls_.end()) calls_.erase(gone);
   } else if (type == "status" && is_terminal(event)) {
@@ -142,7 +150,13 @@ void chat_builder::finish(run_result result, chunks& out) {
   out.push_back(std::move(chunk));
 }
 
+void chat_builder::refuse_wait() {
+  result_ = {run_end::failed, std::string(approval_required_code), std::string(approval_required_text)};
+  ended_ = true;
+}
+
 api_error chat_builder::failure() const {
+  if (result_.code == approval_required_code) return approval_required();
   if (result_.code == "insufficient_quota") {
     api_error out(429, "insufficient_quota", result_.code, "", result_.message);
     out.retry = false;

@@ -2,6 +2,7 @@
 #pragma once
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <common/call_states.hpp>
 #include <cstdint>
 #include <ry/cpp/types.hpp>
 #include <string>
@@ -27,6 +28,10 @@ class chat_builder {
   void apply(std::string_view text, std::vector<json::object>& out);
   // No other chunk follows.
   bool ended() const { return ended_; }
+  // The run continues only after decisions about approvals.
+  bool waits() const { return states_.waiting(); }
+  // Ends the completion with an error, because its run waits.
+  void refuse_wait();
   bool failed() const { return ended_ && result_.end == run_end::failed; }
   // The error of a run that failed.
   api_error failure() const;
@@ -50,6 +55,7 @@ class chat_builder {
   std::string text_, answer_, reasoning_, answer_reasoning_;
   bool separate_ = false;  // the current answer is not a continuation of the text before it
   json::array calls_;
+  tool_calls::call_states states_;  // of the server's tools
   token_usage usage_;
   run_result result_;
   bool begun_ = false, ended_ = false;

@@ -77,17 +77,27 @@ ry::task<void> chat_routes::settle(started_chat s, bool ended) {
   co_await ry::shield(access_.end_run(s.account, s.run, true));
 }
 
+// Chat Completions cannot ask the client for an approval, so the request fails unless a decision is made elsewhere.
+ry::task<void> chat_routes::limit_wait(const started_chat& s, chat_builder& builder) {
+  if (builder.ended() || !builder.waits()) co_return;
+  const bool decided = co_await access_.await_decisions(s.account, s.run.run);
+  if (!decided) builder.refuse_wait();
+}
+
 ry::task<ry::response> chat_routes::finish(ry::request r, started_chat s) {
   chat_builder builder(s.identity);
   std::optional<ry::response> out;
   std::vector<json::object> chunks;
   bool ended = true;
   try {
-    co_await access_.visit(s.account, s.run.run, {}, [&](std::uint64_t, std::string_view event) {
-      builder.apply(event, chunks);
+    ry::runs::reader reader = access_.runs().follow(s.account, s.run.run.to_string());
+    while (!builder.ended()) {
+      const ry::runs::batch* batch = co_await reader.next();
+      if (batch == nullptr) break;
+      for (const ry::runs::event& e : batch->events) builder.apply(e.json, chunks);
       chunks.clear();
-      return !builder.ended();
-    });
+      co_await limit_wait(s, builder);
+    }
     out = builder.failed() ? response_of(builder.failure()) : ry::response::json(json::serialize(builder.completion()));
   } catch (...) {
     // A repetition with the same key waits for the same run after a restart of the server.
@@ -112,6 +122,10 @@ ry::task<void> chat_routes::send_stream(ry::request r, started_chat s) {
       for (const ry::runs::event& e : batch->events) builder.apply(e.json, chunks);
       for (const json::object& chunk : chunks) out.add(chunk);
       chunks.clear();
+      if (builder.waits()) {
+        connected = co_await out.flush();
+        co_await limit_wait(s, builder);
+      }
       if (builder.failed()) out.add(error_event(builder.failure()));
       if (builder.ended() && !builder.failed()) out.add_done();
       connected = co_await out.flush();

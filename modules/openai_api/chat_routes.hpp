@@ -27,6 +27,7 @@ class chat_routes {
   ry::task<started_chat> start(ry::request r);
   ry::task<ry::response> finish(ry::request r, started_chat s);
   ry::task<void> send_stream(ry::request r, started_chat s);
+  ry::task<void> limit_wait(const started_chat& s, chat_builder& builder);
   ry::task<void> settle(started_chat s, bool ended);
 
   const ry::context& ctx_;

@@ -4,6 +4,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "json/members.hpp"
+#include "run_event.hpp"
 
 namespace openai_api {
 namespace {
@@ -89,6 +90,12 @@ api_error unknown_response(const std::string& id) {
 api_error unknown_model(const std::string& name) {
   return api_error(404, invalid_request, "model_not_found", "model",
                    "The model '" + name + "' does not exist or you do not have access to it.");
+}
+
+api_error approval_required() {
+  api_error out(403, invalid_request, std::string(approval_required_code), "", std::string(approval_required_text));
+  out.retry = false;
+  return out;
 }
 
 bool is_not_found(const ry::error& e) {

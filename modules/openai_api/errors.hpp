@@ -29,6 +29,8 @@ struct api_error : std::exception {
 api_error invalid(std::string param, const std::string& message, std::string code = "invalid_value");
 // 404 for a response that does not exist, or belongs to another account.
 api_error unknown_response(const std::string& id);
+// 403 for a request whose run waits for an approval that the API cannot ask for.
+api_error approval_required();
 api_error unknown_model(const std::string& name);
 
 bool is_not_found(const ry::error& e);

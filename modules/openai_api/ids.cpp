@@ -5,7 +5,8 @@
 namespace openai_api {
 namespace {
 
-constexpr std::string_view response_prefix = "resp_", conversation_prefix = "conv_", completion_prefix = "chatcmpl-";
+constexpr std::string_view response_prefix = "resp_", conversation_prefix = "conv_", completion_prefix = "chatcmpl-",
+                           approval_prefix = "mcpr_", call_prefix = "mcp_";
 constexpr std::size_t hex_length = 32;
 
 std::optional<ry::uuid> uuid_of_hex(std::string_view hex) {
@@ -41,6 +42,13 @@ std::string item_id(std::string_view prefix, const ry::uuid& run, std::uint64_t 
   return std::string(prefix) + "_" + hex_of(run) + "_" + std::to_string(sequence);
 }
 
+std::string approval_request_id(const ry::uuid& run, const ry::uuid& approval) {
+  return std::string(approval_prefix) + hex_of(run) + "_" + hex_of(approval);
+}
+std::string approved_call_id(std::string_view approval_request_id) {
+  return std::string(call_prefix).append(approval_request_id.substr(approval_prefix.size()));
+}
+
 std::optional<ry::uuid> run_of_response(std::string_view id) {
   return uuid_after(response_prefix, id);
 }
@@ -53,6 +61,12 @@ std::optional<ry::uuid> run_of_item(std::string_view id) {
   const std::string_view rest = id.substr(begin + 1);
   if (rest.size() <= hex_length || rest[hex_length] != '_') return std::nullopt;
   return uuid_of_hex(rest.substr(0, hex_length));
+}
+
+std::optional<ry::uuid> approval_of_request(std::string_view id) {
+  const std::size_t begin = approval_prefix.size() + hex_length + 1;
+  if (id.substr(0, approval_prefix.size()) != approval_prefix || !run_of_item(id)) return std::nullopt;
+  return uuid_of_hex(id.substr(begin));
 }
 
 std::int64_t created_ms(const ry::uuid& id) {

@@ -17,10 +17,15 @@ std::string completion_id(const ry::uuid& run);
 // The id of an output item: `prefix`, the run, and the number of the run's event that began the item.
 std::string item_id(std::string_view prefix, const ry::uuid& run, std::uint64_t sequence);
 
+// The id of the request for an approval, and that of the call after the approval.
+std::string approval_request_id(const ry::uuid& run, const ry::uuid& approval);
+std::string approved_call_id(std::string_view approval_request_id);
+
 // nullopt: not an id of this kind.
 std::optional<ry::uuid> run_of_response(std::string_view id);
 std::optional<ry::uuid> thread_of_conversation(std::string_view id);
 std::optional<ry::uuid> run_of_item(std::string_view id);
+std::optional<ry::uuid> approval_of_request(std::string_view id);
 
 // The time in a UUIDv7, in milliseconds of Unix time; 0 for other versions.
 std::int64_t created_ms(const ry::uuid& id);

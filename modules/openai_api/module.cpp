@@ -3,20 +3,34 @@
 #include <ry/cpp/module.hpp>
 
 #include "chat_routes.hpp"
+#include "json/members.hpp"
 #include "migrations.hpp"
 #include "model_routes.hpp"
 #include "openapi.hpp"
 #include "response_routes.hpp"
+#include "run_event.hpp"
 
 namespace openai_api {
 namespace {
+
+constexpr std::string_view settings_schema = R"({
+  "type": "object",
+  "properties": {
+    "approval_wait_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 60,
+      "description": "Time in seconds for which a request that cannot ask its client for approvals (Chat Completions, responses with store=false) waits for a decision made elsewhere; then it fails with approval_required and its run is stopped"}
+  }
+})";
+
+std::uint64_t approval_wait_seconds(const ry::context& ctx) {
+  return static_cast<std::uint64_t>(module_json::integer_at(parse_object(ctx.settings()), "approval_wait_seconds", 60));
+}
 
 class openai_api_module {
  public:
   openai_api_module(ry::context& ctx, ry::registrar& reg)
       : ctx_(ctx),
         rows_(ctx),
-        access_(ctx, rows_),
+        access_(ctx, rows_, approval_wait_seconds(ctx)),
         responses_(ctx, rows_, access_),
         chat_(ctx, access_),
         models_(ctx, access_) {
@@ -65,4 +79,5 @@ class openai_api_module {
 }  // namespace openai_api
 
 RY_MODULE(openai_api::openai_api_module, "openai_api", "0.1.0",
-          .needs(RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1, RY_SVC_RUNS_1));
+          .needs(RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1, RY_SVC_RUNS_1)
+              .settings(openai_api::settings_schema));

@@ -338,6 +338,226 @@ TEST(response_builder, a_call_that_the_server_refused_is_not_part_of_the_output)
   EXPECT_TRUE(b.response().at("output").as_array().empty());
 }
 
+namespace {
+
+const std::string approval_x = "01a22065-22ed-7042-95d7-ca62042f1301",
+                  approval_y = "01a22065-22ed-7042-95d7-ca62042f1302";
+std::string request_of(const std::string& approval) {
+  return approval_request_id(run, *ry::uuid::parse(approval));
+}
+std::string call_event(const std::string& id, const char* source = "sandbox") {
+  return R"({"type":"tool_call","tool_call_id":")" + id + R"(","name":"shell","arguments":{"c":1},"source":")" +
+         source + "\"}";
+}
+std::string requested(const std::string& approval, const std::string& call) {
+  return R"({"type":"approval_requested","approval_id":")" + approval + R"(","tool_call_id":")" + call +
+         R"(","name":"shell","source":"sandbox","arguments":{"c":1}})";
+}
+std::string resolved(const std::string& approval, const std::string& call, const char* status) {
+  return R"({"type":"approval_resolved","approval_id":")" + approval + R"(","tool_call_id":")" + call +
+         R"(","status":")" + status + R"(","reason":null})";
+}
+std::string result_event(const std::string& call) {
+  return R"({"type":"tool_result","tool_call_id":")" + call + R"(","name":"shell","is_error":false,"content":"done"})";
+}
+response_builder part(std::vector<std::set<std::string>> answered) {
+  response_identity who{run, thread, true, object(R"({"model":"m"})")};
+  who.id = thread;
+  who.answered = std::move(answered);
+  return response_builder(who);
+}
+// A call that is made at once, and two that need approvals.
+const numbered asking{{1, running},
+                      {2, answer_1},
+                      {3, call_event("f")},
+                      {4, call_event("x")},
+                      {5, call_event("y")},
+                      {6, requested(approval_x, "x")},
+                      {7, requested(approval_y, "y")},
+                      {8, result_event("f")},
+                      {9, resolved(approval_x, "x", "approved")},
+                      {10, resolved(approval_y, "y", "denied")},
+                      {11, result_event("x")},
+                      {12, result_event("y")},
+                      {13, R"({"type":"llm_response_start","step":2,"attempt":1})"},
+                      {14, hello},
+                      {15, end_stop},
+                      {16, completed}};
+const numbered undecided(asking.begin(), asking.begin() + 8);
+std::vector<std::string> ids_of(const json::object& response) {
+  std::vector<std::string> out;
+  for (const json::value& i : response.at("output").as_array())
+    out.push_back(module_json::text_of(i.as_object(), "id"));
+  return out;
+}
+bool increases(const std::vector<json::object>& events) {
+  std::uint64_t last = 0;
+  for (const json::object& e : events) {
+    const auto n = e.at("sequence_number").to_number<std::uint64_t>();
+    if (&e != &events.front() && n <= last) return false;
+    last = n;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST(response_builder, a_wait_for_approvals_ends_the_response) {
+  response_builder b = builder();
+  const auto events = apply(b, asking);
+  const json::object r = b.response();
+  EXPECT_TRUE(b.ended());
+  EXPECT_EQ(r.at("status").as_string(), "completed");
+  EXPECT_THAT(item_types(r), ElementsAre("mcp_call", "mcp_approval_request", "mcp_approval_request"));
+  const json::object& asked = r.at("output").as_array()[1].as_object();
+  EXPECT_EQ(asked.at("id").as_string(), request_of(approval_x));
+  EXPECT_EQ(asked.at("arguments").as_string(), R"({"c":1})");
+  EXPECT_EQ(asked.at("server_label").as_string(), "sandbox");
+  EXPECT_EQ(types_of(events).back(), "response.completed");
+  EXPECT_TRUE(increases(events));
+}
+
+TEST(response_builder, the_answers_begin_a_response_with_the_rest_of_the_run) {
+  response_builder b = part({{request_of(approval_x), request_of(approval_y)}});
+  const auto events = apply(b, asking);
+  const json::object r = b.response();
+  EXPECT_EQ(r.at("id").as_string(), response_id(thread));
+  EXPECT_THAT(item_types(r), ElementsAre("mcp_call", "message"));
+  const json::object& call = r.at("output").as_array()[0].as_object();
+  EXPECT_EQ(call.at("approval_request_id").as_string(), request_of(approval_x));
+  EXPECT_EQ(call.at("output").as_string(), "done");
+  EXPECT_EQ(types_of(events).front(), "response.created");
+  EXPECT_EQ(events[0].at("response").at("output").as_array().size(), 0u);
+  EXPECT_EQ(types_of(events).back(), "response.completed");
+  EXPECT_TRUE(increases(events));
+}
+
+TEST(response_builder, a_response_to_some_of_the_answers_asks_for_the_others) {
+  response_builder b = part({{request_of(approval_x)}});
+  const auto events = apply(b, asking);
+  EXPECT_THAT(ids_of(b.response()), ElementsAre(request_of(approval_y)));
+  EXPECT_EQ(b.response().at("status").as_string(), "completed");
+  EXPECT_TRUE(increases(events));
+  response_builder rest = part({{request_of(approval_x)}, {request_of(approval_y)}});
+  apply(rest, asking);
+  EXPECT_THAT(item_types(rest.response()), ElementsAre("mcp_call", "message"));
+  // The item has the same id in each response of the run.
+  response_builder all = part({{request_of(approval_x), request_of(approval_y)}});
+  apply(all, asking);
+  EXPECT_EQ(ids_of(rest.response())[0], ids_of(all.response())[0]);
+}
+
+TEST(response_builder, before_the_decision_the_response_to_it_has_no_output) {
+  response_builder b = part({{request_of(approval_x), request_of(approval_y)}});
+  const auto events = apply(b, undecided);
+  EXPECT_TRUE(events.empty());
+  EXPECT_FALSE(b.ended());
+  EXPECT_EQ(b.response().at("status").as_string(), "in_progress");
+  EXPECT_TRUE(b.response().at("output").as_array().empty());
+}
+
+TEST(response_builder, a_later_call_with_the_same_id_is_not_the_approved_one) {
+  const numbered events{{1, running},
+                        {2, answer_1},
+                        {3, call_event("x")},
+                        {4, requested(approval_x, "x")},
+                        {5, resolved(approval_x, "x", "approved")},
+                        {6, result_event("x")},
+                        {7, R"({"type":"llm_response_start","step":2,"attempt":1})"},
+                        {8, call_event("x")},
+                        {9, requested(approval_y, "x")},
+                        {10, resolved(approval_y, "x", "approved")},
+                        {11, result_event("x")},
+                        {12, completed}};
+  response_builder second = part({{request_of(approval_x)}});
+  apply(second, events);
+  EXPECT_THAT(item_types(second.response()), ElementsAre("mcp_call", "mcp_approval_request"));
+  response_builder third = part({{request_of(approval_x)}, {request_of(approval_y)}});
+  apply(third, events);
+  EXPECT_THAT(item_types(third.response()), ElementsAre("mcp_call"));
+}
+
+TEST(response_builder, a_call_of_the_client_follows_the_decision) {
+  const numbered events{{1, running},
+                        {2, answer_1},
+                        {3, call_event("c", "client")},
+                        {4, call_event("x")},
+                        {5, requested(approval_x, "x")},
+                        {6, resolved(approval_x, "x", "approved")},
+                        {7, result_event("x")},
+                        {8, R"({"type":"status","status":"completed","reason":"tool_calls"})"}};
+  response_builder first = builder();
+  apply(first, events);
+  EXPECT_THAT(item_types(first.response()), ElementsAre("mcp_approval_request"));
+  response_builder second = part({{request_of(approval_x)}});
+  apply(second, events);
+  EXPECT_THAT(item_types(second.response()), ElementsAre("mcp_call", "function_call"));
+}
+
+TEST(response_builder, a_response_that_cannot_be_continued_fails) {
+  response_identity who{run, thread, false, object(R"({"model":"m"})")};
+  who.ends_at_waits = false;
+  response_builder b(who);
+  std::vector<json::object> events = apply(b, undecided);
+  EXPECT_TRUE(b.waits());
+  EXPECT_FALSE(b.ended());
+  b.refuse_wait(events);
+  EXPECT_EQ(b.response().at("status").as_string(), "failed");
+  EXPECT_EQ(b.response().at("error").at("code").as_string(), "approval_required");
+  EXPECT_THAT(item_types(b.response()), ElementsAre("mcp_call"));
+}
+
+TEST(response_request, answers_to_approval_requests) {
+  const std::string id = request_of(approval_x), previous = response_id(run);
+  const std::string answer =
+      R"({"type":"mcp_approval_response","approval_request_id":")" + id + R"(","approve":false,"reason":"no"})";
+  const std::string user = R"({"role":"user","content":"hi"})";
+  const std::string asked =
+      R"({"type":"mcp_approval_request","id":")" + id + R"(","name":"n","arguments":"{}","server_label":"s"})";
+  response_request r = request(R"({"previous_response_id":")" + previous + R"(","input":[)" + answer + "]}");
+  ASSERT_EQ(r.answers.size(), 1u);
+  EXPECT_EQ(r.answers[0].run, run);
+  EXPECT_EQ(r.answers[0].approval.to_string(), approval_x);
+  EXPECT_FALSE(r.answers[0].approve);
+  EXPECT_EQ(r.answers[0].reason, "no");
+  // Without a context, the earlier items are history, and so are answers before other input.
+  EXPECT_EQ(request(R"({"input":[)" + user + "," + asked + "," + answer + "]}").answers.size(), 1u);
+  EXPECT_TRUE(request(R"({"input":[)" + user + "," + asked + "," + answer + "," + user + "]}").answers.empty());
+  const std::tuple<std::string, const char*, std::uint32_t> refused[] = {
+      {R"({"previous_response_id":")" + previous + R"(","input":[)" + answer + "," + user + "]}", "input[1]", 400},
+      {R"({"previous_response_id":")" + previous + R"(","input":[)" + user + "," + answer + "]}", "input", 400},
+      {R"({"store":false,"input":[)" + answer + "]}", "store", 400},
+      {R"({"input":[{"type":"mcp_approval_response","approval_request_id":"mcpr_1","approve":true}]})",
+       "input[0].approval_request_id", 404},
+      {R"({"input":[{"type":"mcp_approval_response","approval_request_id":")" + id + R"("}]})", "input[0].approve",
+       400},
+      {R"({"input":[{"type":"mcp_approval_response","approval_request_id":")" + id + R"(","approve":"yes"}]})",
+       "input[0].approve", 400},
+      {R"({"input":[{"type":"mcp_approval_response","approval_request_id":")" + id + R"(","approve":true},)" + answer +
+           "]}",
+       "input[0].approve", 400}};
+  for (const auto& [body, param, status] : refused) {
+    const api_error e = error_of([&body = body] { request(body); });
+    EXPECT_EQ(e.param, param) << body;
+    EXPECT_EQ(e.status, status) << body;
+  }
+}
+
+TEST(chat_builder, a_wait_for_an_approval_becomes_an_error) {
+  chat_builder b({run, "m"});
+  std::vector<json::object> chunks;
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_FALSE(b.waits());
+    b.apply(asking[i].second, chunks);
+  }
+  EXPECT_TRUE(b.waits());
+  b.refuse_wait();
+  EXPECT_TRUE(b.failed());
+  EXPECT_EQ(b.failure().status, 403u);
+  EXPECT_EQ(b.failure().code, "approval_required");
+  EXPECT_FALSE(b.failure().retry);
+}
+
 TEST(response_builder, ends) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"type":"status","status":"failed","reason":"llm_error","error":"The model failed"})", "failed"},

@@ -10,9 +10,15 @@
 #include "json/members.hpp"
 
 namespace openai_api {
+
+api_error unknown_approval(const approval_answer& a) {
+  return api_error(404, "invalid_request_error", "", a.path + ".approval_request_id",
+                   "Approval request with id '" + a.request + "' not found.");
+}
+
 namespace {
 
-constexpr std::size_t max_items = 2000;
+constexpr std::size_t max_items = 2000, max_reason = 2000;
 
 struct content {
   std::string text;
@@ -105,8 +111,9 @@ void read_item(const json::object& item, const std::string& path, const item_map
     return to.add_output(required_text(item, "call_id", path + ".call_id", 256), std::move(c.text), std::move(c.files));
   }
   if (type == "mcp_call") return read_mcp_call(item, path, to);
-  // Models get no reasoning of earlier responses, and lists of tools are only relevant to the server that sent them.
-  if (type == "reasoning" || type == "mcp_list_tools") return;
+  // Models get no reasoning of earlier responses, lists of tools are only relevant to the server that sent them, and the
+  // run knows its approvals.
+  if (type == "reasoning" || type == "mcp_list_tools" || type == "mcp_approval_request") return;
   if (type != "item_reference")
     throw invalid(path + ".type", path + ".type is not supported: " + type, "unsupported_value");
   const std::string id = required_text(item, "id", path + ".id", 256);
@@ -116,17 +123,59 @@ void read_item(const json::object& item, const std::string& path, const item_map
   read_item(found->second, path, {}, to);
 }
 
-void read_input(const json::object& body, const item_map& items, conversation& to) {
+approval_answer read_answer(const json::object& item, const std::string& path) {
+  approval_answer out;
+  out.path = path;
+  out.request = required_text(item, "approval_request_id", path + ".approval_request_id", 256);
+  const std::optional<ry::uuid> run = run_of_item(out.request), approval = approval_of_request(out.request);
+  if (!run || !approval) throw unknown_approval(out);
+  out.run = *run;
+  out.approval = *approval;
+  const std::optional<bool> approve = flag_member(item, "approve", path + ".approve");
+  if (!approve) throw invalid(path + ".approve", path + ".approve is required", "missing_required_parameter");
+  out.approve = *approve;
+  out.reason = text_member(item, "reason", path + ".reason", max_reason).value_or("");
+  return out;
+}
+
+// Clients that keep the conversation themselves send all earlier items; answers that other input follows are history.
+void sort_answers(const std::string& follows, response_request& to) {
+  if (to.answers.empty()) return;
+  const bool has_context = to.previous || to.thread;
+  if (has_context && (!follows.empty() || !to.input.empty() || !to.input.system().empty()))
+    throw invalid(follows.empty() ? "input" : follows,
+                  "Answers to approval requests cannot be combined with other input", "unsupported_value");
+  if (!follows.empty()) return to.answers.clear();
+  if (!to.store) throw invalid("store", "store must not be false in a response that continues a run");
+  for (const approval_answer& a : to.answers) {
+    if (a.run != to.answers.front().run)
+      throw invalid(a.path + ".approval_request_id", "All approval requests must be of the same response");
+    for (const approval_answer& other : to.answers)
+      if (a.approval == other.approval && a.approve != other.approve)
+        throw invalid(a.path + ".approve", "The approval request '" + a.request + "' has two different answers");
+  }
+}
+
+void read_input(const json::object& body, const item_map& items, response_request& to, std::string& follows) {
   const json::value* input = member(body, "input");
   if (input == nullptr) return;
-  if (const json::string* text = input->if_string()) return to.add_user(std::string(*text));
+  if (const json::string* text = input->if_string()) return to.input.add_user(std::string(*text));
   const json::array* list = input->if_array();
   if (list == nullptr) throw invalid("input", "input must be a string or an array of items", "invalid_type");
   if (list->size() > max_items) throw invalid("input", "input must have at most 2000 items");
   for (std::size_t i = 0; i < list->size(); ++i) {
     const std::string path = at("input", i);
     if (!(*list)[i].is_object()) throw invalid(path, path + " must be an object", "invalid_type");
-    read_item((*list)[i].get_object(), path, items, to);
+    const json::object& item = (*list)[i].get_object();
+    const std::string_view type = module_json::text_at(item, "type");
+    if (type == "mcp_approval_response") {
+      to.answers.push_back(read_answer(item, path));
+      follows.clear();
+      continue;
+    }
+    read_item(item, path, items, to.input);
+    const bool is_note = type == "reasoning" || type == "mcp_list_tools" || type == "mcp_approval_request";
+    if (!to.answers.empty() && follows.empty() && !is_note) follows = path;
   }
 }
 
@@ -316,8 +365,10 @@ response_request read_response_request(const json::object& body, const item_map&
   if (const json::object* text = object_member(body, "text", "text"))
     if (const json::object* format = object_member(*text, "format", "text.format"))
       out.options.format = format_instructions(*format, "text.format");
-  read_input(body, items, out.input);
+  std::string follows;  // the first item after the answers to approval requests
+  read_input(body, items, out, follows);
   read_context(body, out);
+  sort_answers(follows, out);
   out.base = base_of(body, out);
   return out;
 }
@@ -327,6 +378,26 @@ json::object base_of_run(std::string_view model) {
   none.options.model.name = std::string(model);
   none.background = true;
   return base_of({}, none);
+}
+
+json::array answer_items(const std::vector<json::object>& approvals, const ry::uuid& run,
+                         const std::set<std::string>& answered) {
+  json::array out;
+  for (const json::object& a : approvals) {
+    const std::optional<ry::uuid> id = ry::uuid::parse(module_json::text_at(a, "approval_id"));
+    if (!id) continue;
+    const std::string request = approval_request_id(run, *id);
+    if (answered.count(request) == 0) continue;
+    json::object item;
+    item["type"] = "mcp_approval_response";
+    item["id"] = "mcprr_" + hex_of(*id);
+    item["approval_request_id"] = request;
+    item["approve"] = module_json::text_at(a, "status") == "approved";
+    const json::value* reason = member(a, "reason");
+    item["reason"] = reason != nullptr ? *reason : json::value(nullptr);
+    out.push_back(std::move(item));
+  }
+  return out;
 }
 
 json::array input_items(const std::vector<json::object>& messages, const ry::uuid& run, bool first) {

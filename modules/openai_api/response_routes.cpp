@@ -1,8 +1,11 @@
 #include "response_routes.hpp"
 
 #include <algorithm>
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <charconv>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "body.hpp"
@@ -33,8 +36,45 @@ bool read_flag(const ry::request& r, const char* name) {
   return text == "true" || text == "1";
 }
 
+std::vector<std::set<std::string>> read_answered(const std::string& text) {
+  std::vector<std::set<std::string>> out;
+  if (text.empty()) return out;
+  const json::value parts = json::parse(text);
+  for (const json::value& part : parts.as_array()) {
+    std::set<std::string>& ids = out.emplace_back();
+    for (const json::value& id : part.as_array()) ids.emplace(id.as_string());
+  }
+  return out;
+}
+
+std::string answered_text(const std::vector<std::set<std::string>>& parts) {
+  json::array out;
+  for (const std::set<std::string>& ids : parts) out.push_back(json::array(ids.begin(), ids.end()));
+  return json::serialize(out);
+}
+
 response_identity identity_of(const response_row& row) {
-  return {row.run, row.thread, true, parse_object(row.base)};
+  response_identity out{row.run, row.thread, true, parse_object(row.base)};
+  if (!row.answered.empty()) {
+    out.id = row.id;
+    out.answered = read_answered(row.answered);
+  }
+  return out;
+}
+
+// Sends the events from the number `after` on, and removes them.
+void send_events(std::vector<json::object>& events, std::uint64_t after, event_stream& out) {
+  for (const json::object& e : events)
+    if (e.at("sequence_number").to_number<std::uint64_t>() >= after) out.add(e, module_json::text_at(e, "type"));
+  events.clear();
+}
+
+api_error decided_otherwise(const approval_answer& a, const std::string& status) {
+  api_error out(409, "invalid_request_error", "approval_decided", a.path + ".approve",
+                "The approval request '" + a.request + "' has another decision: " + status +
+                    ". To continue the run, answer with the same decision.");
+  out.retry = false;
+  return out;
 }
 
 json::object deleted_object(const std::string& id) {
@@ -69,16 +109,16 @@ ry::task<ry::response> response_routes::list_input(ry::request r) {
 
 // ---- starting ----
 
-ry::task<response_row> response_routes::row_of(ry::uuid account, ry::uuid run) {
-  std::optional<response_row> row = co_await rows_.find(account, run);
+ry::task<response_row> response_routes::row_of(ry::uuid account, ry::uuid id) {
+  std::optional<response_row> row = co_await rows_.find(account, id);
   if (row) co_return *std::move(row);
-  const bool deleted = co_await rows_.is_deleted(account, run);
+  const bool deleted = co_await rows_.is_deleted(account, id);
   std::optional<json::object> started;
-  if (!deleted) started = co_await access_.find_run(account, run);
-  if (!started) throw unknown_response(response_id(run));
+  if (!deleted) started = co_await access_.find_run(account, id);
+  if (!started) throw unknown_response(response_id(id));
   // The run was started through another API, or its row was pruned.
   response_row out;
-  out.run = run;
+  out.id = out.run = id;
   out.account = account;
   out.thread = ry::uuid::parse(module_json::text_at(*started, "thread_id")).value_or(ry::uuid());
   out.base = json::serialize(base_of_run(module_json::text_at(*started, "model_name")));
@@ -94,12 +134,13 @@ ry::task<item_map> response_routes::find_items(ry::uuid account, std::vector<std
   runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
   if (runs.size() > max_referenced_runs) throw invalid("input", "input must not refer to more than 50 responses");
   for (const ry::uuid& run : runs) {
-    std::optional<response_row> row = co_await rows_.find(account, run);
+    std::optional<response_row> row = co_await rows_.find_newest(account, run);
     if (!row) continue;
     started_response s;
     s.account = account;
     s.run = {row->run, row->thread};
-    s.identity = identity_of(*row);
+    s.identity = {row->run, row->thread, true, {}};
+    s.identity.ends_at_waits = false;
     const json::object response = co_await read_now(std::move(s));
     for (const json::value& item : response.at("output").as_array())
       out.emplace(module_json::text_of(item.get_object(), "id"), item.get_object());
@@ -156,6 +197,7 @@ ry::task<response_routes::started_response> response_routes::start(ry::request r
   const json::object body = parse_body(r.body());
   const item_map items = co_await find_items(account, referenced_items(body));
   response_request request = read_response_request(body, items);
+  if (!request.answers.empty()) co_return co_await continue_run(account, std::move(request));
   request.base["model"] = co_await access_.resolve_model(account, request.options.model);
   start_order order;
   order.account = account;
@@ -180,6 +222,79 @@ ry::task<response_routes::started_response> response_routes::start(ry::request r
   out.run = co_await access_.start(std::move(order));
   out.account = account;
   out.identity = {out.run.run, out.run.thread, request.store, std::move(request.base)};
+  out.identity.ends_at_waits = request.store;
+  out.stream = request.stream;
+  out.background = request.background;
+  co_return out;
+}
+
+// The response after which the run continues: that of previous_response_id, or the newest one of the run.
+ry::task<response_row> response_routes::row_to_continue(ry::uuid account, const response_request& request) {
+  const approval_answer& first = request.answers.front();
+  std::optional<response_row> row;
+  if (request.previous) {
+    row = co_await rows_.find(account, *request.previous);
+    if (!row)
+      throw invalid("previous_response_id",
+                    "Previous response with id '" + response_id(*request.previous) + "' not found.",
+                    "previous_response_not_found");
+  } else {
+    row = co_await rows_.find_newest(account, first.run);
+  }
+  if (!row || row->run != first.run || (request.thread && row->thread != *request.thread))
+    throw unknown_approval(first);
+  co_return *std::move(row);
+}
+
+ry::task<void> response_routes::decide(ry::uuid account, const std::vector<approval_answer>& answers) {
+  std::map<std::string, std::string> statuses;
+  const std::vector<json::object> known = co_await access_.approvals(account, answers.front().run);
+  for (const json::object& a : known)
+    statuses.emplace(module_json::text_of(a, "approval_id"), module_json::text_of(a, "status"));
+  // Without a decision if one of the answers is refused.
+  for (const approval_answer& a : answers) {
+    const auto status = statuses.find(a.approval.to_string());
+    if (status == statuses.end()) throw unknown_approval(a);
+    if (status->second != "pending" && (status->second == "approved") != a.approve)
+      throw decided_otherwise(a, status->second);
+  }
+  for (const approval_answer& a : answers) {
+    if (statuses.at(a.approval.to_string()) != "pending") continue;
+    const bool decided = co_await access_.decide(account, a.approval, a.approve, a.reason);
+    if (!decided) throw decided_otherwise(a, a.approve ? "denied" : "approved");
+  }
+}
+
+ry::task<response_routes::started_response> response_routes::continue_run(ry::uuid account, response_request request) {
+  response_row row = co_await row_to_continue(account, request);
+  co_await decide(account, request.answers);
+  std::vector<std::set<std::string>> answered = read_answered(row.answered);
+  std::set<std::string> added;
+  for (const approval_answer& a : request.answers) {
+    const bool before = std::any_of(answered.begin(), answered.end(),
+                                    [&a](const std::set<std::string>& ids) { return ids.count(a.request) != 0; });
+    if (!before) added.insert(a.request);
+  }
+  // Repeated answers belong to the response that they began.
+  if (!added.empty()) {
+    answered.push_back(std::move(added));
+    row.answered = answered_text(answered);
+    std::optional<response_row> repeated = co_await rows_.find_answered(account, row.run, row.answered);
+    if (repeated) {
+      row = *std::move(repeated);
+    } else {
+      const std::string model = module_json::text_of(parse_object(row.base), "model");
+      row.id = ctx_.new_uuid();
+      request.base["model"] = model;
+      row.base = json::serialize(request.base);
+      co_await rows_.add(row);
+    }
+  }
+  started_response out;
+  out.keep = true;
+  out.account = account;
+  out.run = {row.run, row.thread};
+  out.identity = identity_of(row);
   out.stream = request.stream;
   out.background = request.background;
   co_return out;
@@ -218,17 +333,28 @@ ry::task<void> response_routes::settle(started_response s, bool ended) {
   co_await ry::shield(access_.end_run(s.account, s.run, temporary));
 }
 
+// A response that is not stored cannot be continued, so it fails unless a decision is made elsewhere.
+ry::task<void> response_routes::limit_wait(const started_response& s, response_builder& builder,
+                                           std::vector<json::object>& events) {
+  if (s.identity.ends_at_waits || builder.ended() || !builder.waits()) co_return;
+  const bool decided = co_await access_.await_decisions(s.account, s.run.run);
+  if (!decided) builder.refuse_wait(events);
+}
+
 ry::task<ry::response> response_routes::finish_foreground(ry::request r, started_response s) {
   response_builder builder(s.identity);
   std::optional<ry::response> out;
   std::vector<json::object> events;
   bool ended = true;
   try {
-    co_await access_.visit(s.account, s.run.run, {}, [&](std::uint64_t sequence, std::string_view event) {
-      builder.apply(sequence, event, events);
+    ry::runs::reader reader = access_.runs().follow(s.account, s.run.run.to_string());
+    while (!builder.ended()) {
+      const ry::runs::batch* batch = co_await reader.next();
+      if (batch == nullptr) break;
+      for (const ry::runs::event& e : batch->events) builder.apply(e.sequence, e.json, events);
+      co_await limit_wait(s, builder, events);
       events.clear();
-      return !builder.ended();
-    });
+    }
     out = ry::response::json(json::serialize(builder.response()));
   } catch (...) {
     // A repetition with the same key waits for the same run after a restart of the server.
@@ -253,9 +379,12 @@ ry::task<void> response_routes::send_stream(ry::request r, started_response s) {
       const ry::runs::batch* batch = co_await reader.next();
       if (batch == nullptr) break;
       for (const ry::runs::event& e : batch->events) builder.apply(e.sequence, e.json, events);
-      for (const json::object& e : events)
-        if (e.at("sequence_number").to_number<std::uint64_t>() >= s.after) out.add(e, module_json::text_at(e, "type"));
-      events.clear();
+      if (builder.waits()) {
+        send_events(events, s.after, out);
+        connected = co_await out.flush();
+        co_await limit_wait(s, builder, events);
+      }
+      send_events(events, s.after, out);
       if (builder.ended()) out.add_done();
       connected = co_await out.flush();
     }
@@ -308,9 +437,9 @@ ry::task<ry::response> response_routes::show(started_response s) {
 ry::task<response_routes::started_response> response_routes::find(ry::request r) {
   const ry::uuid account = co_await access_.account_of(r);
   const std::string id(r.param("id"));
-  const std::optional<ry::uuid> run = run_of_response(id);
-  if (!run) throw unknown_response(id);
-  const response_row row = co_await row_of(account, *run);
+  const std::optional<ry::uuid> uuid = run_of_response(id);
+  if (!uuid) throw unknown_response(id);
+  const response_row row = co_await row_of(account, *uuid);
   started_response out;
   out.account = account;
   out.run = {row.run, row.thread};
@@ -361,25 +490,35 @@ ry::task<ry::response> response_routes::cancel_response(ry::request r) {
 // Deletes the thread with its last response, unless the thread has runs that are not responses.
 ry::task<ry::response> response_routes::remove_response(ry::request r) {
   const started_response s = co_await find(r);
-  const std::string id = response_id(s.run.run);
+  const ry::uuid uuid = s.identity.id.value_or(s.run.run);
+  const std::string id = response_id(uuid);
   const std::optional<std::vector<std::string>> runs = co_await access_.run_ids(s.account, s.run.thread);
-  co_await rows_.mark_deleted(s.account, s.run.run);
+  co_await rows_.mark_deleted(s.account, uuid);
   const bool others = co_await rows_.has_responses(s.account, s.run.thread);
   const std::int64_t deleted = co_await rows_.count_deleted(s.account, s.run.thread);
   const bool all_known = !runs || runs->size() < run_access::max_run_ids;
   const bool last = !runs || (all_known && !others && static_cast<std::int64_t>(runs->size()) <= deleted);
-  co_await access_.end_run(s.account, s.run, last);
+  const bool continued = co_await rows_.has_responses_of_run(s.account, s.run.run);
+  if (!continued) co_await access_.end_run(s.account, s.run, last);
   if (last) co_await rows_.delete_thread(s.account, s.run.thread);
   co_return ry::response::json(json::serialize(deleted_object(id)));
 }
 
-ry::task<ry::response> response_routes::input_page(ry::request r) {
-  const started_response s = co_await find(r);
+ry::task<json::array> response_routes::all_input(const started_response& s) {
+  if (!s.identity.answered.empty()) {
+    const std::vector<json::object> approvals = co_await access_.approvals(s.account, s.run.run);
+    co_return answer_items(approvals, s.run.run, s.identity.answered.back());
+  }
   const std::optional<std::vector<std::string>> runs = co_await access_.run_ids(s.account, s.run.thread);
   if (!runs) throw unknown_response(response_id(s.run.run));
   const std::vector<json::object> messages = co_await access_.messages(s.account, s.run.thread);
   const bool first = !runs->empty() && runs->back() == s.run.run.to_string();
-  json::array items = input_items(messages, s.run.run, first);
+  co_return input_items(messages, s.run.run, first);
+}
+
+ry::task<ry::response> response_routes::input_page(ry::request r) {
+  const started_response s = co_await find(r);
+  json::array items = co_await all_input(s);
   if (r.query("order").value_or("desc") != "asc") std::reverse(items.begin(), items.end());
   std::int64_t limit = 20;
   if (const std::optional<std::string> text = r.query("limit")) {

@@ -18,6 +18,7 @@ constexpr std::size_t max_history_messages = 1000, max_message_bytes = 1 << 20, 
 // Time until the job checks a temporary run. Requests delete their threads themselves unless they were interrupted.
 constexpr std::int64_t first_look_us = 120'000'000;
 constexpr std::uint64_t look_again_ms = 60'000;
+constexpr std::uint64_t decision_poll_ms = 500;
 
 ry::uuid parse_id(const std::string& text) {
   const std::optional<ry::uuid> id = ry::uuid::parse(text);
@@ -95,7 +96,7 @@ ry::task<std::string> run_access::resolve_model(ry::uuid account, model_referenc
 
 ry::task<void> run_access::record(start_order& order, started_run run, ry::tx& in) const {
   if (order.row) {
-    order.row->run = run.run;
+    order.row->id = order.row->run = run.run;
     order.row->thread = run.thread;
     co_await rows_.add(*order.row, in);
   }
@@ -185,6 +186,47 @@ ry::task<void> run_access::visit(ry::uuid account, ry::uuid run, ry::runs::follo
     for (const ry::runs::event& e : events->events)
       if (!f(e.sequence, e.json)) co_return;
   }
+}
+
+ry::task<std::vector<json::object>> run_access::approvals(ry::uuid account, ry::uuid run) const {
+  std::vector<json::object> out;
+  std::string cursor;
+  do {
+    ry::runs::fields query{{"run_id", run.to_string()}, {"limit", "100"}};
+    if (!cursor.empty()) query.emplace_back("cursor", cursor);
+    json::object page = parse_object(co_await runs_.approvals(account, std::move(query)));
+    if (const json::array* list = module_json::array_at(page, "approvals"))
+      for (const json::value& v : *list)
+        if (v.is_object()) out.push_back(v.get_object());
+    cursor = module_json::text_of(page, "next_cursor");
+  } while (!cursor.empty());
+  std::reverse(out.begin(), out.end());
+  co_return out;
+}
+
+ry::task<bool> run_access::await_decisions(ry::uuid account, ry::uuid run) const {
+  const std::int64_t deadline = ctx_.mono_us() + static_cast<std::int64_t>(approval_wait_seconds_) * 1'000'000;
+  for (;;) {
+    ry::runs::fields query{{"run_id", run.to_string()}, {"status", "pending"}, {"limit", "1"}};
+    const json::object page = parse_object(co_await runs_.approvals(account, std::move(query)));
+    const json::array* pending = module_json::array_at(page, "approvals");
+    if (pending == nullptr || pending->empty()) co_return true;
+    if (ctx_.mono_us() >= deadline) co_return false;
+    ry::result<void> slept = co_await ctx_.sleep(decision_poll_ms);
+    slept.value();
+  }
+}
+
+ry::task<bool> run_access::decide(ry::uuid account, ry::uuid approval, bool approve, std::string reason) const {
+  json::object decision{{"decision", approve ? "approve" : "deny"}};
+  if (!reason.empty()) decision["reason"] = reason;
+  try {
+    (void)co_await runs_.decide(account, approval, json::serialize(decision));
+  } catch (const ry::error& e) {
+    if (e.http_status() != 409) throw;
+    co_return false;
+  }
+  co_return true;
 }
 
 ry::task<void> run_access::end_run(ry::uuid account, started_run run, bool temporary) const {

@@ -36,7 +36,8 @@ struct started_run {
 
 class run_access {
  public:
-  run_access(const ry::context& ctx, const repository& rows) : ctx_(ctx), rows_(rows) {}
+  run_access(const ry::context& ctx, const repository& rows, std::uint64_t approval_wait_seconds)
+      : ctx_(ctx), rows_(rows), approval_wait_seconds_(approval_wait_seconds) {}
   // Available from start() of the module on.
   void connect();
 
@@ -67,6 +68,13 @@ class run_access {
   using visitor = std::function<bool(std::uint64_t sequence, std::string_view event)>;
   ry::task<void> visit(ry::uuid account, ry::uuid run, ry::runs::follow_options options, visitor f) const;
 
+  // The approvals of a run, as in GET /approvals, oldest first. A run of another account has none.
+  ry::task<std::vector<boost::json::object>> approvals(ry::uuid account, ry::uuid run) const;
+  // Waits until no approval of a run is pending. False: the time limit was reached before.
+  ry::task<bool> await_decisions(ry::uuid account, ry::uuid run) const;
+  // Decides about an approval. False: another decision was made before.
+  ry::task<bool> decide(ry::uuid account, ry::uuid approval, bool approve, std::string reason) const;
+
   // Ends a run; if it is temporary, deletes its thread. Errors go to the log.
   ry::task<void> end_run(ry::uuid account, started_run run, bool temporary) const;
   // The job that deletes the thread of a temporary run that the request has not deleted.
@@ -78,6 +86,7 @@ class run_access {
 
   const ry::context& ctx_;
   const repository& rows_;
+  const std::uint64_t approval_wait_seconds_;
   ry::service<ry_accounts_v1> accounts_;
   ry::service<ry_agents_v1> agents_;
   ry::runs::client runs_;

@@ -28,6 +28,12 @@ bool is_terminal(const json::object& event);
 // An object; empty if the text is not one.
 json::object parse_object(std::string_view text);
 
+// The run waits for an approval, and the request has no way to ask the client for it.
+constexpr std::string_view approval_required_code = "approval_required";
+constexpr std::string_view approval_required_text =
+    "The agent called a tool that needs an approval, and no decision was made in time. Only POST /v1/responses without "
+    "store=false can ask the client for approvals.";
+
 // Source of a tool as server_label: the name of an MCP server, or "sandbox".
 std::string server_label(std::string_view source);
 constexpr std::string_view client_source = "client";
