@@ -6,6 +6,7 @@
 
 #include "agent_card.hpp"
 #include "errors.hpp"
+#include "follow_up.hpp"
 #include "json/members.hpp"
 #include "message_input.hpp"
 #include "task_list.hpp"
@@ -44,6 +45,13 @@ bool is_gone(const ry::stream& out) {
   return why != 0 && why != RY_REASON_SHUTDOWN;
 }
 
+void set_requests(json::object& task, const task_ids& ids, const json::array& requests) {
+  json::object& status = task["status"].as_object();
+  if (is_terminal(module_json::text_at(status, "state"))) return;
+  status["state"] = task_state::input_required;
+  status["message"] = request_message(ids, requests);
+}
+
 json::object task_payload(json::object task) {
   json::object out;
   out["task"] = std::move(task);
@@ -64,8 +72,9 @@ ry::task<void> dispatcher::execute(ry::request r, caller who, agent_urls urls, c
     case operation::send_streaming_message: {
       send_params message = read_send_params(c.params);
       c.params.clear();
+      const bool continues = !message.task_id.empty();
       started_task task = co_await tasks_.start(who, std::move(message));
-      co_await stream(r, who, std::move(task), false, b);
+      co_await stream(r, who, std::move(task), continues, b);
       co_return;
     }
     case operation::get_task: {
@@ -125,9 +134,11 @@ ry::task<void> dispatcher::send(ry::request r, caller who, send_params message, 
   out.keepalive(keepalive_ms, " ");
   std::optional<json::object> now;
   try {
-    (void)co_await wait_for_end(who, task.ids.task);
+    const json::array requests = co_await wait_for_end(who, task.ids);
     if (is_gone(out)) co_return;
     now = co_await ry::shield(tasks_.get(who, task.ids.task, history));
+    // The run may not be stored as waiting yet.
+    if (!requests.empty()) set_requests(*now, task.ids, requests);
   } catch (...) {
     // The status has been sent, and the run continues: the client gets the task as it was at its start.
     ctx_.log_error("a request that waits for a task could not read it", ry::current_error());
@@ -143,19 +154,24 @@ ry::task<void> dispatcher::send(ry::request r, caller who, send_params message, 
   (void)co_await ry::shield(write_all(out, std::move(body), {}));
 }
 
-// False: the server stops, or the client has disconnected. The run continues.
-ry::task<bool> dispatcher::wait_for_end(caller who, std::string id) const {
-  ry::runs::reader events = tasks_.follow(who, id, wait_merge_ms);
+// Returns what the task waits for; empty: it has ended, the server stops, or the client has disconnected.
+ry::task<json::array> dispatcher::wait_for_end(caller who, task_ids ids) const {
+  ry::runs::reader events = tasks_.follow(who, ids.task, wait_merge_ms);
+  run_updates updates(ids);
+  json::array requests;
   try {
-    for (;;) {
+    while (!updates.ended() && requests.empty()) {
       const ry::runs::batch* batch = co_await events.next();
+      if (batch == nullptr) break;
       // The reader reports the end only after the time for merging, so look for the event.
-      if (batch == nullptr || (!batch->events.empty() && is_end_event(batch->events.back().json))) co_return true;
+      for (const ry::runs::event& e : batch->events) updates.add(e.json, {});
+      (void)updates.take();
+      if (updates.waits()) requests = co_await tasks_.requests(who, ids.task, updates.waits_for_client());
     }
   } catch (const ry::error& e) {
     if (e.status() != RY_CANCELLED) throw;
   }
-  co_return false;
+  co_return requests;
 }
 
 ry::task<void> dispatcher::subscribe(ry::request r, caller who, std::string id, binding b) const {
@@ -180,7 +196,7 @@ ry::task<void> dispatcher::stream(ry::request r, caller who, started_task task, 
   (void)out.raw().write(b.event(*failure));
 }
 
-// Sends the task and then its updates until it ends. task_first: the task contains everything that has happened;
+// Sends the task and then its updates until it ends or waits for input. task_first: the task contains everything that has happened;
 // otherwise the task is new, and all of its events are updates.
 ry::task<void> dispatcher::stream_events(ry::sse& out, caller who, started_task task, bool task_first,
                                          const binding& b) const {
@@ -195,11 +211,15 @@ ry::task<void> dispatcher::stream_events(ry::sse& out, caller who, started_task 
   while (const ry::runs::batch* batch = co_await events.next()) {
     const std::string time = format_time(ctx_.now_unix_us());
     for (const ry::runs::event& e : batch->events) updates.add(e.json, time);
+    json::array requests;
+    if (updates.waits()) requests = co_await tasks_.requests(who, task.ids.task, updates.waits_for_client());
+    if (!requests.empty()) updates.require_input(requests, time);
     std::string wire;
     if (!std::exchange(sent, true)) wire = b.event(updates.take_task(time));
     for (json::object& update : updates.take()) wire += b.event(std::move(update));
     const bool open = co_await write_all(out.raw(), std::move(wire), keepalive_comment);
-    if (!open || updates.ended()) co_return;
+    // A task that waits for input ends the stream, as a final state does.
+    if (!open || updates.ended() || !requests.empty()) co_return;
   }
 }
 

@@ -29,7 +29,7 @@ class dispatcher {
 
  private:
   ry::task<void> send(ry::request r, caller who, send_params message, binding b) const;
-  ry::task<bool> wait_for_end(caller who, std::string id) const;
+  ry::task<boost::json::array> wait_for_end(caller who, task_ids ids) const;
   ry::task<void> subscribe(ry::request r, caller who, std::string id, binding b) const;
   ry::task<void> stream(ry::request r, caller who, started_task task, bool task_first, binding b) const;
   ry::task<void> stream_events(ry::sse& out, caller who, started_task task, bool task_first, const binding& b) const;

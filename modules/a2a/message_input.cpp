@@ -104,6 +104,7 @@ void read_part(const json::value& v, const std::string& at, send_params& out) {
     out.files.push_back(read_file(part, at, out.files.size() + 1));
   } else if (kind == "data") {
     append_block(out.prompt, json::serialize(*given(part, "data")));
+    out.data.emplace_back(at + ".data", *given(part, "data"));
   } else {
     throw content_type_not_supported(at + ".url", "is not supported: send the content of the file as raw");
   }

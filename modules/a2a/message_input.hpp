@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace a2a {
@@ -22,6 +23,7 @@ struct send_params {
   std::string message_id;
   std::string context_id, task_id;  // empty: not given
   std::string prompt;
+  std::vector<std::pair<std::string, boost::json::value>> data;  // the data parts with their names in errors
   std::vector<attached_file> files;
   std::optional<std::int64_t> history_length;
   bool return_immediately = false;

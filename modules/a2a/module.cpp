@@ -39,7 +39,7 @@ class a2a_module {
       : ctx_(ctx),
         contexts_(ctx),
         agents_(accounts_, agents_service_),
-        tasks_(runs_, contexts_),
+        tasks_(ctx, runs_, contexts_),
         dispatcher_(ctx, tasks_, agents_),
         routes_(ctx, agents_, dispatcher_, read_card(ctx)) {
     reg.migrations(ry_migrations::all);

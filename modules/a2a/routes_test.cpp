@@ -5,6 +5,7 @@
 #include <ry/svc/agents.h>
 #include <ry/svc/runs.h>
 
+#include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <map>
@@ -34,11 +35,17 @@ struct fake_runs {
   std::vector<std::uint32_t> refusals;  // HTTP statuses of the next starts; 0: accepted
   int stops = 0;
   std::vector<std::map<std::string, std::string>> lists;
+  std::map<std::string, std::string> approvals;  // id -> status
+  std::vector<std::string> decisions;  // bodies
 
+  bool waits() const {
+    return std::any_of(approvals.begin(), approvals.end(), [](const auto& a) { return a.second == "pending"; });
+  }
   std::string run() const {
     return R"({"id":")" + run_id + R"(","thread_id":")" + thread_id + R"(","agent_id":")" + agent_id +
-           R"(","status":")" + status +
-           R"(","queue_position":null,"started_at":"2026-01-01T00:00:00.000Z","completed_at":null})";
+           R"(","status":")" + status + R"(","waiting_for":)" +
+           (waits() ? R"([{"type":"approval","approval_id":"x","name":"shell"}])" : "null") +
+           R"(,"queue_position":null,"started_at":"2026-01-01T00:00:00.000Z","completed_at":null})";
   }
 };
 fake_runs* current = nullptr;
@@ -122,6 +129,27 @@ ry_status messages(void*, const ry_uuid*, const ry_uuid*, const ry_run_field*, s
   return RY_OK;
 }
 
+ry_status approvals(void*, const ry_uuid*, const ry_run_field* query, std::size_t n, ry_exec* exec, ry_run_json_fn fn,
+                    void* ctx) noexcept {
+  const std::string wanted = map_of(query, n)["status"];
+  std::string list;
+  for (const auto& [id, status] : current->approvals)
+    if (wanted.empty() || wanted == status)
+      list += (list.empty() ? "" : ",") + (R"({"approval_id":")" + id) +
+              R"(","name":"shell","arguments":{"command":"ls"},"status":")" + status + "\"}";
+  answer(exec, fn, ctx, R"({"approvals":[)" + list + R"(],"next_cursor":null})");
+  return RY_OK;
+}
+
+ry_status decide(void*, const ry_uuid*, const ry_uuid* approval, ry_str body, ry_exec* exec, ry_run_json_fn fn,
+                 void* ctx) noexcept {
+  current->decisions.push_back(ry::text(body));
+  const bool approves = current->decisions.back().find("approve") != std::string::npos;
+  current->approvals[ry::uuid(*approval).to_string()] = approves ? "approved" : "denied";
+  answer(exec, fn, ctx, "{}");
+  return RY_OK;
+}
+
 constexpr ry_runs_v1 runs_table{sizeof(ry_runs_v1),
                                 0,
                                 start,
@@ -134,6 +162,9 @@ constexpr ry_runs_v1 runs_table{sizeof(ry_runs_v1),
                                 list,
                                 messages,
                                 nullptr,
+                                nullptr,
+                                approvals,
+                                decide,
                                 nullptr};
 
 ry_status ensure(void*, const ry_principal*, ry_exec* exec, ry_account_fn fn, void* ctx) noexcept {
@@ -343,6 +374,66 @@ TEST_F(a2a_routes, messages_for_tasks_are_refused) {
   const std::string other = R"(,"contextId":"other","taskId":")" + run_id + "\"";
   EXPECT_THAT(json::serialize(error("SendMessage", message(other))), HasSubstr("message.contextId"));
   EXPECT_TRUE(runs_.starts.empty());
+}
+
+namespace {
+
+const std::string approval_x = "66666666-6666-7666-8666-666666666661",
+                  approval_y = "66666666-6666-7666-8666-666666666662";
+std::string to_task(const std::string& parts) {
+  return R"({"message":{"messageId":"m","role":"ROLE_USER","taskId":")" + run_id + R"(","parts":[)" + parts + "]}}";
+}
+std::string data_part(const std::string& approval, const char* decision) {
+  return R"({"data":{"approval_id":")" + approval + R"(","decision":")" + decision + "\"}}";
+}
+
+}  // namespace
+
+TEST_F(a2a_routes, a_waiting_task_asks_for_the_approval_and_takes_the_decision) {
+  runs_.approvals[approval_x] = "pending";
+  runs_.events = {R"({"type":"llm_response_start","step":1,"attempt":1})",
+                  R"({"type":"tool_call","tool_call_id":"c","name":"shell","source":"sandbox"})",
+                  R"({"type":"approval_requested","approval_id":")" + approval_x + R"(","tool_call_id":"c"})"};
+  const auto state = [](const json::value& v) { return v.at("task").at("status").at("state"); };
+  const json::value waiting = result("SendMessage", message());
+  EXPECT_EQ(state(waiting), "TASK_STATE_INPUT_REQUIRED");
+  const json::value& asked = waiting.at("task").at("status").at("message").at("parts").at(1).at("data");
+  EXPECT_EQ(asked.at("approval_id"), json::string(approval_x));
+  EXPECT_EQ(asked.at("arguments").at("command"), "ls");
+  EXPECT_EQ(result("GetTask", id_params).at("status").at("state"), "TASK_STATE_INPUT_REQUIRED");
+  EXPECT_EQ(result("ListTasks", R"({"status":"TASK_STATE_INPUT_REQUIRED"})").at("totalSize"), 1);
+  EXPECT_THAT(rpc("SendStreamingMessage", message()).body, HasSubstr("INPUT_REQUIRED"));
+  EXPECT_THAT(rpc("SubscribeToTask", id_params).body, HasSubstr("INPUT_REQUIRED"));
+
+  // A message that is no decision changes nothing.
+  EXPECT_EQ(state(result("SendMessage", to_task(R"({"text":"why?"})"))), "TASK_STATE_INPUT_REQUIRED");
+  EXPECT_TRUE(runs_.decisions.empty());
+  finish();
+  runs_.status = "running";
+  (void)result("SendMessage", to_task(R"({"text":"deny: no"})"));
+  ASSERT_EQ(runs_.decisions.size(), 1u);
+  EXPECT_EQ(runs_.decisions[0], R"({"decision":"deny","reason":"no"})");
+  // Repeated, and contradicted.
+  (void)result("SendMessage", to_task(data_part(approval_x, "deny")));
+  EXPECT_EQ(runs_.decisions.size(), 1u);
+  const json::value refused = error("SendMessage", to_task(data_part(approval_x, "approve")));
+  EXPECT_EQ(refused.at("code"), -32602);
+  EXPECT_THAT(json::serialize(refused), HasSubstr("message.parts[0].data.decision"));
+  EXPECT_EQ(error("SendMessage", to_task(R"({"text":"approve"})")).at("code"), -32004);
+}
+
+TEST_F(a2a_routes, several_approvals_need_their_ids) {
+  runs_.approvals = {{approval_x, "pending"}, {approval_y, "pending"}};
+  finish();
+  runs_.status = "running";
+  EXPECT_THAT(json::serialize(error("SendMessage", to_task(R"({"text":"approve"})"))), HasSubstr("approval_id"));
+  EXPECT_THAT(json::serialize(
+                  error("SendMessage", to_task(data_part(approval_x, "approve") + "," + data_part(ann, "approve")))),
+              HasSubstr("message.parts[1].data.approval_id"));
+  EXPECT_TRUE(runs_.decisions.empty());
+  (void)result("SendMessage", to_task(data_part(approval_x, "approve") + "," + data_part(approval_y, "deny")));
+  EXPECT_EQ(runs_.decisions.size(), 2u);
+  EXPECT_EQ(runs_.approvals[approval_y], "denied");
 }
 
 TEST_F(a2a_routes, agents_have_their_own_tasks) {

@@ -3,19 +3,12 @@
 #include <boost/json/parse.hpp>
 #include <utility>
 
+#include "follow_up.hpp"
 #include "json/members.hpp"
 
 namespace a2a {
 
 namespace json = boost::json;
-
-bool is_end_event(std::string_view event_json) {
-  if (event_json.find("\"status\"") == event_json.npos) return false;
-  json::error_code bad;
-  const json::value v = json::parse(event_json, bad);
-  return !bad && v.is_object() && module_json::text_at(v.get_object(), "type") == "status" &&
-         module_json::text_at(v.get_object(), "status") != "running";
-}
 
 void run_updates::add(std::string_view event_json, std::string_view time) {
   json::error_code bad;
@@ -27,6 +20,7 @@ void run_updates::add(std::string_view event_json, std::string_view time) {
   if (type == "status") return end(event);
   if (type == "queued") return set_state(task_state::submitted);
   if (type == "gap" || type == "error" || type == "notice") return;
+  follow_calls(type, event);
   set_state(task_state::working);
   if (type == "llm_response_start") return begin_answer(event);
   if (type == "llm_response_chunk") return add_chunk(module_json::text_at(event, "content"));
@@ -35,6 +29,37 @@ void run_updates::add(std::string_view event_json, std::string_view time) {
   if (type == "tool_call") return add_tool_update(event, "started");
   if (type == "tool_result")
     return add_tool_update(event, module_json::flag_at(event, "is_error") ? "failed" : "completed");
+}
+
+void run_updates::follow_calls(std::string_view type, const json::object& event) {
+  const std::string_view call = module_json::text_at(event, "tool_call_id");
+  if (type == "llm_response_start") {
+    states_.begin_answer();
+    client_calls_.clear();
+  } else if (type == "tool_call" && module_json::text_at(event, "source") != "client") {
+    states_.called(call);
+  } else if (type == "approval_requested") {
+    states_.approval_requested(call);
+  } else if (type == "approval_resolved") {
+    states_.approval_resolved(call);
+  } else if (type == "tool_result") {
+    states_.finished(call);
+    if (const auto found = client_calls_.find(call); found != client_calls_.end()) client_calls_.erase(found);
+  } else if (type == "tool_results_requested") {
+    if (const json::array* ids = module_json::array_at(event, "tool_call_ids"))
+      for (const json::value& id : *ids)
+        if (id.is_string()) client_calls_.emplace(id.get_string());
+  }
+}
+
+void run_updates::require_input(const json::array& requests, std::string_view time) {
+  flush_chunk();
+  time_ = time;
+  state_ = task_state::input_required;
+  request_ = request_message(ids_, requests);
+  json::object status = status_object(ids_, state_, {}, time_);
+  status["message"] = request_;
+  push_status(std::move(status), {});
 }
 
 void run_updates::add_chunk(std::string_view text) {
@@ -129,9 +154,9 @@ std::vector<json::object> run_updates::take() {
 json::object run_updates::take_task(std::string_view time) {
   flush_chunk();
   out_.clear();
-  json::object task{{"id", ids_.task},
-                    {"contextId", ids_.context},
-                    {"status", ended_ ? end_status_ : status_object(ids_, state_, {}, time)}};
+  json::object status = ended_ ? end_status_ : status_object(ids_, state_, {}, time);
+  if (state_ == task_state::input_required) status["message"] = request_;
+  json::object task{{"id", ids_.task}, {"contextId", ids_.context}, {"status", std::move(status)}};
   if (sent_) task["artifacts"] = json::array{answer_artifact(artifact_)};
   if (!end_metadata_.empty()) task["metadata"] = end_metadata_;
   return {{"task", std::move(task)}};

@@ -6,7 +6,10 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <common/call_states.hpp>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +17,6 @@
 #include "task_state.hpp"
 
 namespace a2a {
-
-// Whether this is the last event of a run.
-bool is_end_event(std::string_view event_json);
 
 class run_updates {
  public:
@@ -30,10 +30,18 @@ class run_updates {
   // Discards the updates since the last call of take(), and returns the current task instead. `time`: now.
   boost::json::object take_task(std::string_view time);
 
+  // All calls that the server can make have ended, and the run waits for decisions or for results of the client. A decision
+  // may have been made since.
+  bool waits() const { return states_.waiting() || waits_for_client(); }
+  bool waits_for_client() const { return !client_calls_.empty(); }
+  // The task waits for `requests`, see request_message().
+  void require_input(const boost::json::array& requests, std::string_view time);
+
   bool ended() const { return ended_; }
   std::string_view state() const { return state_; }
 
  private:
+  void follow_calls(std::string_view type, const boost::json::object& event);
   void add_chunk(std::string_view text);
   void begin_answer(const boost::json::object& event);
   void end_answer(std::string_view finish);
@@ -48,6 +56,9 @@ class run_updates {
   task_ids ids_;
   std::string_view state_;
   boost::json::object end_status_, end_metadata_;
+  boost::json::object request_;  // the message of the status INPUT_REQUIRED
+  tool_calls::call_states states_;
+  std::set<std::string, std::less<>> client_calls_;  // those whose results the run waits for
   std::string time_;
   std::string artifact_;  // the text that the client has
   std::string chunk_;  // not sent yet

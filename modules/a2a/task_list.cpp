@@ -123,7 +123,8 @@ list_params read_list_params(const json::object& params) {
 
 std::optional<std::string> run_status_of(std::string_view state) {
   if (state.empty()) return "";
-  if (state == task_state::submitted || state == task_state::working) return "running";
+  if (state == task_state::submitted || state == task_state::working || state == task_state::input_required)
+    return "running";
   if (state == task_state::completed) return "completed";
   if (state == task_state::failed) return "failed";
   if (state == task_state::canceled) return "stopped";

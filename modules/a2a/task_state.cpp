@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "follow_up.hpp"
 #include "json/members.hpp"
 
 namespace a2a {
@@ -16,7 +17,7 @@ constexpr std::array known_states = {task_state::submitted,
                                      task_state::completed,
                                      task_state::failed,
                                      task_state::canceled,
-                                     std::string_view("TASK_STATE_INPUT_REQUIRED"),
+                                     task_state::input_required,
                                      std::string_view("TASK_STATE_REJECTED"),
                                      std::string_view("TASK_STATE_AUTH_REQUIRED")};
 
@@ -49,7 +50,13 @@ std::string_view state_of(std::string_view status, bool waiting) {
   return waiting ? task_state::submitted : task_state::working;
 }
 
+json::array requests_of(const json::object& run) {
+  const json::array* requests = module_json::array_at(run, "waiting_for");
+  return requests != nullptr && module_json::text_at(run, "status") == "running" ? *requests : json::array();
+}
+
 std::string_view state_of(const json::object& run) {
+  if (!requests_of(run).empty()) return task_state::input_required;
   const json::value* position = module_json::member_at(run, "queue_position");
   return state_of(module_json::text_at(run, "status"), position != nullptr && !position->is_null());
 }
@@ -81,7 +88,10 @@ json::object status_object(const task_ids& ids, std::string_view state, std::str
 json::object status_of(const json::object& run, const task_ids& ids) {
   std::string_view timestamp = module_json::text_at(run, "completed_at");
   if (timestamp.empty()) timestamp = module_json::text_at(run, "started_at");
-  return status_object(ids, state_of(run), module_json::text_at(run, "error"), timestamp);
+  json::object out = status_object(ids, state_of(run), module_json::text_at(run, "error"), timestamp);
+  const json::array requests = requests_of(run);
+  if (!requests.empty()) out["message"] = request_message(ids, requests);
+  return out;
 }
 
 json::object answer_artifact(std::string_view text) {

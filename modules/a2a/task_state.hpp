@@ -13,6 +13,7 @@ namespace a2a {
 namespace task_state {
 inline constexpr std::string_view submitted = "TASK_STATE_SUBMITTED";
 inline constexpr std::string_view working = "TASK_STATE_WORKING";
+inline constexpr std::string_view input_required = "TASK_STATE_INPUT_REQUIRED";
 inline constexpr std::string_view completed = "TASK_STATE_COMPLETED";
 inline constexpr std::string_view failed = "TASK_STATE_FAILED";
 inline constexpr std::string_view canceled = "TASK_STATE_CANCELED";
@@ -28,6 +29,8 @@ struct task_ids {
 // The state of a run with this status. `waiting`: it has a position in the queue. The only place that maps states.
 std::string_view state_of(std::string_view status, bool waiting);
 std::string_view state_of(const boost::json::object& run);
+// What a run waits for: its member waiting_for; empty: it does not wait, or has ended.
+boost::json::array requests_of(const boost::json::object& run);
 bool is_terminal(std::string_view state);
 // The state is one of those that the protocol defines.
 bool is_known_state(std::string_view state);

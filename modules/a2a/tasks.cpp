@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,9 @@ constexpr std::int64_t short_message_page = 10;
 constexpr int max_list_pages = 20;
 constexpr int max_count_pages = 10;
 constexpr std::int64_t count_page = 100;
+// Shortly after the event that requests results of the client, the run is stored as waiting.
+constexpr int max_request_looks = 10;
+constexpr std::uint64_t request_look_ms = 200;
 
 json::object parse_object(std::string_view text) {
   json::error_code bad;
@@ -88,8 +93,83 @@ ry::task<started_task> tasks::find(caller c, std::string id) const {
   co_return started_task{task_ids{module_json::text_of(run, "id"), context}, state_of(run)};
 }
 
-// A run accepts no messages, so a message with a task id is an error; which one depends on the task.
-ry::task<void> tasks::reject_follow_up(caller c, const send_params& message) const {
+ry::task<json::array> tasks::approvals(caller c, std::string id, std::string status) const {
+  json::array out;
+  std::string cursor;
+  do {
+    ry::runs::fields query{{"run_id", id}, {"status", status}, {"limit", "100"}};
+    if (!cursor.empty()) query.emplace_back("cursor", cursor);
+    const std::string text = co_await runs_.approvals(c.account, std::move(query));
+    json::object page = parse_object(text);
+    if (const json::array* list = module_json::array_at(page, "approvals"))
+      for (const json::value& v : *list) {
+        json::object approval = v.as_object();
+        approval["type"] = "approval";
+        out.push_back(std::move(approval));
+      }
+    cursor = module_json::text_of(page, "next_cursor");
+  } while (!cursor.empty());
+  std::reverse(out.begin(), out.end());
+  co_return out;
+}
+
+// A request exists before the run is stored as waiting, so the approvals are read even if the run has no waiting_for.
+ry::task<json::array> tasks::requests(caller c, std::string id, bool of_client) const {
+  json::array out;
+  for (int i = 0; i < max_request_looks; ++i) {
+    const json::object run = co_await run_of(c, id);
+    if (is_terminal(state_of(run))) co_return out;
+    out = co_await approvals(c, id, "pending");
+    for (const json::value& v : requests_of(run))
+      if (module_json::text_at(v.as_object(), "type") == "tool_result") out.push_back(v);
+    if (!out.empty() || !of_client) co_return out;
+    const ry::result<void> slept = co_await ctx_.sleep(request_look_ms);
+    slept.value();
+  }
+  co_return out;
+}
+
+ry::task<void> tasks::complete_requests(caller c, json::object& run) const {
+  if (requests_of(run).empty()) co_return;
+  json::array found = co_await approvals(c, module_json::text_of(run, "id"), "pending");
+  for (const json::value& v : requests_of(run))
+    if (module_json::text_at(v.as_object(), "type") == "tool_result") found.push_back(v);
+  if (!found.empty()) run["waiting_for"] = std::move(found);
+}
+
+// Without a decision if one of them is refused.
+ry::task<void> tasks::decide(caller c, std::string id, std::vector<decision> decisions) const {
+  const json::array known = co_await approvals(c, id, {});
+  std::string pending;
+  std::size_t n_pending = 0;
+  std::map<std::string, std::string> statuses;
+  for (const json::value& v : known) {
+    const json::object& a = v.as_object();
+    const std::string approval = module_json::text_of(a, "approval_id"), status = module_json::text_of(a, "status");
+    statuses[approval] = status;
+    if (status == "pending" && n_pending++ == 0) pending = approval;
+  }
+  for (decision& d : decisions) {
+    if (d.approval_id.empty()) {
+      if (n_pending != 1)
+        throw invalid_params(d.field, "must name the approval_id, because several approvals are pending");
+      d.approval_id = pending;
+    }
+    const auto found = statuses.find(d.approval_id);
+    if (found == statuses.end()) throw invalid_params(d.field + ".approval_id", "is not an approval of the task");
+    if (found->second != "pending" && (found->second == "approved") != d.approve)
+      throw invalid_params(d.field + ".decision", "is not the decision that was made before: " + found->second);
+  }
+  for (const decision& d : decisions) {
+    if (statuses[d.approval_id] != "pending") continue;
+    json::object body{{"decision", d.approve ? "approve" : "deny"}};
+    if (!d.reason.empty()) body["reason"] = d.reason;
+    const std::string text = json::serialize(body);
+    (void)co_await runs_.decide(c.account, *ry::uuid::parse(d.approval_id), text);
+  }
+}
+
+ry::task<started_task> tasks::continue_task(caller c, send_params message) const {
   const json::object run = co_await run_of(c, message.task_id);
   const auto thread = ry::uuid::parse(module_json::text_at(run, "thread_id"));
   if (!message.context_id.empty() && thread && thread_of(c.account, message.context_id) != *thread)
@@ -97,7 +177,21 @@ ry::task<void> tasks::reject_follow_up(caller c, const send_params& message) con
   if (is_terminal(state_of(run)))
     throw unsupported_operation(
         "The task has ended; send the message with its contextId and without taskId to start another task");
-  throw unsupported_operation("The task is in progress and does not accept messages");
+  follow_up answer = read_follow_up(message);
+  const std::string id = module_json::text_of(run, "id");
+  const json::array waiting = co_await requests(c, id, false);
+  const auto names_no_approval = [](const decision& d) { return d.approval_id.empty(); };
+  const bool repeats =
+      answer.has_answer() && std::none_of(answer.decisions.begin(), answer.decisions.end(), names_no_approval);
+  if (waiting.empty() && !repeats) throw unsupported_operation("The task is in progress and does not accept messages");
+  if (!answer.decisions.empty()) co_await decide(c, id, std::move(answer.decisions));
+  if (!answer.results.empty()) {
+    json::object body;
+    body["tool_results"] = std::move(answer.results);
+    std::string text = json::serialize(body);
+    (void)co_await runs_.tool_results(c.account, *ry::uuid::parse(id), std::move(text));
+  }
+  co_return co_await find(c, id);
 }
 
 // A context id that is a UUID is that of an existing thread, or names a new one. A repeated request must have the same
@@ -126,7 +220,7 @@ ry::task<ry::runs::started> tasks::start_run(caller c, const send_params& messag
 }
 
 ry::task<started_task> tasks::start(caller c, send_params message) const {
-  if (!message.task_id.empty()) co_await reject_follow_up(c, message);
+  if (!message.task_id.empty()) co_return co_await continue_task(c, std::move(message));
   ry::runs::started run;
   try {
     run = co_await start_run(c, message);
@@ -165,7 +259,8 @@ ry::task<void> tasks::add_messages(caller c, task_ids ids, std::size_t history, 
 }
 
 ry::task<json::object> tasks::get(caller c, std::string id, std::optional<std::int64_t> history_length) const {
-  const json::object run = co_await run_of(c, id);
+  json::object run = co_await run_of(c, id);
+  co_await complete_requests(c, run);
   const std::string context = co_await contexts_.name_of(c.account, module_json::text_of(run, "thread_id"));
   const task_ids ids{module_json::text_of(run, "id"), context};
   json::object task = task_of(run, ids);

@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <ry/cpp/runs.hpp>
+#include <ry/ry.hpp>
 #include <string>
+#include <vector>
 
 #include "context_store.hpp"
+#include "follow_up.hpp"
 #include "message_input.hpp"
 #include "task_list.hpp"
 #include "task_state.hpp"
@@ -26,10 +29,15 @@ struct started_task {
 
 class tasks {
  public:
-  tasks(const ry::runs::client& runs, const context_store& contexts) : runs_(runs), contexts_(contexts) {}
+  tasks(const ry::context& ctx, const ry::runs::client& runs, const context_store& contexts)
+      : ctx_(ctx), runs_(runs), contexts_(contexts) {}
 
   // All throw protocol_error or ry::error.
   ry::task<started_task> start(caller c, send_params message) const;
+  // Applies the answers of a message with a task id. A message without an answer changes nothing, so the task asks again.
+  ry::task<started_task> continue_task(caller c, send_params message) const;
+  // What a task waits for, see request_message(); empty: nothing. of_client: its events ask for results of the client.
+  ry::task<boost::json::array> requests(caller c, std::string id, bool of_client) const;
   // The task with at most history_length messages; nullopt: the default number. Tasks of other accounts and
   // agents are not found.
   ry::task<boost::json::object> get(caller c, std::string id, std::optional<std::int64_t> history_length) const;
@@ -46,7 +54,10 @@ class tasks {
     std::string next;  // empty: the last page
   };
   ry::task<boost::json::object> run_of(caller c, std::string id) const;
-  ry::task<void> reject_follow_up(caller c, const send_params& message) const;
+  ry::task<boost::json::array> approvals(caller c, std::string id, std::string status) const;
+  ry::task<void> decide(caller c, std::string id, std::vector<decision> decisions) const;
+  // Adds the arguments of the calls to the member waiting_for.
+  ry::task<void> complete_requests(caller c, boost::json::object& run) const;
   ry::task<ry::runs::started> start_run(caller c, const send_params& message) const;
   ry::task<void> add_messages(caller c, task_ids ids, std::size_t history, bool artifacts,
                               boost::json::object& task) const;
@@ -54,6 +65,7 @@ class tasks {
   ry::task<std::int64_t> count(caller c, const list_params& params) const;
   ry::task<boost::json::array> listed_tasks(caller c, const list_params& params, boost::json::array runs) const;
 
+  const ry::context& ctx_;
   const ry::runs::client& runs_;
   const context_store& contexts_;
 };

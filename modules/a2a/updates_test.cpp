@@ -5,6 +5,8 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "errors.hpp"
+#include "follow_up.hpp"
 #include "run_updates.hpp"
 #include "task_state.hpp"
 
@@ -161,9 +163,74 @@ TEST(updates, other_events_and_malformed_ones_are_ignored) {
   EXPECT_THAT(
       updates_of({"", "[]", "{}", R"({"type":5})", R"({"type":"notice"})", R"({"type":"gap","from":1,"to":5})"}),
       ElementsAre());
-  EXPECT_TRUE(is_end_event(completed));
-  EXPECT_FALSE(is_end_event(R"({"type":"status","status":"running"})"));
-  EXPECT_FALSE(is_end_event(chunk("status")));
+}
+
+TEST(updates, a_task_that_waits_for_an_approval_requires_input) {
+  run_updates updates(ids);
+  const auto add = [&updates](std::string_view event) {
+    updates.add(event, now);
+    return updates.waits();
+  };
+  EXPECT_FALSE(add(start(1)));
+  EXPECT_FALSE(add(R"({"type":"tool_call","tool_call_id":"f","name":"read_file","source":"sandbox"})"));
+  EXPECT_FALSE(add(R"({"type":"tool_call","tool_call_id":"x","name":"shell","source":"sandbox"})"));
+  EXPECT_FALSE(add(R"({"type":"approval_requested","approval_id":"a","tool_call_id":"x","name":"shell"})"));
+  EXPECT_TRUE(add(R"({"type":"tool_result","tool_call_id":"f","name":"read_file","content":""})"));
+  (void)updates.take();
+  updates.require_input(
+      json::parse(R"([{"type":"approval","approval_id":"a","name":"shell","arguments":{"c":1}}])").as_array(), now);
+  const auto out = updates.take();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(summary(out[0]), "INPUT_REQUIRED");
+  const json::value& parts = out[0].at("statusUpdate").at("status").at("message").at("parts");
+  EXPECT_NE(parts.at(0).at("text").as_string().find(R"(shell with the arguments {"c":1})"), json::string::npos);
+  EXPECT_EQ(parts.at(1).at("data").at("tool"), "shell");
+  EXPECT_EQ(parts.at(1).at("data").at("approval_id"), "a");
+  EXPECT_EQ(updates.take_task(now).at("task").at("status").at("state"), "TASK_STATE_INPUT_REQUIRED");
+  EXPECT_FALSE(add(R"({"type":"approval_resolved","approval_id":"a","tool_call_id":"x","status":"approved"})"));
+  EXPECT_EQ(updates.state(), task_state::working);
+}
+
+TEST(updates, a_task_that_waits_for_results_of_the_client_requires_input) {
+  run_updates updates(ids);
+  updates.add(R"({"type":"tool_call","tool_call_id":"c","name":"f","source":"client"})", now);
+  EXPECT_FALSE(updates.waits());
+  updates.add(R"({"type":"tool_results_requested","tool_call_ids":["c"]})", now);
+  EXPECT_TRUE(updates.waits_for_client());
+  updates.add(R"({"type":"tool_result","tool_call_id":"c","name":"f","content":""})", now);
+  EXPECT_FALSE(updates.waits());
+}
+
+namespace {
+
+follow_up answer_of(const std::string& parts) {
+  return read_follow_up(read_send_params(
+      parsed(R"({"message":{"messageId":"m","taskId":"t","role":"ROLE_USER","parts":[)" + parts + "]}}")));
+}
+
+}  // namespace
+
+TEST(follow_up, decisions_in_words_and_in_data) {
+  for (const char* text : {"approve", " Approved. ", "APPROVE!", "approve: looks fine"}) {
+    const follow_up f = answer_of(R"({"text":")" + std::string(text) + R"("})");
+    ASSERT_EQ(f.decisions.size(), 1u) << text;
+    EXPECT_TRUE(f.decisions[0].approve) << text;
+    EXPECT_EQ(f.decisions[0].approval_id, "");
+  }
+  EXPECT_EQ(answer_of(R"({"text":"deny: too risky"})").decisions.at(0).reason, "too risky");
+  for (const char* text : {"approve nothing", "yes", "do not approve", "approved? no"})
+    EXPECT_FALSE(answer_of(R"({"text":")" + std::string(text) + R"("})").has_answer()) << text;
+  const follow_up f = answer_of(R"({"data":{"approval_id":"a","decision":"deny","reason":"no"}},)"
+                                R"({"data":{"tool_call_id":"c","content":{"x":1}}})");
+  ASSERT_EQ(f.decisions.size(), 1u);
+  EXPECT_EQ(f.decisions[0].approval_id, "a");
+  EXPECT_FALSE(f.decisions[0].approve);
+  EXPECT_EQ(f.decisions[0].reason, "no");
+  EXPECT_EQ(json::serialize(f.results), R"([{"tool_call_id":"c","content":"{\"x\":1}","is_error":false}])");
+  EXPECT_FALSE(answer_of(R"({"data":{"hello":1}},{"text":"approve"})").has_answer());
+  EXPECT_THROW((void)answer_of(R"({"data":{"decision":"maybe"}})"), protocol_error);
+  EXPECT_THROW((void)answer_of(R"({"data":{"tool_call_id":"c"}})"), protocol_error);
+  EXPECT_THROW((void)answer_of(R"({"raw":"YQ==","filename":"f"})"), protocol_error);
 }
 
 TEST(messages, of_the_run_are_the_history) {
