@@ -1,6 +1,7 @@
 #include "run_updates.hpp"
 
 #include <boost/json/parse.hpp>
+#include <common/call_events.hpp>
 #include <utility>
 
 #include "follow_up.hpp"
@@ -20,7 +21,7 @@ void run_updates::add(std::string_view event_json, std::string_view time) {
   if (type == "status") return end(event);
   if (type == "queued") return set_state(task_state::submitted);
   if (type == "gap" || type == "error" || type == "notice") return;
-  follow_calls(type, event);
+  tool_calls::apply_event(states_, event);
   set_state(task_state::working);
   if (type == "llm_response_start") return begin_answer(event);
   if (type == "llm_response_chunk") return add_chunk(module_json::text_at(event, "content"));
@@ -29,27 +30,6 @@ void run_updates::add(std::string_view event_json, std::string_view time) {
   if (type == "tool_call") return add_tool_update(event, "started");
   if (type == "tool_result")
     return add_tool_update(event, module_json::flag_at(event, "is_error") ? "failed" : "completed");
-}
-
-void run_updates::follow_calls(std::string_view type, const json::object& event) {
-  const std::string_view call = module_json::text_at(event, "tool_call_id");
-  if (type == "llm_response_start") {
-    states_.begin_answer();
-    client_calls_.clear();
-  } else if (type == "tool_call" && module_json::text_at(event, "source") != "client") {
-    states_.called(call);
-  } else if (type == "approval_requested") {
-    states_.approval_requested(call);
-  } else if (type == "approval_resolved") {
-    states_.approval_resolved(call);
-  } else if (type == "tool_result") {
-    states_.finished(call);
-    if (const auto found = client_calls_.find(call); found != client_calls_.end()) client_calls_.erase(found);
-  } else if (type == "tool_results_requested") {
-    if (const json::array* ids = module_json::array_at(event, "tool_call_ids"))
-      for (const json::value& id : *ids)
-        if (id.is_string()) client_calls_.emplace(id.get_string());
-  }
 }
 
 void run_updates::require_input(const json::array& requests, std::string_view time) {

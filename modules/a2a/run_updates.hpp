@@ -8,8 +8,6 @@
 #include <boost/json/object.hpp>
 #include <common/call_states.hpp>
 #include <cstdint>
-#include <functional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +31,7 @@ class run_updates {
   // All calls that the server can make have ended, and the run waits for decisions or for results of the client. A decision
   // may have been made since.
   bool waits() const { return states_.waiting() || waits_for_client(); }
-  bool waits_for_client() const { return !client_calls_.empty(); }
+  bool waits_for_client() const { return states_.waits_for_client(); }
   // The task waits for `requests`, see request_message().
   void require_input(const boost::json::array& requests, std::string_view time);
 
@@ -41,7 +39,6 @@ class run_updates {
   std::string_view state() const { return state_; }
 
  private:
-  void follow_calls(std::string_view type, const boost::json::object& event);
   void add_chunk(std::string_view text);
   void begin_answer(const boost::json::object& event);
   void end_answer(std::string_view finish);
@@ -58,7 +55,6 @@ class run_updates {
   boost::json::object end_status_, end_metadata_;
   boost::json::object request_;  // the message of the status INPUT_REQUIRED
   tool_calls::call_states states_;
-  std::set<std::string, std::less<>> client_calls_;  // those whose results the run waits for
   std::string time_;
   std::string artifact_;  // the text that the client has
   std::string chunk_;  // not sent yet

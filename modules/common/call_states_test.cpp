@@ -19,6 +19,15 @@ TEST(call_states, a_run_waits_when_only_calls_with_a_pending_approval_are_open) 
   EXPECT_FALSE(s.waiting());
 }
 
+TEST(call_states, a_call_of_the_client_waits_for_its_result) {
+  call_states s;
+  s.result_requested("c");
+  EXPECT_TRUE(s.waits_for_client());
+  EXPECT_FALSE(s.waiting());
+  s.finished("c");
+  EXPECT_FALSE(s.waits_for_client());
+}
+
 TEST(call_states, a_decided_call_waits_for_the_other_approvals) {
   call_states s;
   for (const char* id : {"a", "b"}) {

@@ -51,6 +51,7 @@ ry::task<void> call_stream::add(const ry::runs::batch& events) {
   };
   std::vector<update> updates;
   for (const ry::runs::event& e : events.events) {
+    if (e.sequence <= position_.sequence) continue;  // sent before the stream was resumed
     position_.sequence = e.sequence;
     if (position_.progress_token.is_null()) continue;
     boost::system::error_code failed;
@@ -64,7 +65,7 @@ ry::task<void> call_stream::add(const ry::runs::batch& events) {
     position_.sequence = updates[i].sequence;
     send_progress(counter_.at(updates[i].sequence), updates[i].text);
   }
-  if (!events.events.empty()) position_.sequence = events.events.back().sequence;
+  if (!events.events.empty()) position_.sequence = std::max(position_.sequence, events.events.back().sequence);
   ry::result<void> ready = co_await out_.ready();
   ready.value();
 }
@@ -86,6 +87,13 @@ ry::task<void> call_stream::repeat_progress(std::shared_ptr<call_stream> self) {
       s->send_progress(s->counter_.next(), s->state_);
     }
   }(self));
+}
+
+void call_stream::ask(const json::object& request) {
+  if (closed_) return;
+  const std::string data = json::serialize(request);
+  out_.send(data, resumable_ ? position_.text() : std::string(), "message");
+  has_id_ = has_id_ || resumable_;
 }
 
 ry::task<void> call_stream::finish(json::object message) {

@@ -23,6 +23,8 @@ class call_stream : public std::enable_shared_from_this<call_stream> {
 
   // Sends the progress notifications of a batch of events.
   ry::task<void> add(const ry::runs::batch& events);
+  // Sends a request to the client.
+  void ask(const json::object& request);
   // Sends the response and closes the stream.
   ry::task<void> finish(json::object message);
   // Closes the stream so that the client resumes it. False: the client has received no event id and cannot resume.

@@ -24,6 +24,10 @@ std::string cancel_topic(const ry::uuid& account, std::string_view session, cons
          hash_of(std::string_view(json::serialize(request_id)));
 }
 
+std::string dismissal_topic(const ry::uuid& account, std::string_view run_id) {
+  return "mcp_server.dismissed." + account.to_string() + "." + std::string(run_id);
+}
+
 std::string start_key(std::string_view session, const json::value& request_id) {
   if (session.empty()) return {};
   std::string key = "mcp:" + std::string(session) + ":" + std::string(json::serialize(request_id));

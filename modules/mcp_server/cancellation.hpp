@@ -16,6 +16,8 @@ namespace mcp_server {
 
 // Pure. The topic of a request; empty: the client has no session.
 std::string cancel_topic(const ry::uuid& account, std::string_view session, const json::value& request_id);
+// Pure. The topic of a run whose client has dismissed the form that asks for an approval.
+std::string dismissal_topic(const ry::uuid& account, std::string_view run_id);
 // Pure. The idempotency key of a start by this request; empty: none.
 std::string start_key(std::string_view session, const json::value& request_id);
 

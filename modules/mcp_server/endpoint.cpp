@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cancellation.hpp"
+#include "elicitation.hpp"
 #include "resource_metadata.hpp"
 
 namespace mcp_server {
@@ -55,6 +56,15 @@ ry::response not_allowed() {
 
 rpc_error unknown_method(const message& m, const client& c) {
   return rpc_error(rpc_code::method_not_found, "Method not found: " + m.method, c.stateless() ? 404 : 200);
+}
+
+// A response has no response of its own, so the error is one of HTTP.
+std::optional<std::string> read_answer(const json::object& result) {
+  try {
+    return decision_of(result);
+  } catch (const rpc_error& e) {
+    throw rpc_error(e.code(), e.message(), 400);
+  }
 }
 
 }  // namespace
@@ -149,6 +159,8 @@ ry::task<void> endpoint::resume(ry::request r) {
   const auto last = r.header("Last-Event-ID");
   client who;
   if (const auto rev = parse_revision(r.header("MCP-Protocol-Version"))) who.rev = *rev;
+  const auto session = ry::uuid::parse(r.header("Mcp-Session-Id"));
+  who.elicitation = session && session_has_elicitation(*session);
   // The server sends no messages of its own, and 2026-07-28 has no resumption.
   if (last.empty() || who.stateless()) {
     r.respond(not_allowed());
@@ -160,8 +172,7 @@ ry::task<void> endpoint::resume(ry::request r) {
   (void)co_await services_.run(account, position->run_id);
   const call_permits::permit permit = permits_.acquire(account);
   if (!permit) throw ry::exhausted("mcp_server.calls", "Too many calls are waiting for runs").with_retry_after(5);
-  waiting_call w{r, who, account, *position, true, !position->task_result, ry::cancel_source(r.cancel())};
-  const auto session = ry::uuid::parse(r.header("Mcp-Session-Id"));
+  waiting_call w{r, who, account, *position, true, !position->task_result, false, ry::cancel_source(r.cancel())};
   const std::string topic = session ? cancel_topic(account, session->to_string(), position->request_id) : std::string();
   const ry::subscription cancelled = subscribe_cancel(ctx_, topic, r.exec(), w.abort);
   co_await waiter_.wait(std::move(w));
@@ -169,12 +180,28 @@ ry::task<void> endpoint::resume(ry::request r) {
 
 // ---- messages
 
+// The answer to a form that a stream of any node has sent. Other responses have no request.
+ry::task<void> endpoint::on_response(ry::request r, message m) {
+  const std::optional<form_reference> form = read_form_id(m.id);
+  if (form) {
+    std::optional<std::string> decision;
+    if (!m.failed) decision = read_answer(m.params);
+    const ry::uuid account = co_await services_.account_of(r);
+    if (decision)
+      co_await services_.decide(account, form->approval, *std::move(decision));
+    else
+      publish_cancel(ctx_, dismissal_topic(account, form->run_id));
+  }
+  r.respond(ry::response::empty(202));
+}
+
 ry::task<void> endpoint::handle(ry::request r, message m) {
   const request_headers headers = headers_of(r);
   if (m.kind != message_kind::request) {
     const bool stateless = revision_of_notification(headers) >= revision::v2026_07_28;
     if (stateless && m.kind == message_kind::response)
       throw rpc_error(rpc_code::invalid_request, "The server sends no requests, so it accepts no responses", 400);
+    if (m.kind == message_kind::response) co_return co_await on_response(r, std::move(m));
     if (!stateless && m.method == "notifications/cancelled") {
       const json::value* id = m.params.if_contains("requestId");
       const ry::uuid account = co_await services_.account_of(r);
@@ -186,6 +213,7 @@ ry::task<void> endpoint::handle(ry::request r, message m) {
   client who = read_client(m, headers);
   call c{r, std::move(m), std::move(who), {}, {}, accepts(r, "text/event-stream")};
   if (!c.who.stateless() && c.rpc.method != "initialize") c.session = session_of(r);
+  if (const auto session = ry::uuid::parse(c.session)) c.who.elicitation = session_has_elicitation(*session);
   c.account = co_await services_.account_of(r);
   co_await dispatch(std::move(c));
 }
@@ -207,9 +235,12 @@ ry::task<void> endpoint::dispatch(call c) {
 void endpoint::on_initialize(const call& c) const {
   const json::value* requested = c.rpc.params.if_contains("protocolVersion");
   if (requested == nullptr || !requested->is_string()) throw invalid_params("protocolVersion must be a string");
-  json::object result = initialize_result(negotiated(text_at(c.rpc.params, "protocolVersion")), info_);
-  c.http.respond(
-      json_response(result_message(c.rpc.id, std::move(result))).header("Mcp-Session-Id", ctx_.new_uuid().to_string()));
+  const revision rev = negotiated(text_at(c.rpc.params, "protocolVersion"));
+  const json::object* capabilities = object_at(c.rpc.params, "capabilities");
+  const bool elicits = rev >= revision::v2025_06_18 && capabilities != nullptr && supports_forms(*capabilities);
+  const ry::uuid session = session_id(ctx_.new_uuid(), elicits);
+  c.http.respond(json_response(result_message(c.rpc.id, initialize_result(rev, info_)))
+                     .header("Mcp-Session-Id", session.to_string()));
 }
 
 ry::task<json::object> endpoint::simple_result(const call& c) {
@@ -272,6 +303,8 @@ ry::task<void> endpoint::call_tool(call c) {
     }
     if (problem) {
       respond(c, refused_result(*problem));
+    } else if (c.who.stateless() && !text_at(c.rpc.params, "requestState").empty()) {
+      co_await continue_call(std::move(c), std::move(t));
     } else {
       co_await start_and_respond(std::move(c), std::move(t), std::move(arguments));
     }
@@ -313,9 +346,41 @@ ry::task<void> endpoint::start_and_respond(call c, agent_tool tool, agent_argume
     co_await respond_with_task(c, run.run_id);
   } else {
     stream_position position{false, run.run_id, 0, c.rpc.id, c.who.progress_token};
-    waiting_call w{c.http, c.who, c.account, std::move(position), c.streams, true, abort};
+    waiting_call w{c.http, c.who, c.account, std::move(position), c.streams, true, false, abort};
     co_await waiter_.wait(std::move(w));
   }
+}
+
+ry::task<bool> endpoint::apply_inputs(ry::uuid account, std::string run_id, json::object responses) {
+  bool dismissed = false;
+  const json::array pending = co_await services_.pending_approvals(account, std::move(run_id));
+  for (const json::value& v : pending) {
+    const std::string id = text_of(v.as_object(), "approval_id");
+    const json::object* response = object_at(responses, id);
+    if (response == nullptr) continue;
+    std::optional<std::string> decision = decision_of(*response);
+    if (decision)
+      co_await services_.decide(account, ry::require_uuid(id), *std::move(decision));
+    else
+      dismissed = true;
+  }
+  co_return dismissed;
+}
+
+// The state is not signed: it is the id of a run, and runs/1 accepts only those of the caller's account.
+ry::task<void> endpoint::continue_call(call c, agent_tool tool) {
+  const std::string id = text_of(c.rpc.params, "requestState");
+  std::optional<run_info> run;
+  if (ry::uuid::parse(id)) run = co_await services_.find_run(c.account, id);
+  if (!run || run->agent_id != tool.agent.id) throw invalid_params("requestState does not belong to this call");
+  const json::object* given = object_at(c.rpc.params, "inputResponses");
+  json::object responses = given != nullptr ? *given : json::object();
+  const call_permits::permit permit = permit_for(c.account);
+  const bool dismissed = co_await apply_inputs(c.account, id, std::move(responses));
+  const ry::cancel_source abort(c.http.cancel());
+  stream_position position{false, id, 0, c.rpc.id, c.who.progress_token};
+  waiting_call w{c.http, c.who, c.account, std::move(position), c.streams, true, dismissed, abort};
+  co_await waiter_.wait(std::move(w));
 }
 
 ry::task<json::object> endpoint::query_run(const call& c, bool stop) {
@@ -341,35 +406,35 @@ ry::task<run_info> endpoint::task_of(const call& c) {
   if (c.who.stateless() && !c.who.tasks) throw tasks_not_declared();
   const std::string id = text_of(c.rpc.params, "taskId");
   if (id.empty()) throw invalid_params("taskId must be the id of a task");
-  if (ry::uuid::parse(id)) {
-    try {
-      co_return co_await services_.run(c.account, id);
-    } catch (const ry::error& e) {
-      if (e.status() != RY_NOT_FOUND) throw;
-    }
-  }
-  throw invalid_params("Task not found");
+  std::optional<run_info> run;
+  if (ry::uuid::parse(id)) run = co_await services_.find_run(c.account, id);
+  if (!run) throw invalid_params("Task not found");
+  co_return *std::move(run);
 }
 
 ry::task<void> endpoint::respond_with_task(const call& c, std::string run_id) {
   const run_info run = co_await services_.run(c.account, std::move(run_id));
   if (c.who.stateless()) {
-    respond(c, task_2026(run), "task");
+    respond(c, task_2026(run, c.who.elicitation), "task");
     co_return;
   }
   json::object meta;
   meta["io.modelcontextprotocol/model-immediate-response"] =
       jv("The agent works on the task in the background. Its run is " + run.id + ".");
   json::object result;
-  result["task"] = task_2025(run);
+  result["task"] = task_2025(run, c.who.elicitation);
   result["_meta"] = std::move(meta);
   respond(c, std::move(result));
 }
 
 ry::task<json::object> endpoint::get_task(const call& c) {
   const run_info run = co_await task_of(c);
-  if (!c.who.stateless()) co_return task_2025(run);
-  json::object out = task_2026(run);
+  if (!c.who.stateless()) co_return task_2025(run, c.who.elicitation);
+  json::object out = task_2026(run, c.who.elicitation);
+  if (text_at(out, "status") == "input_required") {
+    const json::array approvals = co_await services_.pending_approvals(c.account, run.id);
+    out["inputRequests"] = input_requests(approvals, c.who.rev);
+  }
   if (text_at(out, "status") == "completed") {
     const run_state s = co_await services_.run_with_answer(c.account, run.id);
     out["result"] = call_result(s.run, s.text, outcome::of_agent, c.who.rev);
@@ -388,7 +453,7 @@ ry::task<json::object> endpoint::list_tasks(const call& c) {
     if (e.status() != RY_INVALID_ARGUMENT) throw;
     throw invalid_params("cursor is not valid for this list");
   }
-  co_return task_page(page);
+  co_return task_page(page, c.who.elicitation);
 }
 
 ry::task<json::object> endpoint::cancel_task(const call& c) {
@@ -398,13 +463,16 @@ ry::task<json::object> endpoint::cancel_task(const call& c) {
   if (c.who.stateless()) co_return json::object();
   const run_info after = co_await services_.run(c.account, before.id);
   if (after.status != "stopped") throw invalid_params("The task has already ended");
-  co_return task_2025(after);
+  co_return task_2025(after, c.who.elicitation);
 }
 
+// Responses to unknown or answered requests are ignored.
 ry::task<json::object> endpoint::update_task(const call& c) {
-  (void)co_await task_of(c);
-  if (object_at(c.rpc.params, "inputResponses") == nullptr) throw invalid_params("inputResponses must be an object");
-  // Runs never wait for input of the client, so there is no request that a response could belong to.
+  const run_info run = co_await task_of(c);
+  const json::object* given = object_at(c.rpc.params, "inputResponses");
+  if (given == nullptr) throw invalid_params("inputResponses must be an object");
+  json::object responses = *given;
+  (void)co_await apply_inputs(c.account, run.id, std::move(responses));
   co_return json::object();
 }
 
@@ -415,7 +483,7 @@ ry::task<void> endpoint::await_task(call c) {
   const std::string topic = cancel_topic(c.account, c.session, c.rpc.id);
   const ry::subscription cancelled = subscribe_cancel(ctx_, topic, c.http.exec(), abort);
   stream_position position{true, run.id, 0, c.rpc.id, c.who.progress_token};
-  waiting_call w{c.http, c.who, c.account, std::move(position), c.streams, false, abort};
+  waiting_call w{c.http, c.who, c.account, std::move(position), c.streams, false, false, abort};
   co_await waiter_.wait(std::move(w));
 }
 

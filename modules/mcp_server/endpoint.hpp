@@ -21,7 +21,7 @@ class endpoint {
         services_(svc),
         info_(std::move(info)),
         permits_(s.calls_per_account),
-        waiter_(ctx, services_, info_) {}
+        waiter_(ctx, settings_, services_, info_) {}
   void add_to(ry::registrar& reg);
 
  private:
@@ -49,6 +49,11 @@ class endpoint {
   void on_initialize(const call& c) const;
 
   ry::task<void> call_tool(call c);
+  // A repeated call of a client that was asked for approvals (2026-07-28).
+  ry::task<void> continue_call(call c, agent_tool tool);
+  // Applies answers to forms. Returns whether one of the forms was not answered.
+  ry::task<bool> apply_inputs(ry::uuid account, std::string run_id, json::object responses);
+  ry::task<void> on_response(ry::request r, message m);
   ry::task<json::object> query_run(const call& c, bool stop);
   ry::task<void> start_and_respond(call c, agent_tool tool, agent_arguments arguments);
   bool makes_task(const call& c) const;

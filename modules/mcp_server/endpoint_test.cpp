@@ -18,6 +18,7 @@ namespace {
 namespace json = boost::json;
 
 const std::string run_id = "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11";
+const std::string approval_id = "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b22";
 const std::string account_id = "11111111-1111-4111-8111-111111111111";
 
 // Services of one account with the agent "Helper". Each start makes the same run.
@@ -31,6 +32,8 @@ struct fakes {
   std::vector<std::pair<std::string, std::string>> started;  // fields
   std::string key;
   int stops = 0;
+  bool waits = false;  // for the approval approval_id, until a decision
+  std::vector<std::string> decisions;  // bodies
   std::string status = "completed";
 
   template <class F>
@@ -73,7 +76,10 @@ ry_agents_v1 agents_table() {
 }
 
 std::string run_json(const fakes& f) {
-  return R"({"agent_run_id":")" + run_id + R"(","thread_id":")" + run_id + R"(","status":")" + f.status +
+  const std::string waiting =
+      R"("waiting_for":[{"type":"approval","approval_id":")" + approval_id + R"(","name":"shell"}],)";
+  return R"({"agent_run_id":")" + run_id + R"(","thread_id":")" + run_id + R"(","agent_id":")" + run_id + "\"," +
+         (f.waits ? waiting : "") + R"("status":")" + f.status +
          R"(","started_at":"2026-01-01T00:00:00.000Z","completed_at":null})";
 }
 
@@ -136,6 +142,24 @@ ry_runs_v1 runs_table() {
       fn(ctx, RY_OK, ry::str(text), nullptr);
     });
   };
+  t.approvals = [](void* s, const ry_uuid*, const ry_run_field*, std::size_t, ry_exec* exec, ry_run_json_fn fn,
+                   void* ctx) noexcept {
+    return of(s).post(exec, [&f = of(s), fn, ctx] {
+      const std::string one =
+          R"({"approval_id":")" + approval_id +
+          R"(","tool_call_id":"c","name":"shell","source":"sandbox","expires_at":"x","arguments":{"command":"ls"}})";
+      const std::string text = R"({"approvals":[)" + (f.waits ? one : "") + R"(],"next_cursor":null})";
+      fn(ctx, RY_OK, ry::str(text), nullptr);
+    });
+  };
+  t.decide = [](void* s, const ry_uuid*, const ry_uuid* id, ry_str body, ry_exec* exec, ry_run_json_fn fn,
+                void* ctx) noexcept {
+    EXPECT_EQ(ry::uuid(*id).to_string(), approval_id);
+    of(s).decisions.push_back(ry::text(body));
+    of(s).waits = false;
+    of(s).status = "completed";
+    return of(s).post(exec, [fn, ctx] { fn(ctx, RY_OK, ry::str("{}"), nullptr); });
+  };
   return t;
 }
 
@@ -145,7 +169,8 @@ class mcp_endpoint : public testing::Test {
     host_.services[RY_SVC_ACCOUNTS_1] = {&accounts, &fakes_};
     host_.services[RY_SVC_AGENTS_1] = {&agents_, &fakes_};
     host_.services[RY_SVC_RUNS_1] = {&runs_, &fakes_};
-    host_.load(*ry_module_entry(), R"({"max_body_mb":1,"calls_per_account":1})");
+    host_.load(*ry_module_entry(),
+               R"({"max_body_mb":1,"calls_per_account":1,"approval_wait_seconds":0,"elicitation_wait_seconds":1})");
   }
   ry::testing::answer post(std::string body, ry::headers extra = {}) {
     ry::testing::call_options o;
@@ -247,6 +272,113 @@ TEST_F(mcp_endpoint, a_start_as_a_task) {
   const auto old =
       post(call("Helper", R"({"prompt":"hi"})", R"(,"task":{})"), {{"MCP-Protocol-Version", "2025-06-18"}});
   EXPECT_THAT(old.body, HasSubstr("the answer")) << "an unknown parameter";
+}
+
+const std::vector<std::string> asking{
+    R"({"type":"tool_call","sequence":1,"tool_call_id":"c","name":"shell","source":"sandbox"})",
+    R"({"type":"approval_requested","sequence":2,"tool_call_id":"c","name":"shell"})"};
+
+ry::headers stateless(const std::string& method, const std::string& name) {
+  return {{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", method}, {"Mcp-Name", name}};
+}
+std::string meta(const std::string& capabilities) {
+  return R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},)"
+         R"("io.modelcontextprotocol/clientCapabilities":)" +
+         capabilities + "}";
+}
+
+TEST_F(mcp_endpoint, a_client_that_cannot_be_asked_gets_a_result_that_names_the_approval) {
+  fakes_.events = asking;
+  fakes_.status = "running";
+  fakes_.waits = true;
+  for (const ry::headers& headers : {v2025_11_25, stateless("tools/call", "Helper")}) {
+    const bool is_new = headers.size() > 1;
+    const auto a = post(call("Helper", R"({"prompt":"hi"})", is_new ? "," + meta("{}") : ""), headers);
+    EXPECT_THAT(a.body, HasSubstr("the call of the tool shell needs the approval " + approval_id));
+    EXPECT_THAT(a.body, HasSubstr(R"("isError":true)"));
+    EXPECT_THAT(a.body, HasSubstr(R"("status":"running")"));
+  }
+  EXPECT_EQ(fakes_.stops, 0);
+  const auto task = R"({"jsonrpc":"2.0","id":1,"method":"tasks/result","params":{"taskId":")" + run_id + R"("}})";
+  EXPECT_THAT(post(task, v2025_11_25).body, HasSubstr(R"("code":409)"));
+  const auto state = R"({"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":")" + run_id + R"("}})";
+  EXPECT_THAT(post(state, v2025_11_25).body, HasSubstr(R"("status":"working")"));
+}
+
+TEST_F(mcp_endpoint, a_client_with_a_session_is_asked_in_the_stream) {
+  const auto opened = post(
+      R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}}})");
+  ry::headers headers = v2025_11_25;
+  headers.emplace_back("Mcp-Session-Id", std::string(opened.header("Mcp-Session-Id")));
+  fakes_.events = asking;
+  fakes_.status = "running";
+  fakes_.waits = true;
+  const auto state = R"({"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":")" + run_id + R"("}})";
+  EXPECT_THAT(post(state, headers).body, HasSubstr(R"("status":"input_required")"));
+  const auto a = post(call("Helper", R"({"prompt":"hi"})"), headers);
+  EXPECT_THAT(a.body, HasSubstr(R"("method":"elicitation/create")"));
+  const std::string id = "approval:" + run_id + ":" + approval_id;
+  EXPECT_THAT(a.body, HasSubstr(R"("id":")" + id));
+  const auto answer = [&](const std::string& result) {
+    return post(R"({"jsonrpc":"2.0","id":")" + id + R"(",)" + result + "}", headers).status;
+  };
+  EXPECT_EQ(answer(R"("result":{"action":"accept","content":{"decision":"maybe"}})"), 400u);
+  EXPECT_EQ(answer(R"("result":{"action":"cancel"})"), 202u);
+  EXPECT_EQ(answer(R"("error":{"code":-1,"message":"no"})"), 202u);
+  EXPECT_TRUE(fakes_.decisions.empty());
+  EXPECT_EQ(answer(R"("result":{"action":"accept","content":{"decision":"approve","reason":"ok"}})"), 202u);
+  EXPECT_THAT(fakes_.decisions, testing::ElementsAre(R"({"decision":"approve","reason":"ok"})"));
+  EXPECT_EQ(answer(R"("result":{"action":"decline"})"), 202u);
+  EXPECT_EQ(fakes_.decisions.back(), R"({"decision":"deny"})");
+}
+
+TEST_F(mcp_endpoint, a_client_without_sessions_repeats_the_call_with_its_answers) {
+  fakes_.events = asking;
+  fakes_.status = "running";
+  fakes_.waits = true;
+  const ry::headers headers = stateless("tools/call", "Helper");
+  const std::string capable = "," + meta(R"({"elicitation":{"form":{}}})");
+  const auto a = post(call("Helper", R"({"prompt":"hi"})", capable), headers);
+  EXPECT_THAT(a.body, HasSubstr(R"("resultType":"input_required")"));
+  EXPECT_THAT(a.body, HasSubstr(R"("requestState":")" + run_id));
+  EXPECT_THAT(a.body, HasSubstr(R"(")" + approval_id + R"(":{"method":"elicitation/create")"));
+  const auto again = [&](const std::string& answer, const std::string& state) {
+    return post(call("Helper", R"({"prompt":"hi"})",
+                     R"(,"requestState":")" + state + R"(","inputResponses":{)" + answer + "}" + capable),
+                headers)
+        .body;
+  };
+  const std::string key = "\"" + approval_id + "\":";
+  fakes_.started.clear();
+  EXPECT_THAT(again("", run_id), HasSubstr("input_required"));
+  EXPECT_THAT(again(key + R"({"action":"cancel"})", run_id), HasSubstr("needs the approval"));
+  EXPECT_THAT(again("", approval_id), HasSubstr("requestState"));
+  EXPECT_TRUE(fakes_.decisions.empty());
+  EXPECT_THAT(again(key + R"({"action":"accept","content":{"decision":"deny","reason":"no"}})", run_id),
+              HasSubstr("the answer"));
+  EXPECT_THAT(fakes_.decisions, testing::ElementsAre(R"({"decision":"deny","reason":"no"})"));
+  EXPECT_TRUE(fakes_.started.empty());
+}
+
+TEST_F(mcp_endpoint, a_task_that_waits_requires_input) {
+  fakes_.events = asking;
+  fakes_.status = "running";
+  fakes_.waits = true;
+  const std::string capable = meta(R"({"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}})");
+  const auto send = [&](const std::string& method, const std::string& more) {
+    return post(R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":{"taskId":")" + run_id + "\"," + more +
+                    capable + "}}",
+                stateless(method, run_id))
+        .body;
+  };
+  const std::string waiting = send("tasks/get", "");
+  EXPECT_THAT(waiting, HasSubstr(R"("status":"input_required")"));
+  EXPECT_THAT(waiting, HasSubstr("inputRequests"));
+  const std::string update = R"("inputResponses":{"other":{"action":"x"},")" + approval_id +
+                             R"(":{"action":"accept","content":{"decision":"approve"}}},)";
+  EXPECT_THAT(send("tasks/update", update), Not(HasSubstr("error")));
+  EXPECT_THAT(fakes_.decisions, testing::ElementsAre(R"({"decision":"approve"})"));
+  EXPECT_THAT(send("tasks/get", ""), HasSubstr(R"("status":"completed")"));
 }
 
 TEST_F(mcp_endpoint, unknown_things) {

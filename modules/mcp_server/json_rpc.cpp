@@ -49,6 +49,10 @@ message read_message(std::string_view text, json::value& id) {
   if (method == nullptr) {
     if (!o.contains("result") && !o.contains("error")) throw invalid("method is required");
     out.kind = message_kind::response;
+    out.id = id;
+    out.failed = o.contains("error");
+    json::value* result = o.if_contains("result");
+    if (result != nullptr && result->is_object()) out.params = std::move(result->get_object());
     return out;
   }
   if (!method->is_string()) throw invalid("method must be a string");

@@ -25,6 +25,7 @@ inline constexpr int missing_capability = -32021;
 inline constexpr int unsupported_version = -32022;
 // Outside of the ranges that JSON-RPC and MCP reserve.
 inline constexpr int too_many_calls = 429;
+inline constexpr int run_waits = 409;
 }  // namespace rpc_code
 
 // A JSON-RPC error response and the HTTP status that it is sent with.
@@ -60,9 +61,10 @@ enum class message_kind { request, notification, response };
 
 struct message {
   message_kind kind = message_kind::request;
-  json::value id{};  // null unless it is a request
+  json::value id{};  // null if it is a notification
   std::string method{};
-  json::object params{};
+  json::object params{};  // of a response: its result
+  bool failed = false;  // a response with an error
 };
 
 // The largest string id in bytes.

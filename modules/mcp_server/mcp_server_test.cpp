@@ -190,14 +190,15 @@ TEST(results, of_calls) {
 
 TEST(results, tasks_of_both_revisions) {
   const auto status = [](const char* s) {
-    return text_of(task_2025(run_with(s)).at("status")) + " " + text_of(task_2026(run_with(s)).at("status"));
+    return text_of(task_2025(run_with(s), true).at("status")) + " " +
+           text_of(task_2026(run_with(s), true).at("status"));
   };
   EXPECT_EQ(status("running"), "working working");
   EXPECT_EQ(status("completed"), "completed completed");
   EXPECT_EQ(status("stopped"), "cancelled cancelled");
   EXPECT_EQ(status("failed"), "failed completed");
-  EXPECT_TRUE(task_2025(run_with("running")).at("ttl").is_null());
-  EXPECT_TRUE(task_2026(run_with("running")).at("ttlMs").is_null());
+  EXPECT_TRUE(task_2025(run_with("running"), true).at("ttl").is_null());
+  EXPECT_TRUE(task_2026(run_with("running"), true).at("ttlMs").is_null());
 }
 
 TEST(results, an_answer_is_collected_from_its_parts) {

@@ -37,6 +37,8 @@ std::optional<std::string> progress_text(const json::object& event) {
     return out;
   }
   if (type == "tool_call") return "Using the tool " + name();
+  if (type == "approval_requested") return "The call of the tool " + name() + " waits for an approval";
+  if (type == "tool_results_requested") return "The run waits for results of the client that started it";
   if (type == "tool_progress") return clipped(text_at(event, "message"), max_text);
   if (type == "tool_result") return "The tool " + name() + (flag_at(event, "is_error") ? " failed" : " has finished");
   if (type == "error" || type == "notice") return clipped(text_at(event, "message"), max_text);

@@ -3,6 +3,7 @@
 #include <json/exact.hpp>
 #include <json/members.hpp>
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 #include <ry/cpp/utf8.hpp>
@@ -52,6 +53,7 @@ json::object structured(const run_info& run, std::string_view text) {
   o["text"] = jv(text);
   if (!run.error.empty()) o["error"] = jv(run.error);
   if (!run.error_code.empty()) o["error_code"] = jv(run.error_code);
+  if (!run.waiting_for.empty()) o["waiting_for"] = run.waiting_for;
   return o;
 }
 
@@ -63,6 +65,7 @@ std::string describe(const run_info& run) {
   }
   if (run.status == "stopped") return "The run was stopped.";
   if (run.status == "completed") return "The run has completed without an answer.";
+  if (!run.waiting_for.empty()) return waiting_text(run);
   if (run.queue_position > 0)
     return "The run waits in the queue at position " + std::to_string(run.queue_position) + ".";
   return "The run is in progress.";
@@ -112,6 +115,13 @@ json::object task(const run_info& run) {
   return o;
 }
 
+const char* running_status(const run_info& run, bool elicits) {
+  const bool asks = std::any_of(run.waiting_for.begin(), run.waiting_for.end(), [](const json::value& v) {
+    return v.is_object() && text_at(v.get_object(), "type") == "approval";
+  });
+  return elicits && asks ? "input_required" : "working";
+}
+
 }  // namespace
 
 run_info read_run(std::string_view text) {
@@ -130,6 +140,8 @@ run_info read_run(const json::object& o) {
   out.error_code = text_of(o, "error_code");
   out.started_at = text_of(o, "started_at");
   out.completed_at = text_of(o, "completed_at");
+  out.agent_id = text_of(o, "agent_id");
+  if (const json::array* waiting = module_json::array_at(o, "waiting_for")) out.waiting_for = *waiting;
   out.queue_position = module_json::integer_at(o, "queue_position");
   return out;
 }
@@ -178,6 +190,31 @@ json::object interrupted_result(const run_info& run, revision rev) {
   return o;
 }
 
+std::string waiting_text(const run_info& run) {
+  std::string out = "The run " + run.id + " waits:";
+  for (const json::value& v : run.waiting_for) {
+    const json::object* o = v.if_object();
+    if (o == nullptr) continue;
+    const std::string name = clipped(text_at(*o, "name"), 100);
+    if (text_at(*o, "type") == "tool_result") {
+      out += " the client that started it has to return the result of the tool " + name + ".";
+      continue;
+    }
+    out += " the call of the tool " + name + " needs the approval " + text_of(*o, "approval_id") + ".";
+  }
+  return out +
+         " Approvals are decided with POST /approvals/{id} or in the console, and not by the caller of this tool. The run "
+         "continues afterwards; get its answer with the tool get_run.";
+}
+
+json::object waiting_result(const run_info& run, revision rev) {
+  json::object o;
+  o["content"] = text_content({waiting_text(run)});
+  if (rev >= revision::v2025_06_18) o["structuredContent"] = structured(run, {});
+  o["isError"] = true;
+  return o;
+}
+
 std::optional<std::string> refusal(const ry::error& e) {
   const std::uint32_t status = http_status_of(e);
   if (status >= 500 && status != 503 && status != 507) return std::nullopt;
@@ -198,9 +235,9 @@ rpc_error as_rpc_error(const ry::error& e) {
   return rpc_error(rpc_code::internal_error, text, status).with_retry_after(e.retry_after_s());
 }
 
-json::object task_2025(const run_info& run) {
+json::object task_2025(const run_info& run, bool elicits) {
   json::object o = task(run);
-  o["status"] = run.status == "running"     ? "working"
+  o["status"] = run.status == "running"     ? running_status(run, elicits)
                 : run.status == "completed" ? "completed"
                 : run.status == "stopped"   ? "cancelled"
                                             : "failed";
@@ -209,23 +246,25 @@ json::object task_2025(const run_info& run) {
   return o;
 }
 
-json::object task_2026(const run_info& run) {
+json::object task_2026(const run_info& run, bool elicits) {
   json::object o = task(run);
   // "failed" is reserved for JSON-RPC errors: a failed run is a completed task whose result has isError.
-  o["status"] = run.status == "running" ? "working" : run.status == "stopped" ? "cancelled" : "completed";
+  o["status"] = run.status == "running"   ? running_status(run, elicits)
+                : run.status == "stopped" ? "cancelled"
+                                          : "completed";
   o["ttlMs"] = nullptr;
   o["pollIntervalMs"] = poll_interval_ms;
   return o;
 }
 
-json::object task_page(std::string_view runs) {
+json::object task_page(std::string_view runs, bool elicits) {
   boost::system::error_code failed;
   const json::value v = module_json::parse_exactly(runs, 32, failed);
   if (failed || !v.is_object()) throw ry::internal("mcp_server.runs", "runs/1 returned an invalid page");
   json::array tasks;
   if (const json::array* all = module_json::array_at(v.get_object(), "agent_runs")) {
     for (const json::value& each : *all) {
-      if (each.is_object()) tasks.push_back(task_2025(read_run(each.get_object())));
+      if (each.is_object()) tasks.push_back(task_2025(read_run(each.get_object()), elicits));
     }
   }
   json::object o;

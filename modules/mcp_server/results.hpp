@@ -17,6 +17,8 @@ struct run_info {
   std::string error, error_code;  // of a failed run
   std::string started_at, completed_at;
   std::int64_t queue_position = 0;  // 0: the run does not wait
+  json::array waiting_for;  // as in GET /agent-run/{id}
+  std::string agent_id;
   bool ended() const noexcept { return status != "running"; }
 };
 run_info read_run(std::string_view text);
@@ -54,11 +56,16 @@ std::optional<std::string> refusal(const ry::error& e);
 // The error of a request that failed without a result.
 rpc_error as_rpc_error(const ry::error& e);
 
-// The Task objects of both revisions. ttl: tasks are kept as long as their threads.
-json::object task_2025(const run_info& run);
-json::object task_2026(const run_info& run);
+// The call ended before its run, which waits for an approval or for a result of another client.
+json::object waiting_result(const run_info& run, revision rev);
+std::string waiting_text(const run_info& run);
+
+// The Task objects of both revisions. ttl: tasks are kept as long as their threads. elicits: the client can be asked for
+// the approvals for which the run waits, so the status is input_required.
+json::object task_2025(const run_info& run, bool elicits);
+json::object task_2026(const run_info& run, bool elicits);
 // The result of tasks/list for a page of GET /agent-runs.
-json::object task_page(std::string_view runs);
+json::object task_page(std::string_view runs, bool elicits);
 
 struct server_info {
   std::string title, version;

@@ -77,11 +77,18 @@ client read_stateless(const message& m, const request_headers& h, const json::ob
   out.rev = *rev;
   const json::object* extensions = object_at(*capabilities, "extensions");
   out.tasks = extensions != nullptr && object_at(*extensions, tasks_extension) != nullptr;
+  out.elicitation = supports_forms(*capabilities);
   out.progress_token = progress_token(&meta);
   return out;
 }
 
 }  // namespace
+
+// An empty object declares forms.
+bool supports_forms(const json::object& capabilities) {
+  const json::object* elicitation = object_at(capabilities, "elicitation");
+  return elicitation != nullptr && (elicitation->empty() || object_at(*elicitation, "form") != nullptr);
+}
 
 std::optional<revision> parse_revision(std::string_view name) noexcept {
   constexpr std::array all{revision::v2026_07_28, revision::v2025_11_25, revision::v2025_06_18, revision::v2025_03_26};

@@ -31,9 +31,13 @@ struct request_headers {
 struct client {
   revision rev = revision::v2025_03_26;
   bool tasks = false;  // it declared the extension io.modelcontextprotocol/tasks
+  bool elicitation = false;  // its user can be asked with a form
   json::value progress_token{};  // a string or an integer; null: no progress notifications
   bool stateless() const noexcept { return rev >= revision::v2026_07_28; }
 };
+
+// Whether the capabilities of a client contain elicitation with forms.
+bool supports_forms(const json::object& capabilities);
 
 // Throws rpc_error if the revision is unknown, or if `_meta` or headers are missing or contradictory.
 client read_client(const message& m, const request_headers& h);

@@ -67,6 +67,15 @@ ry::task<run_info> services::run(ry::uuid account, std::string id) const {
   co_return read_run(text);
 }
 
+ry::task<std::optional<run_info>> services::find_run(ry::uuid account, std::string id) const {
+  try {
+    co_return co_await run(account, std::move(id));
+  } catch (const ry::error& e) {
+    if (e.status() != RY_NOT_FOUND) throw;
+  }
+  co_return std::nullopt;
+}
+
 ry::task<run_state> services::run_with_answer(ry::uuid account, std::string id) const {
   run_state out;
   out.run = co_await run(account, std::move(id));
@@ -85,6 +94,27 @@ ry::task<std::string> services::answer(ry::uuid account, run_info run) const {
     if (add_page(out, text, cursor)) break;
   }
   co_return out.text();
+}
+
+ry::task<json::array> services::pending_approvals(ry::uuid account, std::string run) const {
+  ry::runs::fields query{{"run_id", std::move(run)}, {"status", "pending"}, {"limit", "100"}};
+  const std::string page = co_await runs_.approvals(account, std::move(query));
+  boost::system::error_code failed;
+  const json::value v = module_json::parse_exactly(page, max_service_json_depth, failed);
+  if (failed || !v.is_object()) throw ry::internal("mcp_server.approvals", "runs/1 returned an invalid page");
+  const json::array* list = module_json::array_at(v.get_object(), "approvals");
+  json::array out = list != nullptr ? *list : json::array();
+  std::reverse(out.begin(), out.end());
+  co_return out;
+}
+
+ry::task<void> services::decide(ry::uuid account, ry::uuid approval, std::string decision) const {
+  try {
+    (void)co_await runs_.decide(account, approval, std::move(decision));
+  } catch (const ry::error& e) {
+    // The decision that was made before applies.
+    if (e.http_status() != 409 && e.http_status() != 404 && e.status() != RY_NOT_FOUND) throw;
+  }
 }
 
 ry::task<void> services::stop(ry::uuid account, std::string id) const {

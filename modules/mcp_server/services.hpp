@@ -4,6 +4,7 @@
 #include <ry/svc/accounts.h>
 #include <ry/svc/agents.h>
 
+#include <optional>
 #include <ry/cpp/http.hpp>
 #include <ry/cpp/runs.hpp>
 #include <vector>
@@ -31,8 +32,14 @@ class services {
   ry::task<std::vector<agent_tool>> agent_tools(ry::uuid account) const;
   // Throws RY_NOT_FOUND for a run of another account.
   ry::task<run_info> run(ry::uuid account, std::string id) const;
+  // nullopt instead of an error.
+  ry::task<std::optional<run_info>> find_run(ry::uuid account, std::string id) const;
   // The same with the answer, which is empty while the run is in progress.
   ry::task<run_state> run_with_answer(ry::uuid account, std::string id) const;
+  // The pending approvals of a run, as in GET /approvals, oldest first, at most 100.
+  ry::task<json::array> pending_approvals(ry::uuid account, std::string run) const;
+  // Decides about an approval, unless it is decided or unknown. decision: the body of POST /approvals/{id}.
+  ry::task<void> decide(ry::uuid account, ry::uuid approval, std::string decision) const;
   ry::task<void> stop(ry::uuid account, std::string id) const;
   const ry::runs::client& runs() const noexcept { return runs_; }
 

@@ -16,6 +16,8 @@ settings read_settings(std::string_view json) {
   }
   out.max_body_bytes = static_cast<std::uint64_t>(module_json::integer_at(o, "max_body_mb", 16)) << 20;
   out.calls_per_account = static_cast<std::size_t>(module_json::integer_at(o, "calls_per_account", 50));
+  out.approval_wait_us = module_json::integer_at(o, "approval_wait_seconds", 60) * 1'000'000;
+  out.elicitation_wait_us = module_json::integer_at(o, "elicitation_wait_seconds", 600) * 1'000'000;
   return out;
 }
 

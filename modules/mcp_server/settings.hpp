@@ -18,7 +18,11 @@ inline constexpr std::string_view settings_schema = R"({
       "limit": {"resource": "Size of a request to the MCP endpoint, in MiB", "per": "request", "answer": "413"}},
     "calls_per_account": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 50,
       "description": "Maximum number of requests of an account to the MCP endpoint that wait for a run at the same time, per node",
-      "limit": {"resource": "MCP requests that wait for a run", "per": "account and node", "answer": "429"}}
+      "limit": {"resource": "MCP requests that wait for a run", "per": "account and node", "answer": "429"}},
+    "approval_wait_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 60,
+      "description": "Time in seconds for which a request whose run waits for an approval or for a result of another client's tool stays open if its client cannot be asked (elicitation); the run continues to wait"},
+    "elicitation_wait_seconds": {"type": "integer", "minimum": 0, "maximum": 86400, "default": 600,
+      "description": "The same time for a request whose client was asked for the approval"}
   }
 })";
 
@@ -26,6 +30,7 @@ struct settings {
   std::vector<std::string> authorization_servers;
   std::uint64_t max_body_bytes = 0;
   std::size_t calls_per_account = 0;
+  std::int64_t approval_wait_us = 0, elicitation_wait_us = 0;
 };
 settings read_settings(std::string_view json);
 

@@ -101,6 +101,7 @@ json::object output_schema() {
   p["text"] = property("string", "Final answer of the agent; empty while the run is in progress");
   p["error"] = property("string", "Error message of a failed run");
   p["error_code"] = property("string", "Error code of a failed run");
+  p["waiting_for"] = property("array", "Approvals and results of other clients for which the run waits");
   json::object o = object_schema(std::move(p), names({"run_id", "thread_id", "status", "text"}));
   o.erase("additionalProperties");
   return o;

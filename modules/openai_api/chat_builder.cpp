@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/serialize.hpp>
+#include <common/call_events.hpp>
 #include <utility>
 
 #include "ids.hpp"
@@ -20,8 +21,8 @@ void chat_builder::apply(std::string_view text, chunks& out) {
   const std::string_view type = module_json::text_at(event, "type");
   const std::string_view content = module_json::text_at(event, "content");
   const std::string_view call = module_json::text_at(event, "tool_call_id");
+  tool_calls::apply_event(states_, event);
   if (type == "llm_response_start" || type == "turn_aborted") {
-    states_.begin_answer();
     answer_.clear();
     answer_reasoning_.clear();
   } else if (type == "llm_response_chunk") {
@@ -37,14 +38,7 @@ void chat_builder::apply(std::string_view text, chunks& out) {
     separate_ = reason != "length" && reason != "pause" && !text_.empty();
   } else if (type == "tool_call" && module_json::text_at(event, "source") == client_source) {
     on_tool_call(event, out);
-  } else if (type == "tool_call") {
-    states_.called(call);
-  } else if (type == "approval_requested") {
-    states_.approval_requested(call);
-  } else if (type == "approval_resolved") {
-    states_.approval_resolved(call);
   } else if (type == "tool_result") {
-    states_.finished(call);
     // The server has refused a call of the client's tool, and the model has the result.
     const auto gone = std::find_if(calls_.begin(), calls_.end(), [call](const json::value& c) {
       return module_json::text_at(c.get_object(), "id") == call;
