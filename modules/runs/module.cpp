@@ -36,7 +36,7 @@ class module {
  public:
   explicit module(ry::context& ctx, ry::registrar& reg)
       : context_(ctx, read_settings(ctx, faults_)),
-        tools_(ctx, context_.repo, context_.tool_sources, context_.sandboxes, context_.writers),
+        tools_(ctx, context_.repo, context_.tool_sources, context_.sandboxes, context_.writers, context_.config),
         executor_(context_, tools_),
         starter_(context_),
         start_(context_, starter_),

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "agent/questions.hpp"
 #include "module_context.hpp"
 #include "text.hpp"
 
@@ -38,15 +39,6 @@ void append_requested(live_run& run, const approval& a, const tool_call& call, s
       .text("expires_at", a.expires_at);
 }
 
-void append_resolved(live_run& run, const approval& a) {
-  event_text event = run.events.buffer.append("approval_resolved");
-  event.text("approval_id", a.id).text("tool_call_id", a.tool_call_id).text("status", a.status);
-  if (a.reason.empty())
-    event.json("reason", "null");
-  else
-    event.text("reason", a.reason);
-}
-
 // Applies the approvals to the calls that need one.
 void sort_by_approval(const module_context& p, live_run& run, const tool_catalog& catalog,
                       std::vector<tool_call>& asking, const std::vector<approval>& approvals, gated_calls& out,
@@ -74,7 +66,7 @@ void sort_by_approval(const module_context& p, live_run& run, const tool_catalog
       if (!a.announced) append_requested(run, a, call, tool != nullptr ? tool->source : "unknown");
       continue;
     }
-    if (!a.resolved_event) append_resolved(run, a);
+    if (!a.resolved_event) append_resolved(run, a.id, a.tool_call_id, a.status, a.reason);
     const bool read_only = tool != nullptr && tool->read_only;
     // The approver may have changed the arguments to ones that the policy denies.
     const bool allowed =
@@ -98,7 +90,9 @@ void sort_by_approval(const module_context& p, live_run& run, const tool_catalog
 }  // namespace
 
 bool calls_are_free(const module_context& p, const live_run& run) {
-  return allows_everything(p.config.tools, rules_of(run)) && !(run.who.options && run.who.options->parks_client_calls);
+  const bool waits = run.progress.has_questions || run.progress.calls_may_have_begun || may_ask_user(p.config, run);
+  return !waits && allows_everything(p.config.tools, rules_of(run)) &&
+         !(run.who.options && run.who.options->parks_client_calls);
 }
 
 ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
@@ -106,6 +100,11 @@ ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> ru
   gated_calls out;
   std::vector<tool_call> asking;
   std::vector<approval_request> requests;
+  call_questions questions;
+  if (!co_await questions.load(p, run, *catalog, calls)) {
+    out.lost = true;
+    co_return out;
+  }
   for (tool_call& call : calls) {
     const tool_catalog::tool* tool = catalog->find(call.name);
     if (tool != nullptr && tool->of_client) {
@@ -114,7 +113,10 @@ ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> ru
       continue;
     }
     const bool read_only = tool != nullptr && tool->read_only;
-    switch (action_for(p.config.tools, rules_of(*run), call.name, read_only, call.arguments)) {
+    tool_action action = action_for(p.config.tools, rules_of(*run), call.name, read_only, call.arguments);
+    // A question needs no approval: the person decides whether to answer it.
+    if (tool != nullptr && tool->asks_person && action == tool_action::ask) action = tool_action::run;
+    switch (action) {
       case tool_action::run:
         out.allowed.push_back(std::move(call));
         break;
@@ -126,17 +128,20 @@ ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> ru
         asking.push_back(std::move(call));
     }
   }
-  if (asking.empty()) co_return out;
+  if (asking.empty() && questions.empty()) co_return out;
   run->progress.has_approvals = true;
-  ry::result<std::vector<approval>> approvals =
-      co_await p.repo.request_approvals(run->who.run, run->who.fence, run->progress.step, std::move(requests),
-                                        p.config.approval_on_timeout, p.config.approval_timeout_seconds);
-  if (approvals.value().empty()) {
-    out.lost = true;
-    co_return out;
-  }
   std::vector<std::string> begins;
-  sort_by_approval(p, *run, *catalog, asking, *approvals, out, begins);
+  if (!asking.empty()) {
+    ry::result<std::vector<approval>> approvals =
+        co_await p.repo.request_approvals(run->who.run, run->who.fence, run->progress.step, std::move(requests),
+                                          p.config.approval_on_timeout, p.config.approval_timeout_seconds);
+    if (approvals.value().empty()) {
+      out.lost = true;
+      co_return out;
+    }
+    sort_by_approval(p, *run, *catalog, asking, *approvals, out, begins);
+  }
+  questions.sort_calls(*run, *catalog, out, begins);
   run->events.deliver_soon();
   p.writers.of(run->exec).touch(run);
   if (!begins.empty()) {

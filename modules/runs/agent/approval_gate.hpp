@@ -1,4 +1,4 @@
-// Decides which calls of an answer are made now, which are refused, and which wait for an approval.
+// Decides which calls of an answer are made now, which are refused, and which wait for an approval or an answer.
 //
 // Thread: the run's executor.
 #pragma once
@@ -21,17 +21,17 @@ struct gated_calls {
     tool_call call;
     tool_outcome outcome;
   };
-  std::vector<refusal> refused;  // also the calls for which the client has returned a result
-  std::vector<std::string> waiting;  // ids of pending approvals and calls of the client
+  std::vector<refusal> refused;  // also the calls that have a result without being made: of the client, or of ask_user
+  std::vector<std::string> waiting;  // ids of pending approvals, questions and calls of the client
   bool lost = false;  // the run has ended or belongs to another worker
   // An approval with on_timeout = stop has expired.
   bool stop = false;
 };
 
-// Whether no call can need an approval or be denied, so that gate_calls() can be skipped.
+// Whether no call can need an approval, be denied or wait for an answer, so that gate_calls() can be skipped.
 bool calls_are_free(const module_context& p, const live_run& run);
 
-// Creates missing approvals, and appends the events about new and resolved ones. Throws ry::error if the database fails.
+// Creates missing approvals and questions, and appends the events about new and resolved ones. Throws ry::error if the database fails.
 ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
                                  std::vector<tool_call> calls);
 

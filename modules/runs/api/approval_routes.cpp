@@ -8,7 +8,9 @@
 #include "api/service_start.hpp"
 #include "error_response.hpp"
 #include "json/members.hpp"
+#include "run/conversation.hpp"
 #include "text.hpp"
+#include "types/question.hpp"
 
 namespace runs {
 namespace {
@@ -19,8 +21,9 @@ constexpr std::int64_t approvals_per_page = 50, due_batch = 100;
 constexpr std::size_t max_reason = 2000, max_arguments_bytes = 1 << 20;
 
 struct decision_body {
-  std::string status;  // approved or denied
+  std::string status;  // approved, denied or cancelled
   std::optional<std::string> arguments, reason;
+  std::optional<std::string> content;  // the answer to a question; approved only
   std::string remember = "none";
 };
 
@@ -28,19 +31,49 @@ struct decision_body {
   throw refusal(422, message);
 }
 
-decision_body read_decision(std::string_view text) {
+json::object read_body(std::string_view text) {
   boost::system::error_code bad;
-  const json::value v = json::parse(text, bad);
+  json::value v = json::parse(text, bad);
   if (bad || !v.is_object()) throw refusal(400, "The body must be a JSON object");
+  return std::move(v.get_object());
+}
+
+// Validates the answer to a question; nullptr: none was given.
+void set_answer(const repository::shown_question& asked, const json::value* content, decision_body& to) {
+  const bool is_url = asked.kind == "url";
+  if (content != nullptr && is_url) reject("content is not used with a URL");
+  if (to.status != "approved") {
+    if (content != nullptr) reject("content requires the decision approve");
+    return;
+  }
+  const json::object none;
+  const json::value answer = content != nullptr ? *content : json::value(none);
+  if (!is_url) {
+    const json::value question = json::parse(asked.question);
+    const std::string problem = check_answer(json::serialize(question.as_object().at("schema")), answer);
+    if (!problem.empty()) throw refusal(400, problem);
+  }
+  to.content = one_line(answer);
+}
+
+decision_body read_decision(std::string_view text, const repository::shown_question& asked) {
+  const json::object body = read_body(text);
+  const bool is_question = asked.kind != "approval";
   decision_body out;
-  for (const auto& member : v.as_object()) {
+  const json::value* content = nullptr;
+  for (const auto& member : body) {
     const std::string name(member.key());
     const json::value& value = member.value();
     if (value.is_null()) continue;
+    if (is_question ? name == "arguments" || name == "remember" : name == "content")
+      reject(name + " is not used with the kind " + asked.kind);
     const std::string given = value.is_string() ? std::string(value.as_string()) : std::string();
     if (name == "decision") {
-      if (given != "approve" && given != "deny") reject("decision must be approve or deny");
-      out.status = given == "approve" ? "approved" : "denied";
+      if (given != "approve" && given != "deny" && !(given == "cancel" && is_question))
+        reject(is_question ? "decision must be approve, deny or cancel" : "decision must be approve or deny");
+      out.status = given == "approve" ? "approved" : given == "deny" ? "denied" : "cancelled";
+    } else if (name == "content") {
+      content = &value;
     } else if (name == "arguments") {
       if (!value.is_object()) reject("arguments must be an object");
       out.arguments = json::serialize(value);
@@ -59,18 +92,17 @@ decision_body read_decision(std::string_view text) {
   }
   if (out.status.empty()) reject("decision must be approve or deny");
   if (out.arguments && out.status == "denied") reject("arguments require the decision approve");
+  if (is_question) set_answer(asked, content, out);
   return out;
 }
 
 std::vector<client_result> read_result_body(std::string_view text) {
-  boost::system::error_code bad;
-  const json::value v = json::parse(text, bad);
-  if (bad || !v.is_object()) throw refusal(400, "The body must be a JSON object");
-  for (const auto& member : v.as_object())
+  const json::object body = read_body(text);
+  for (const auto& member : body)
     if (member.key() != "tool_results")
       reject("Unknown member \"" + plain_sentence(std::string(member.key()).substr(0, 100)) + "\"");
   std::vector<client_result> out;
-  const json::value* list = v.as_object().if_contains("tool_results");
+  const json::value* list = body.if_contains("tool_results");
   const std::string problem =
       list != nullptr ? read_client_results(*list, out) : std::string("tool_results must be an array of results");
   if (!problem.empty()) reject(problem);
@@ -117,9 +149,11 @@ ry::task<ry::response> approval_routes::of_run(ry::request request) {
 }
 
 ry::task<std::string> approval_routes::decide_json(std::string account, std::string id, std::string body) const {
-  const decision_body given = read_decision(body);
-  ry::result<approval_decision> made =
-      co_await repo_.decide_approval(account, id, given.status, given.arguments, given.reason, given.remember);
+  ry::result<std::optional<repository::shown_question>> asked = co_await repo_.question_of(account, id);
+  if (!asked.value()) throw refusal(404, "Approval not found");
+  const decision_body given = read_decision(body, **asked);
+  ry::result<approval_decision> made = co_await repo_.decide_approval(account, id, given.status, given.arguments,
+                                                                      given.reason, given.remember, given.content);
   const approval_decision& decision = made.value();
   if (decision.outcome == "not_found") throw refusal(404, "Approval not found");
   if (decision.outcome == "other") {

@@ -17,9 +17,10 @@ std::optional<bool> boolean(std::string_view text) {
   return std::nullopt;
 }
 
-constexpr std::string_view start_fields[] = {
-    "prompt",         "thread_id", "project_id", "agent_id",       "model_name",    "mode",        "optimistic",
-    "memory_enabled", "queue",     "on_busy",    "budget_credits", "budget_policy", "tool_policy", "client_tools"};
+constexpr std::string_view start_fields[] = {"prompt",      "thread_id",    "project_id",     "agent_id",
+                                             "model_name",  "mode",         "optimistic",     "memory_enabled",
+                                             "queue",       "on_busy",      "budget_credits", "budget_policy",
+                                             "tool_policy", "client_tools", "questions"};
 
 constexpr std::size_t max_policy_bytes = 64 << 10;
 
@@ -94,6 +95,10 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       std::string problem = read_client_tools(value, out.options.client_tools);
       if (!problem.empty()) return form_refusal{std::move(problem), 422};
       out.options.parks_client_calls = !out.options.client_tools.empty();
+    } else if (name == "questions") {
+      const auto flag = boolean(value);
+      if (!flag) return error("questions must be true or false");
+      if (!value.empty()) out.options.questions = *flag;
     } else if (name == "tool_policy") {
       if (value.empty()) continue;
       std::string problem = read_rules(value, out.options.tool_rules);

@@ -69,7 +69,8 @@ struct run_progress {
   bool workspace_withheld_reported = false;  // the clients were notified that the run may not use the workspace
   bool tool_search_reported = false;  // the clients were notified that requests contain only some of the tools
   bool calls_may_have_begun = false;  // another worker may have begun tool calls of the step that this worker claimed
-  bool has_approvals = false;  // some calls of the run needed an approval
+  bool has_approvals = false;  // some calls of the run needed an approval, or asked the person
+  bool has_questions = false;  // calls of the current answer may have questions
   bool had_worker = false;  // another worker executed the run before; its in-memory state is lost
   struct {  // events of an unfinished response of another worker; to == 0: none
     std::uint64_t from = 0, to = 0;

@@ -98,6 +98,9 @@ struct settings {
   tool_policy tools;  // which calls need an approval
   std::int64_t approval_timeout_seconds = 86'400;
   std::string approval_on_timeout = "deny";  // or stop
+  bool ask_user = false;  // agents can ask the person, unless the start decides
+  bool elicitation = false;  // tools can request input from the person, unless the start decides
+  std::int64_t max_questions = 20;  // of a run
   std::int64_t park_slot_seconds = 60;  // how long a run that waits for an approval occupies a slot
   std::string system_prompt;
   std::string code_instructions;  // appended to the system prompt of runs in code mode

@@ -159,6 +159,9 @@ inline constexpr char settings_schema[] = R"json({
     "tool_default": {"type": "string", "enum": ["run", "risk"], "default": "run", "description": "Action for calls that match no rule. run: they are executed. risk: tools that are known to be read-only are executed, all others need an approval; annotations of MCP servers have no effect"},
     "approval_timeout": {"type": ["string", "integer"], "pattern": "^[0-9]{1,12}[smhd]?$", "form": "a duration such as 3000s, 50m, 2h or 1d", "default": "24h", "description": "Time limit for the decision on an approval: seconds, or a number with a unit such as 30m, 24h or 7d; at most 90 days"},
     "approval_on_timeout": {"type": "string", "enum": ["deny", "stop"], "default": "deny", "description": "Action when approval_timeout expires: deny the call, or stop the run"},
+    "ask_user": {"type": "boolean", "default": false, "description": "Whether agents get the tool ask_user, with which they ask the person a question. The field questions of a start overrides it"},
+    "max_questions": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 20, "description": "Maximum number of questions to the person in one run; further ones are not asked",
+      "limit": {"resource": "Questions to the person", "per": "run", "answer": "the model is told that the question was not asked"}},
     "park_slot_seconds": {"type": "integer", "minimum": 0, "maximum": 604800, "default": 60, "description": "Time in seconds for which a run that waits for an approval counts towards the account's limit of concurrent runs",
       "limit": {"resource": "Time in which a waiting run occupies a slot", "per": "run", "answer": "the account may start another run"}},
     "webhooks": {

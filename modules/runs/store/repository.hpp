@@ -147,6 +147,32 @@ struct approval {
 // resolved: no approval is pending any more. stop: a stop was requested. gone: the run has ended or belongs to another
 // worker.
 enum class park_outcome { parked, resolved, stop, gone };
+// A question to the person, see migrations/functions/questions.sql.
+struct question_request {
+  ry::uuid id;
+  std::string tool_call_id;
+  int round = 0;  // of a call that requests input; ask_user: 0
+  std::string request;  // the tool's name of the request
+  std::string kind, tool, source, arguments, question;
+  std::string state;  // opaque state of the tool; empty: none
+  std::string problem;  // why the question is not put to the person; empty: it is
+};
+struct asked_question {
+  std::string id, tool_call_id;
+  int round = 0;
+  std::string request, kind, status;
+  std::string arguments;  // of the call, JSON object
+  std::string question, content;  // JSON objects; content is empty without an answer
+  std::string reason, state;
+  bool begun = false;  // the answer may have been passed on, or the call was open in a worker that was lost
+  bool announced = false, resolved_event = false;
+  std::string on_timeout, expires_at;
+};
+struct question_limits {
+  std::int64_t per_run = 0;
+  std::string on_timeout;
+  std::int64_t timeout_seconds = 0;
+};
 struct approval_decision {
   std::string outcome;  // ok, same, other, not_found
   std::string approval;  // JSON
@@ -238,14 +264,27 @@ class repository {
                                                                 std::int64_t timeout_seconds) const;
   // Records that the worker begins these calls. False: the run has ended or belongs to another worker.
   ry::task<ry::result<bool>> begin_approved(ry::uuid run, std::int64_t fence, std::vector<std::string> approvals) const;
+  // Creates questions; existing ones are unchanged. held: the call stays open, and this worker waits for the answer. False: the run has
+  // ended or belongs to another worker.
+  ry::task<ry::result<bool>> ask_questions(ry::uuid run, std::int64_t fence, std::int64_t step,
+                                           std::vector<question_request> questions, question_limits limits,
+                                           bool held) const;
+  // The questions of the latest round of each of these calls.
+  ry::task<ry::result<std::vector<asked_question>>> questions_of(ry::uuid run, std::int64_t fence, std::int64_t step,
+                                                                 std::vector<std::string> calls) const;
+  // The kind and the question (JSON, empty for approvals of calls) of an approval of the account.
+  struct shown_question {
+    std::string kind, question;
+  };
+  ry::task<ry::result<std::optional<shown_question>>> question_of(std::string account, std::string id) const;
   // Parks a run whose events up to `last` are in the log.
   ry::task<ry::result<park_outcome>> park(ry::uuid run, std::int64_t job, std::int64_t fence, std::int64_t last,
                                           std::int64_t slot_seconds) const;
-  // account: nullopt: any account.
+  // account: nullopt: any account. content: the answer to a question.
   ry::task<ry::result<approval_decision>> decide_approval(std::optional<std::string> account, std::string id,
                                                           std::string status, std::optional<std::string> arguments,
-                                                          std::optional<std::string> reason,
-                                                          std::string remember) const;
+                                                          std::optional<std::string> reason, std::string remember,
+                                                          std::optional<std::string> content = std::nullopt) const;
   // Stores the client's results of calls. outcome: ok, not_found, unknown, conflict; `at`: position of the refused result,
   // starting at 1.
   struct results_outcome {

@@ -63,6 +63,77 @@ ry::task<ry::result<bool>> repository::begin_approved(ry::uuid run, std::int64_t
   co_return rows->front().boolean(0);
 }
 
+ry::task<ry::result<bool>> repository::ask_questions(ry::uuid run, std::int64_t fence, std::int64_t step,
+                                                     std::vector<question_request> questions, question_limits limits,
+                                                     bool held) const {
+  std::vector<std::string> ids, calls, rounds, requests, kinds, tools, sources, arguments, texts;
+  std::vector<std::optional<std::string_view>> states, problems;
+  const auto or_null = [](const std::string& s) {
+    return s.empty() ? std::nullopt : std::optional<std::string_view>(s);
+  };
+  for (const question_request& q : questions) {
+    ids.push_back(q.id.to_string());
+    calls.push_back(q.tool_call_id);
+    rounds.push_back(std::to_string(q.round));
+    requests.push_back(q.request);
+    kinds.push_back(q.kind);
+    tools.push_back(q.tool);
+    sources.push_back(q.source);
+    arguments.push_back(q.arguments);
+    texts.push_back(q.question);
+    states.push_back(or_null(q.state));
+    problems.push_back(or_null(q.problem));
+  }
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select runs.ask_questions($1, $2::bigint, $3::bigint, $4::text[]::uuid[], $5::text[], $6::text[]::int[], $7::text[], $8::text[], "
+      "$9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bigint, $16::text, $17::bigint, $18::boolean)",
+      run, fence, step, ids, calls, rounds, requests, kinds, tools, sources, arguments, texts, states, problems,
+      limits.per_run, limits.on_timeout, limits.timeout_seconds, held);
+  if (!rows) co_return rows.error();
+  co_return rows->front().boolean(0);
+}
+
+ry::task<ry::result<std::vector<asked_question>>> repository::questions_of(ry::uuid run, std::int64_t fence,
+                                                                           std::int64_t step,
+                                                                           std::vector<std::string> calls) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select id, tool_call_id, round, request, kind, status, arguments, question, content, reason, state, begun, announced, "
+      "resolved_event, on_timeout, expires_at from runs.questions_of($1, $2::bigint, $3::bigint, $4::text[])",
+      run, fence, step, calls);
+  if (!rows) co_return rows.error();
+  std::vector<asked_question> out;
+  for (const ry::row r : *rows) {
+    asked_question& q = out.emplace_back();
+    q.id = std::string(r.text(0));
+    q.tool_call_id = std::string(r.text(1));
+    q.round = static_cast<int>(r.int64(2));
+    q.request = std::string(r.text(3));
+    q.kind = std::string(r.text(4));
+    q.status = std::string(r.text(5));
+    q.arguments = std::string(r.text(6));
+    q.question = std::string(r.text(7));
+    q.content = std::string(r.opt_text(8).value_or(""));
+    q.reason = std::string(r.opt_text(9).value_or(""));
+    q.state = std::string(r.opt_text(10).value_or(""));
+    q.begun = r.boolean(11);
+    q.announced = r.boolean(12);
+    q.resolved_event = r.boolean(13);
+    q.on_timeout = std::string(r.text(14));
+    q.expires_at = std::string(r.text(15));
+  }
+  co_return out;
+}
+
+ry::task<ry::result<std::optional<repository::shown_question>>> repository::question_of(std::string account,
+                                                                                        std::string id) const {
+  ry::result<ry::rows> rows =
+      co_await db_.query("select kind, question from runs.question_of($1::uuid, $2::uuid)", account, id);
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::nullopt;
+  const ry::row r = rows->front();
+  co_return shown_question{std::string(r.text(0)), std::string(r.opt_text(1).value_or(""))};
+}
+
 ry::task<ry::result<park_outcome>> repository::park(ry::uuid run, std::int64_t job, std::int64_t fence,
                                                     std::int64_t last, std::int64_t slot_seconds) const {
   ry::result<ry::rows> rows = co_await db_.query(
@@ -71,15 +142,13 @@ ry::task<ry::result<park_outcome>> repository::park(ry::uuid run, std::int64_t j
   co_return park_outcome_of(rows->front().text(0));
 }
 
-ry::task<ry::result<approval_decision>> repository::decide_approval(std::optional<std::string> account, std::string id,
-                                                                    std::string status,
-                                                                    std::optional<std::string> arguments,
-                                                                    std::optional<std::string> reason,
-                                                                    std::string remember) const {
+ry::task<ry::result<approval_decision>> repository::decide_approval(
+    std::optional<std::string> account, std::string id, std::string status, std::optional<std::string> arguments,
+    std::optional<std::string> reason, std::string remember, std::optional<std::string> content) const {
   ry::result<ry::rows> rows = co_await db_.query(
       "select outcome, approval, run_id, wake from runs.decide_approval($1::uuid, $2::uuid, $3::text, $4::text, "
-      "$5::text, $6::text)",
-      account, id, status, arguments, reason, remember);
+      "$5::text, $6::text, $7::text)",
+      account, id, status, arguments, reason, remember, content);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   approval_decision out;

@@ -65,6 +65,7 @@ std::string stored_parameters(const model_parameters& parameters, const run_opti
   if (!options.client_tools.empty()) add("client_tools", options.client_tools);
   if (!options.tool_rules.empty()) add("tool_policy", rules_json(options.tool_rules));
   if (options.parks_client_calls) add("parks_client_calls", "true");
+  if (options.questions) add("questions", *options.questions ? "true" : "false");
   if (!options.continue_truncated) add("continue_truncated", "false");
   return out.empty() ? out : "{" + out + "}";
 }
@@ -81,6 +82,7 @@ run_options read_options(std::string_view text) {
   if (const json::value* rules = module_json::member_at(o, "tool_policy"))
     (void)read_tool_rules("tool_policy", *rules, out.tool_rules);
   out.parks_client_calls = module_json::flag_at(o, "parks_client_calls");
+  if (o.contains("questions")) out.questions = module_json::flag_at(o, "questions");
   out.continue_truncated = module_json::flag_at(o, "continue_truncated", true);
   return out;
 }

@@ -1,5 +1,6 @@
 // Options of a start that few runs have: texts for the model, and tools of the client. Pure.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ struct run_options {
   std::vector<tool_rule> tool_rules;  // make the operator's policy stricter
   // Whether a run with a call of a client tool waits for its result; otherwise it ends as completed.
   bool parks_client_calls = false;
+  std::optional<bool> questions;  // whether the agent and its tools can ask the person; nullopt: as configured
   bool continue_truncated = true;  // false: an answer that reaches the output limit ends the run
 
   bool empty() const { return *this == run_options(); }

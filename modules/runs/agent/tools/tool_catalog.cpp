@@ -31,7 +31,16 @@ constexpr std::string_view sandbox_tools = R"json([
 {"name":"list_files","description":"Lists a directory of the workspace.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace; default: the workspace itself"}}}}
 ])json";
 
+constexpr std::string_view ask_user_tool = R"json(
+{"name":"ask_user","description":"Asks the user a question and returns the answer, as a JSON object. Use it only if the task cannot be continued without information or a decision of the user. The user may decline to answer. Never ask for passwords or other secrets.","parameters":{"type":"object","properties":{"question":{"type":"string","description":"The question, with everything that the user needs to know to answer it"},"choices":{"type":"array","items":{"type":"string"},"description":"Possible answers, of which the user selects one; default: any text"},"form":{"type":"object","description":"For several values at once, instead of choices: a JSON Schema of the type object whose properties have the type string (also with enum), number, integer or boolean, or are arrays of strings with an enum"}},"required":["question"]}}
+)json";
+
 }  // namespace
+
+bool may_ask_user(const settings& config, const live_run& run) {
+  const std::optional<bool> given = run.who.options ? run.who.options->questions : std::nullopt;
+  return run.who.mode != run_mode::chat && given.value_or(config.ask_user);
+}
 
 const tool_catalog::tool* tool_catalog::find(std::string_view name) const {
   for (const tool& t : tools)
@@ -63,10 +72,11 @@ ry::task<toolbox::workspace_use> toolbox::check_workspace_use(std::shared_ptr<li
   co_return workspace_use::withheld;
 }
 
-catalog_ptr toolbox::built_in(workspace_use use) {
+catalog_ptr toolbox::built_in(workspace_use use, bool asks) {
   const bool has_sandbox = use == workspace_use::allowed && sandboxes_.in_use() != nullptr;
   std::lock_guard lock(mutex_);
-  catalog_ptr& slot = has_sandbox ? with_sandbox_ : empty_;
+  catalog_ptr& without_questions = has_sandbox ? with_sandbox_ : empty_;
+  catalog_ptr& slot = asks ? (has_sandbox ? with_both_ : with_questions_) : without_questions;
   if (slot) return slot;
   auto created = std::make_shared<tool_catalog>();
   created->json = "[]";
@@ -78,6 +88,11 @@ catalog_ptr toolbox::built_in(workspace_use use) {
     tool_catalog::tool t{std::move(name), "sandbox", repeatable};
     t.read_only = t.name == "read_file" || t.name == "list_files";
     created->add(std::move(t), json::serialize(tool));
+  }
+  if (asks) {
+    tool_catalog::tool t{"ask_user", "builtin", true};
+    t.read_only = t.asks_person = true;
+    created->add(std::move(t), json::serialize(json::parse(ask_user_tool)));
   }
   created->built_in = created->tools.size();
   slot = created;
@@ -147,7 +162,8 @@ catalog_ptr with_client_tools(const tool_catalog& built_in, const std::string& c
 }  // namespace
 
 ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
-  catalog_ptr base = built_in(co_await check_workspace_use(run));
+  const workspace_use use = co_await check_workspace_use(run);
+  catalog_ptr base = built_in(use, may_ask_user(config_, *run));
   if (run->who.options && !run->who.options->client_tools.empty())
     base = with_client_tools(*base, run->who.options->client_tools);
   const auto sources = sources_.all();

@@ -1,7 +1,7 @@
--- ry: number 0027 compatible
+-- ry: number 0062 compatible
 -- Approvals of tool calls, and calls that the client executes. A run whose answer contains such calls is parked: its job
 -- ends, and the run is stored only in the database. The decision on its last pending approval creates a new job. In this file,
--- "approval" includes the calls of the client (kind client).
+-- "approval" includes the calls of the client (kind client) and questions to the person (see questions.sql).
 
 -- Creates the approvals of the calls of answer p_step of a run, for its worker; existing ones are unchanged. Returns all approvals of the given calls.
 -- No row: the run has ended or belongs to another worker. A remembered decision of the run or agent approves at once.
@@ -32,18 +32,19 @@ begin
   return query
   select a.id, a.tool_call_id, a.status, coalesce(a.new_arguments, a.arguments), a.reason, a.begun, a.announced, a.resolved_event,
          a.on_timeout, runs.iso(a.expires_at), a.kind, a.result, a.result_is_error
-    from runs.approvals a where a.run_id = p_run and a.step = p_step and a.tool_call_id = any (p_calls);
+    from runs.approvals a
+   where a.run_id = p_run and a.step = p_step and a.tool_call_id = any (p_calls) and a.kind in ('approval', 'client');
 end $$;
 
--- Records that the worker begins these approved calls, so that another worker does not repeat them. False: the run has
--- ended or belongs to another worker.
+-- Records that the worker begins these approved calls, or passes on the answers to these questions, so that another worker does not repeat
+-- it. False: the run has ended or belongs to another worker.
 create or replace function begin_approved(p_run uuid, p_fence bigint, p_ids uuid[]) returns boolean language plpgsql as $$
 begin
   perform 1 from runs.runs r where r.id = p_run and r.fence = p_fence and r.completed_at is null for no key update;
   if not found then
     return false;
   end if;
-  update runs.approvals a set begun = true, resolved_event = true where a.id = any (p_ids);
+  update runs.approvals a set begun = true, resolved_event = true, content = null, state = null where a.id = any (p_ids);
   return true;
 end $$;
 
@@ -73,8 +74,8 @@ begin
   perform core.job_complete(p_job, p_fence);
   perform core.events_publish(array_agg('approval.requested'::text), array_agg(a.account_id::text), array_agg(jsonb_build_object(
             'approval_id', a.id, 'account_id', a.account_id, 'run_id', a.run_id, 'thread_id', a.thread_id, 'agent_id', a.agent_id,
-            'tool', a.tool, 'expires_at', runs.iso(a.expires_at), 'title', (select t.title from runs.threads t where t.id = a.thread_id))))
-     from runs.approvals a where a.run_id = p_run and a.kind = 'approval' and a.status = 'pending' having count(*) > 0;
+            'tool', a.tool, 'kind', a.kind, 'expires_at', runs.iso(a.expires_at), 'title', (select t.title from runs.threads t where t.id = a.thread_id))))
+     from runs.approvals a where a.run_id = p_run and a.kind <> 'client' and a.status = 'pending' having count(*) > 0;
   return 'parked';
 end $$;
 
@@ -124,14 +125,18 @@ create or replace function approval_json(a runs.approvals) returns json language
     'approval_id', a.id, 'agent_run_id', a.run_id, 'thread_id', a.thread_id, 'agent_id', a.agent_id,
     'tool_call_id', a.tool_call_id, 'name', a.tool, 'source', a.source, 'arguments', coalesce(a.new_arguments, a.arguments)::json,
     'status', a.status, 'on_timeout', a.on_timeout, 'requested_at', runs.iso(a.requested_at), 'expires_at', runs.iso(a.expires_at),
-    'decided_at', runs.iso(a.decided_at), 'reason', a.reason, 'remember', a.remember)
+    'decided_at', runs.iso(a.decided_at), 'reason', a.reason, 'remember', a.remember,
+    'kind', a.kind, 'message', a.question::json -> 'message', 'schema', a.question::json -> 'schema',
+    'url', a.question::json -> 'url', 'host', a.question::json -> 'host')
 $$;
 
--- Decides on an approval. p_status: approved, denied, expired. p_account null: any account. outcome: ok; same: the
+-- Decides on an approval. p_status: approved, denied, expired; cancelled (questions only). p_content: the answer to a question, which it needs to be
+-- approved; nodes of earlier versions cannot give one. p_account null: any account. outcome: ok; same: the
 -- decision was made before; other: another decision was made before, or the run has ended; not_found. wake: a job of
 -- the run waits for a worker. Locks the run before the approval, as workers do.
+drop function if exists decide_approval(uuid, uuid, text, text, text, text);
 create or replace function decide_approval(p_account uuid, p_id uuid, p_status text, p_arguments text, p_reason text,
-                                           p_remember text)
+                                           p_remember text, p_content text default null)
 returns table (outcome text, approval text, run_id uuid, wake boolean) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -140,7 +145,8 @@ declare
   v_seq bigint;
 begin
   wake := false;
-  select * into v from runs.approvals a where a.id = p_id and (p_account is null or a.account_id = p_account and a.kind = 'approval');
+  select * into v from runs.approvals a where a.id = p_id and (p_account is null or a.account_id = p_account and a.kind <> 'client')
+     and (a.kind = 'approval' or p_status <> 'approved' or p_content is not null);
   if not found then
     outcome := 'not_found';
     return next;
@@ -153,14 +159,15 @@ begin
     update runs.approvals a set status = 'cancelled', decided_at = clock_timestamp() where a.id = p_id returning * into v;
   end if;
   if v.status <> 'pending' then
-    outcome := case when v.status = p_status and v.new_arguments is not distinct from p_arguments then 'same' else 'other' end;
+    outcome := case when v.status = p_status and v.new_arguments is not distinct from p_arguments
+                         and v.content_digest is not distinct from runs.content_digest(p_id, p_content) then 'same' else 'other' end;
     approval := runs.approval_json(v)::text;
     return next;
     return;
   end if;
   update runs.approvals a
      set status = p_status, decided_at = clock_timestamp(), new_arguments = p_arguments, reason = p_reason,
-         remember = p_remember,
+         remember = p_remember, content = p_content, content_digest = runs.content_digest(p_id, p_content),
          resolved_event = exists (select 1 from runs.parked p where p.run_id = v.run_id)
    where a.id = p_id returning * into v;
   if p_status = 'approved' and p_remember <> 'none' then
@@ -168,7 +175,7 @@ begin
     values (v.account_id, case p_remember when 'run' then v.run_id else v.agent_id end, v.tool)
     on conflict do nothing;
   end if;
-  if v.resolved_event and v.kind = 'approval' then
+  if v.resolved_event and v.kind <> 'client' then
     v_seq := v_run.border_seq + 1;
     insert into runs.events (run_id, seq, last_seq, wire)
     values (v.run_id, v_seq, v_seq, runs.event_wire(v_seq, format(
@@ -233,7 +240,7 @@ create or replace function approvals_page(p_account uuid, p_run uuid, p_status t
 language sql stable as $$
   select coalesce(json_agg(runs.approval_json(x.a) order by x.id desc), '[]')::text, count(*), min(x.id::text)
     from (select y as a, y.id from runs.approvals y
-           where y.account_id = p_account and y.kind = 'approval' and (p_run is null or y.run_id = p_run)
+           where y.account_id = p_account and y.kind <> 'client' and (p_run is null or y.run_id = p_run)
              and (p_status is null or y.status = p_status)
              and y.id < coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
            order by y.id desc limit p_limit) x
@@ -241,8 +248,9 @@ $$;
 
 -- What a run waits for, as in the member waiting_for of its JSON; null: nothing.
 create or replace function waiting_for(p_run uuid) returns jsonb language sql stable as $$
-  select jsonb_agg(case a.kind when 'approval' then jsonb_build_object('type', 'approval', 'approval_id', a.id)
-                               else jsonb_build_object('type', 'tool_result') end
+  select jsonb_agg(case a.kind when 'client' then jsonb_build_object('type', 'tool_result')
+                               when 'approval' then jsonb_build_object('type', 'approval', 'approval_id', a.id)
+                               else jsonb_build_object('type', 'approval', 'approval_id', a.id, 'kind', a.kind) end
                    || jsonb_build_object('tool_call_id', a.tool_call_id, 'name', a.tool, 'expires_at', runs.iso(a.expires_at))
                    order by a.id)
     from runs.approvals a where a.run_id = p_run and a.status = 'pending'
@@ -264,6 +272,8 @@ end $$;
 create or replace function drop_approvals(p_run uuid) returns void language sql as $$
   update runs.approvals a set status = 'cancelled', decided_at = clock_timestamp()
    where a.run_id = p_run and a.status = 'pending';
+  update runs.approvals a set content = null, state = null
+   where a.run_id = p_run and (a.content is not null or a.state is not null);
   delete from runs.parked p where p.run_id = p_run;
   delete from runs.remembered_approvals m where m.scope_id = p_run;
 $$;
