@@ -106,7 +106,7 @@ AT(ry_module_v1, stop, 128);
 AT(ry_module_v1, destroy, 136);
 AT(ry_module_v1, health, 144);
 
-SIZE(ry_tools_scope, 96);
+SIZE(ry_tools_scope, 112);
 AT(ry_tools_scope, struct_size, 0);
 AT(ry_tools_scope, agent_version, 4);
 AT(ry_tools_scope, account_id, 8);
@@ -116,14 +116,16 @@ AT(ry_tools_scope, thread_id, 56);
 AT(ry_tools_scope, run_id, 72);
 AT(ry_tools_scope, flags, 88);
 AT(ry_tools_scope, reserved0, 92);
+AT(ry_tools_scope, input_json, 96);
 
-SIZE(ry_tool_sink, 24);
+SIZE(ry_tool_sink, 32);
 AT(ry_tool_sink, struct_size, 0);
 AT(ry_tool_sink, reserved0, 4);
 AT(ry_tool_sink, on_output, 8);
 AT(ry_tool_sink, on_result, 16);
+AT(ry_tool_sink, on_input, 24);
 
-SIZE(ry_agent_tools_v1, 48);
+SIZE(ry_agent_tools_v1, 56);
 AT(ry_agent_tools_v1, struct_size, 0);
 AT(ry_agent_tools_v1, reserved0, 4);
 AT(ry_agent_tools_v1, list, 8);
@@ -131,6 +133,7 @@ AT(ry_agent_tools_v1, call, 16);
 AT(ry_agent_tools_v1, cancel, 24);
 AT(ry_agent_tools_v1, resume, 32);
 AT(ry_agent_tools_v1, ended, 40);
+AT(ry_agent_tools_v1, answer, 48);
 
 SIZE(ry_llm_usage, 40);
 AT(ry_llm_usage, struct_size, 0);

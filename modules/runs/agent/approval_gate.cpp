@@ -101,7 +101,8 @@ ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> ru
   std::vector<tool_call> asking;
   std::vector<approval_request> requests;
   call_questions questions;
-  if (!co_await questions.load(p, run, *catalog, calls)) {
+  const bool is_ours = co_await questions.load(p, run, *catalog, calls);
+  if (!is_ours) {
     out.lost = true;
     co_return out;
   }

@@ -6,6 +6,7 @@
 
 #include "agent/approval_gate.hpp"
 #include "agent/history.hpp"
+#include "agent/questions.hpp"
 #include "agent/result_excerpt.hpp"
 #include "agent/upload_reader.hpp"
 #include "module_context.hpp"
@@ -578,6 +579,18 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
         if (!context_.ctx.spawn(run_one(context_, run, catalog, item, changed), run->exec, ry::cancel_source().token()))
           set_error_result(item, "the server is stopping");
       }
+    }
+    for (pending_call& item : pending) {
+      if (!may_start || !item.finished || item.written || !item.outcome.input) continue;
+      item.written = true;
+      ++item.call.round;
+      try {
+        const bool ours = co_await suspend_call(context_, run, catalog, item.call, item.outcome.input);
+        if (!ours) result = stored::not_ours;
+      } catch (...) {
+        database_error = std::current_exception();
+      }
+      if (result == stored::not_ours) run->stop.interrupt(RY_REASON_LEASE_LOST);
     }
     step_record record;
     bool has_results = false;

@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "agent/approval_gate.hpp"
+#include "agent/checkpoint.hpp"
 #include "module_context.hpp"
+#include "run/waiting.hpp"
+#include "store/transient_error.hpp"
 #include "text.hpp"
 #include "types/question.hpp"
 
@@ -26,18 +29,105 @@ tool_outcome answer_to_model(const asked_question& q, std::int64_t limit) {
   return {"The user dismissed the question without an answer."};
 }
 
-// The input_json of agent.tools/1.
-std::string answers_json(const std::vector<asked_question>& questions) {
-  json::array answers;
-  std::string state;
+constexpr std::uint64_t poll_ms = 500;  // of the answers to an open call, which may be given on another node
+
+// The array "answers" of agent.tools/1.
+json::array answers_of(const std::vector<asked_question>& questions) {
+  json::array out;
   for (const asked_question& q : questions) {
     const char* action = q.status == "approved" ? "accept" : q.status == "denied" ? "decline" : "cancel";
     json::object answer{{"key", q.request}, {"action", action}};
     if (q.status == "approved" && q.kind != "url") answer["content"] = json::parse(q.content);
-    answers.push_back(std::move(answer));
-    if (!q.state.empty()) state = q.state;
+    out.push_back(std::move(answer));
   }
-  return one_line(json::object{{"answers", std::move(answers)}, {"state", std::move(state)}});
+  return out;
+}
+
+// The input_json of agent.tools/1.
+std::string input_of(const std::vector<asked_question>& questions) {
+  std::string state;
+  for (const asked_question& q : questions)
+    if (!q.state.empty()) state = q.state;
+  return one_line(json::object{{"answers", answers_of(questions)}, {"state", std::move(state)}});
+}
+
+std::vector<question_request> requests_of(const ry::context& ctx, const tool_call& call, const std::string& source,
+                                          const requested_input& input) {
+  std::vector<question_request> out;
+  for (const requested_input::request& r : input.requests) {
+    question_request& q = out.emplace_back();
+    q.id = ctx.new_uuid();
+    q.tool_call_id = call.id;
+    q.round = call.round;
+    q.request = r.key;
+    q.kind = r.asked.kind.empty() ? "elicitation" : r.asked.kind;
+    q.tool = call.name;
+    q.source = source;
+    q.arguments = call.arguments;
+    q.question = r.problem.empty() ? question_json(r.asked) : "{}";
+    if (out.size() == 1) q.state = input.state;
+    q.problem = r.problem;
+  }
+  return out;
+}
+
+// Tells clients which requests of a tool are not put to the person.
+void report_problems(const ry::context& ctx, live_run& run, const tool_call& call, const requested_input& input) {
+  for (const requested_input::request& r : input.requests) {
+    if (r.problem.empty()) continue;
+    const std::string message = "A request for input of the tool " + call.name + " was cancelled: " + r.problem;
+    ctx.info("a request of a tool for input was cancelled",
+             {{"run", run.who.run.to_string()}, {"tool", call.name}, {"problem", r.problem}});
+    append_notice(run, "input_request_cancelled", message);
+  }
+}
+
+bool is_pending(const asked_question& q) {
+  return q.status == "pending";
+}
+
+// Ends what is still pending of these questions; a decision that was made in the meantime remains.
+ry::task<void> end_pending(const repository& repo, const std::vector<asked_question>& questions, std::string status) {
+  for (const asked_question& q : questions) {
+    if (!is_pending(q)) continue;
+    ry::result<approval_decision> ended =
+        co_await repo.decide_approval(std::nullopt, q.id, status, std::nullopt, std::nullopt, "none");
+    (void)ended.value();
+  }
+}
+
+// Waits until all questions of the open call are decided, and returns them.
+ry::task<std::vector<asked_question>> wait_for_answers(const ry::context& ctx, const settings& config,
+                                                       const repository& repo, event_log_writers& writers,
+                                                       std::shared_ptr<live_run> run, const open_call& open,
+                                                       std::shared_ptr<const requested_input> input) {
+  const question_limits limits{config.max_questions, "deny", config.question_hold_seconds};
+  std::vector<question_request> requests = requests_of(ctx, open.call, open.tool.source, *input);
+  ry::result<bool> ours =
+      co_await repo.ask_questions(run->who.run, run->who.fence, run->progress.step, std::move(requests), limits, true);
+  if (!ours.value()) co_return std::vector<asked_question>();
+  run->progress.has_approvals = true;
+  report_problems(ctx, *run, open.call, *input);
+  const std::int64_t deadline_us = ctx.mono_us() + config.question_hold_seconds * 1'000'000;
+  std::vector<std::string> calls(1, open.call.id);
+  for (bool announced = false;; announced = true) {
+    ry::result<std::vector<asked_question>> found =
+        co_await repo.questions_of(run->who.run, run->who.fence, run->progress.step, calls);
+    if (found || !is_transient(found.error())) {
+      std::vector<asked_question>& questions = found.value();
+      for (const asked_question& q : questions)
+        if (!announced && is_pending(q)) append_question(*run, q, open.call.name, open.tool.source);
+      run->events.deliver_soon();
+      writers.of(run->exec).touch(run);
+      if (std::none_of(questions.begin(), questions.end(), is_pending)) co_return std::move(questions);
+      const bool late = ctx.mono_us() >= deadline_us;
+      if (late || open.ended || run->stop.must_break()) {
+        co_await end_pending(repo, questions, late ? "expired" : "cancelled");
+        continue;
+      }
+    }
+    co_await wait_for(ctx, open.changed, poll_ms);
+  }
 }
 
 }  // namespace
@@ -64,6 +154,46 @@ void append_question(live_run& run, const asked_question& q, std::string_view to
   const json::value members = json::parse(q.question);
   for (const auto& member : members.get_object())
     event.json(member.key(), escape_line_ends(json::serialize(member.value())));
+}
+
+ry::task<bool> suspend_call(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog, tool_call call,
+                            std::shared_ptr<const requested_input> input) {
+  run->progress.has_questions = true;
+  const tool_catalog::tool* tool = catalog->find(call.name);
+  std::vector<question_request> requests = requests_of(p.ctx, call, tool != nullptr ? tool->source : "", *input);
+  report_problems(p.ctx, *run, call, *input);
+  const question_limits limits{p.config.max_questions, p.config.approval_on_timeout, p.config.approval_timeout_seconds};
+  ry::result<bool> ours = co_await p.repo.ask_questions(run->who.run, run->who.fence, run->progress.step,
+                                                        std::move(requests), limits, false);
+  co_return ours.value();
+}
+
+ry::task<std::string> ask_during_call(const ry::context& ctx, const settings& config, const repository& repo,
+                                      event_log_writers& writers, std::shared_ptr<live_run> run, const open_call& open,
+                                      std::shared_ptr<const requested_input> input) {
+  json::array answers;
+  try {
+    const std::vector<asked_question> questions =
+        co_await wait_for_answers(ctx, config, repo, writers, run, open, input);
+    std::vector<std::string> ids;
+    for (const asked_question& q : questions) {
+      if (!q.resolved_event) append_resolved(*run, q.id, q.tool_call_id, q.status, q.reason);
+      ids.push_back(q.id);
+    }
+    answers = answers_of(questions);
+    // Also deletes the answers, which are passed on now.
+    ry::result<bool> begun = co_await repo.begin_approved(run->who.run, run->who.fence, std::move(ids));
+    if (!begun.value()) answers.clear();
+  } catch (...) {
+    ctx.log_error("a question of a tool could not be asked", ry::current_error());
+    answers.clear();
+  }
+  if (answers.empty())
+    for (const requested_input::request& r : input->requests)
+      answers.push_back(json::object{{"key", r.key}, {"action", "cancel"}});
+  run->events.deliver_soon();
+  writers.of(run->exec).touch(run);
+  co_return one_line(std::move(answers));
 }
 
 ry::task<void> call_questions::read(module_context& p, std::shared_ptr<live_run> run,
@@ -153,7 +283,7 @@ void call_questions::sort_calls(live_run& run, const tool_catalog& catalog, gate
     if (!first.begun) {
       call.arguments = first.arguments;
       call.not_begun = true;
-      call.input = answers_json(questions);
+      call.input = input_of(questions);
       for (const asked_question& q : questions) begins.push_back(q.id);
     }
     allowed.push_back(std::move(call));

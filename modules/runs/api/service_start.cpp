@@ -126,6 +126,7 @@ std::variant<start_request, form_refusal> parse_service_start(const std::vector<
   request->tool_results = std::move(added.tool_results);
   added.options.tool_rules = std::move(request->options.tool_rules);
   added.options.client_tools = std::move(request->options.client_tools);
+  added.options.questions = request->options.questions;
   request->options = std::move(added.options);
   return out;
 }

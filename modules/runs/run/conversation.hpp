@@ -4,10 +4,13 @@
 #include <boost/json/fwd.hpp>
 #include <boost/json/parse_options.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "types/question.hpp"
 
 namespace runs {
 
@@ -31,11 +34,23 @@ struct tool_call {
   std::string input = {};
 };
 
+// Input that a call requests from the person before it can continue.
+struct requested_input {
+  struct request {
+    std::string key;
+    question asked;
+    std::string problem;  // why the question cannot be asked; empty: it can
+  };
+  std::vector<request> requests;
+  std::string state;  // opaque, for the source of the tool
+};
+
 struct tool_outcome {
   std::string content;
   bool is_error = false;
   std::string images = {};  // content parts of the neutral form, separated by commas
   std::vector<std::string> loaded_tools = {};  // found by find_tools, for the next requests
+  std::shared_ptr<const requested_input> input = nullptr;  // the call has no result yet
 };
 
 // Parse options for message bodies. Arguments of calls may have 32 levels, so bodies exceed the default depth limit.

@@ -101,6 +101,7 @@ struct settings {
   bool ask_user = false;  // agents can ask the person, unless the start decides
   bool elicitation = false;  // tools can request input from the person, unless the start decides
   std::int64_t max_questions = 20;  // of a run
+  std::int64_t question_hold_seconds = 300;  // how long an open call waits for an answer
   std::int64_t park_slot_seconds = 60;  // how long a run that waits for an approval occupies a slot
   std::string system_prompt;
   std::string code_instructions;  // appended to the system prompt of runs in code mode

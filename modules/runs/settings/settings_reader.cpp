@@ -299,6 +299,8 @@ void settings_parser::read_limits(settings& out, const json::object& o) {
   out.approval_timeout_seconds = seconds(o, "approval_timeout", out.approval_timeout_seconds, 1, 90 * 86'400);
   out.approval_on_timeout = module_json::text_of(o, "approval_on_timeout", out.approval_on_timeout);
   out.ask_user = module_json::flag_at(o, "ask_user", out.ask_user);
+  out.elicitation = module_json::flag_at(o, "elicitation", out.elicitation);
+  out.question_hold_seconds = integer(o, "", "question_hold_seconds", out.question_hold_seconds);
   out.max_questions = integer(o, "", "max_questions", out.max_questions);
   out.park_slot_seconds = integer(o, "", "park_slot_seconds", out.park_slot_seconds);
   out.max_queued_runs = integer(o, "", "max_queued_runs", out.max_queued_runs);

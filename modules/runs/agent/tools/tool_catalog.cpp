@@ -37,9 +37,20 @@ constexpr std::string_view ask_user_tool = R"json(
 
 }  // namespace
 
+namespace {
+
+std::optional<bool> given_by_start(const live_run& run) {
+  return run.who.options ? run.who.options->questions : std::nullopt;
+}
+
+}  // namespace
+
 bool may_ask_user(const settings& config, const live_run& run) {
-  const std::optional<bool> given = run.who.options ? run.who.options->questions : std::nullopt;
-  return run.who.mode != run_mode::chat && given.value_or(config.ask_user);
+  return run.who.mode != run_mode::chat && given_by_start(run).value_or(config.ask_user);
+}
+
+bool may_request_input(const settings& config, const live_run& run) {
+  return given_by_start(run).value_or(config.elicitation);
 }
 
 const tool_catalog::tool* tool_catalog::find(std::string_view name) const {

@@ -48,8 +48,9 @@ struct tool_catalog {
   // `text` is the tool's element. The name must be new.
   void add(tool t, std::string_view text);
 };
-// Whether the agent of the run gets ask_user.
+// Whether the agent of the run gets ask_user, and whether its tools can request input from the person.
 bool may_ask_user(const settings& config, const live_run& run);
+bool may_request_input(const settings& config, const live_run& run);
 using catalog_ptr = std::shared_ptr<const tool_catalog>;
 
 class toolbox {

@@ -1,10 +1,12 @@
 #include "agent/tools/tool_foreign.hpp"
 
+#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "agent/output_stream.hpp"
+#include "agent/questions.hpp"
 #include "agent/tools/tool_files.hpp"
 #include "agent/tools/tool_scope.hpp"
 #include "agent/tools/tool_source_text.hpp"
@@ -12,6 +14,12 @@
 namespace runs {
 
 namespace {
+
+constexpr std::string_view too_many_requests = "the tool requested input too often";
+
+bool answers_open_calls(const ry_agent_tools_v1* table) {
+  return RY_HAS(table, ry_agent_tools_v1, answer) && table->answer != nullptr;
+}
 
 // Cancels a call when its time limit expires. Thread: the run's executor.
 class time_limit {
@@ -54,7 +62,8 @@ struct source_call : abortable {
   bool unknown = false;  // the source does not know the resumed call
   tool_outcome outcome;
   std::vector<result_file> files;
-  ry::signal done;
+  std::deque<std::string> requests;  // for input, which the open call waits for
+  ry::signal done;  // the call has ended, or requests input
 
   void abort() noexcept override {
     if (!ended && call != nullptr) table->cancel(self, call);
@@ -62,6 +71,11 @@ struct source_call : abortable {
   static void on_output(void* ctx, ry_str text) noexcept {
     auto* c = static_cast<source_call*>(ctx);
     (void)ry::guard([&] { c->out->add(ry::view(text)); });
+  }
+  static void on_input(void* ctx, ry_str requests) noexcept {
+    auto* c = static_cast<source_call*>(ctx);
+    (void)ry::guard([&] { c->requests.push_back(ry::text(requests)); });
+    c->done.set();
   }
   static void on_result(void* ctx, ry_status st, ry_str result, const ry_error_view* err) noexcept {
     auto* c = static_cast<source_call*>(ctx);
@@ -86,11 +100,15 @@ struct source_call : abortable {
 
 }  // namespace
 
-ry::task<tool_outcome> call_source_tool(const ry::context& ctx, const settings& config, event_log_writers& writers,
-                                        const run_workspace& files, std::shared_ptr<live_run> run,
-                                        const tool_catalog::tool& tool, tool_call call, call_kind kind, bool& unknown) {
+ry::task<tool_outcome> call_source_tool(const ry::context& ctx, const settings& config, const repository& repo,
+                                        event_log_writers& writers, const run_workspace& files,
+                                        std::shared_ptr<live_run> run, const tool_catalog::tool& tool, tool_call call,
+                                        call_kind kind, bool& unknown) {
   const auto driver = tool.driver;
-  const scope_texts scope(*run);
+  scope_texts scope(*run);
+  const bool may_ask = may_request_input(config, *run);
+  if (may_ask) scope.scope.flags |= RY_TOOLS_INPUT;
+  scope.scope.input_json = ry::str(call.input);
   output_stream out(ctx, writers, run, call.id, output_stream::kind::progress);
   source_call state;
   state.table = driver->table;
@@ -100,6 +118,7 @@ ry::task<tool_outcome> call_source_tool(const ry::context& ctx, const settings& 
   sink.struct_size = sizeof sink;
   sink.on_output = &source_call::on_output;
   sink.on_result = &source_call::on_result;
+  if (may_ask && answers_open_calls(driver->table)) sink.on_input = &source_call::on_input;
   state.resumed = kind == call_kind::resumed;
   const auto begin = state.resumed ? driver->table->resume : driver->table->call;
   const ry_status st = begin(driver->self, &scope.scope, ry::str(call.id), ry::str(call.name), ry::str(call.arguments),
@@ -109,7 +128,31 @@ ry::task<tool_outcome> call_source_tool(const ry::context& ctx, const settings& 
     stop_state::working busy(run->stop, state);
     std::optional<time_limit> limit;
     if (!tool.own_time_limit) limit.emplace(ctx, run->exec, config.tool_timeout_seconds, state);
-    while (!state.ended) (void)co_await state.done.wait();
+    while (!state.ended) {
+      if (state.requests.empty()) {
+        (void)co_await state.done.wait();
+        continue;
+      }
+      const std::string requests = std::move(state.requests.front());
+      state.requests.pop_front();
+      auto input = read_open_requests(requests);
+      if (!input || ++call.round > max_question_rounds) {
+        state.abort();
+        while (!state.ended) (void)co_await state.done.wait();
+        state.outcome = {input ? std::string(too_many_requests) : "the tool's request for input was malformed", true};
+        break;
+      }
+      // The time of the person does not count.
+      limit.reset();
+      const open_call open{tool, call, state.ended, state.done};
+      const std::string answers = co_await ask_during_call(ctx, config, repo, writers, run, open, std::move(input));
+      if (state.ended) break;
+      state.table->answer(state.self, state.call, ry::str(answers));
+      if (!tool.own_time_limit) limit.emplace(ctx, run->exec, config.tool_timeout_seconds, state);
+    }
+    if (state.outcome.input && !may_ask) state.outcome = {"the tool requests input, which it cannot get", true};
+    if (state.outcome.input && call.round >= max_question_rounds)
+      state.outcome = {std::string(too_many_requests), true};
     if (limit && limit->expired()) {
       state.outcome = {
           "the tool took longer than " + std::to_string(config.tool_timeout_seconds) + " seconds", true, {}};

@@ -26,8 +26,9 @@ bool resumes_calls(const tool_catalog::tool& tool);
 void notify_sources_of_end(const ry::drivers<ry_agent_tools_v1>& sources, const live_run& run, bool finished);
 
 // Calls a tool of a source. Sets `unknown` if the source does not know the resumed call. Thread: the run's executor.
-ry::task<tool_outcome> call_source_tool(const ry::context& ctx, const settings& config, event_log_writers& writers,
-                                        const run_workspace& files, std::shared_ptr<live_run> run,
-                                        const tool_catalog::tool& tool, tool_call call, call_kind kind, bool& unknown);
+ry::task<tool_outcome> call_source_tool(const ry::context& ctx, const settings& config, const repository& repo,
+                                        event_log_writers& writers, const run_workspace& files,
+                                        std::shared_ptr<live_run> run, const tool_catalog::tool& tool, tool_call call,
+                                        call_kind kind, bool& unknown);
 
 }  // namespace runs

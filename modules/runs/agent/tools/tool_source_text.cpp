@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <optional>
+#include <ry/cpp/utf8.hpp>
 
 #include "agent/model_call.hpp"
 #include "json/exact.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 // Depth limit for the JSON of sources. MCP servers may send 128 levels, and agent.tools/1 adds some.
 constexpr std::size_t max_source_depth = 160;
+constexpr std::size_t max_request_key = 200, max_state_bytes = 512 << 10;
 
 std::size_t depth_of(const json::value& v) {
   std::size_t max_depth = 0;
@@ -101,13 +103,57 @@ std::optional<tool_listing> read_listing(std::string_view text) {
   return out;
 }
 
-tool_outcome read_result(std::string_view text, std::vector<result_file>* files) {
+namespace {
+
+json::value parse_source(std::string_view text) {
   json::parse_options options;
   options.max_depth = max_source_depth;
   boost::system::error_code bad;
-  const json::value v = json::parse(text, bad, {}, options);
-  if (bad || !v.is_object()) return {"the tool's answer was malformed", true, {}};
+  json::value v = json::parse(text, bad, {}, options);
+  return bad ? json::value() : v;
+}
+
+// Reads the requests of a source; false: they are malformed.
+bool read_requests(const json::array& list, requested_input& out) {
+  if (list.empty() || list.size() > max_questions_at_once) return false;
+  for (const json::value& item : list) {
+    const json::object* o = item.if_object();
+    requested_input::request request;
+    if (o != nullptr) request.key = module_json::text_of(*o, "key");
+    if (request.key.empty() || request.key.size() > max_request_key || request.key.find('\0') != std::string::npos)
+      return false;
+    for (const requested_input::request& other : out.requests)
+      if (other.key == request.key) return false;
+    request.problem = read_input_request(*o, request.asked);
+    out.requests.push_back(std::move(request));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::shared_ptr<const requested_input> read_open_requests(std::string_view text) {
+  const json::value v = parse_source(text);
+  auto out = std::make_shared<requested_input>();
+  if (!v.is_array() || !read_requests(v.get_array(), *out)) return nullptr;
+  return out;
+}
+
+tool_outcome read_result(std::string_view text, std::vector<result_file>* files) {
+  const json::value v = parse_source(text);
+  if (!v.is_object()) return {"the tool's answer was malformed", true, {}};
   tool_outcome out;
+  if (const json::object* required = module_json::object_at(v.as_object(), "input_required")) {
+    auto input = std::make_shared<requested_input>();
+    input->state = module_json::text_of(*required, "state");
+    const json::array* requests = module_json::array_at(*required, "requests");
+    const bool is_state = input->state.size() <= max_state_bytes && ry::is_utf8(input->state) &&
+                          input->state.find('\0') == std::string::npos;
+    if (requests == nullptr || !is_state || !read_requests(*requests, *input))
+      return {"the tool's request for input was malformed", true};
+    out.input = std::move(input);
+    return out;
+  }
   std::string content = module_json::text_of(v.as_object(), "content");
   out.content = shorten(content, max_result_bytes);
   out.is_error = module_json::flag_at(v.as_object(), "is_error");

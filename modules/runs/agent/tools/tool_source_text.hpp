@@ -2,6 +2,7 @@
 #pragma once
 #include <boost/json/object.hpp>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,5 +32,7 @@ std::optional<tool_listing> read_listing(std::string_view text);
 // Parses the result_json of agent.tools/1. Sets `files` to the parts that may have to be stored, including a text that
 // is too long for the model.
 tool_outcome read_result(std::string_view text, std::vector<result_file>* files = nullptr);
+// Parses the requests of an open call; nullptr: they are malformed.
+std::shared_ptr<const requested_input> read_open_requests(std::string_view text);
 
 }  // namespace runs

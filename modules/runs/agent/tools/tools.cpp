@@ -22,10 +22,10 @@ ry::task<tool_outcome> make_call(module_context& p, std::shared_ptr<live_run> ru
     if (tool->driver) {
       bool unknown = false;
       tool_outcome out =
-          co_await call_source_tool(p.ctx, p.config, p.writers, p.files, run, *tool, call, kind, unknown);
+          co_await call_source_tool(p.ctx, p.config, p.repo, p.writers, p.files, run, *tool, call, kind, unknown);
       if (!unknown || !tool->repeatable) co_return out;
-      tool_outcome again =
-          co_await call_source_tool(p.ctx, p.config, p.writers, p.files, run, *tool, call, call_kind::first, unknown);
+      tool_outcome again = co_await call_source_tool(p.ctx, p.config, p.repo, p.writers, p.files, run, *tool, call,
+                                                     call_kind::first, unknown);
       co_return again;
     }
     if (tool == &catalog->search) co_return co_await run_find_tools(p.ctx, catalog, std::move(call));

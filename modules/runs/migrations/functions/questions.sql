@@ -24,7 +24,7 @@ begin
     return false;
   end if;
   select count(*) into v_asked from runs.approvals a
-   where a.run_id = p_run and a.kind in ('question', 'elicitation', 'url') and (a.decided_at is null or a.reason is distinct from 'limit');
+   where a.run_id = p_run and a.kind in ('question', 'elicitation', 'url') and a.question <> '{}' and a.reason is distinct from 'limit';
   insert into runs.approvals as a (id, account_id, run_id, thread_id, agent_id, step, tool_call_id, round, request, kind, tool, source,
                                    arguments, question, state, on_timeout, expires_at, held_by, status, reason, decided_at,
                                    announced, resolved_event)
@@ -64,9 +64,4 @@ end $$;
 -- The kind and the question of an approval of an account that a person decides on.
 create or replace function question_of(p_account uuid, p_id uuid) returns table (kind text, question text) language sql stable as $$
   select a.kind, a.question from runs.approvals a where a.id = p_id and a.account_id = p_account and a.kind <> 'client'
-$$;
-
--- The state and the answer of a question that its worker waits for.
-create or replace function held_question(p_id uuid) returns table (status text, content text, expired boolean) language sql stable as $$
-  select a.status, a.content, a.expires_at <= clock_timestamp() from runs.approvals a where a.id = p_id
 $$;
