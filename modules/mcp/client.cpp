@@ -77,7 +77,57 @@ void client::open(const std::string& driver) {
   connection_->set_common_headers(credentials_);
   sessions_ = context_.metrics.sessions(driver);
   sessions_.add(1);
+  connection_->on_request([this](const json::value& id, const std::string& method, const json::value& params) {
+    return handle_request(id, method, params);
+  });
+  connection_->on_notification(
+      [this](const std::string& method, const json::value& params) { handle_notification(method, params); });
   if (context_.tools_changed) connection_->on_tools_changed([this] { context_.tools_changed(*target_); });
+}
+
+bool client::handle_request(const json::value& id, const std::string& method, const json::value& params) {
+  const bool may_ask =
+      target_->elicitation && revision_kind_ == protocol_revision::legacy && call_ != nullptr && call_->on_input;
+  if (method != "elicitation/create" || !may_ask) return false;
+  auto question = question_of(method, params);
+  if (!question) {
+    connection_->refuse(id, invalid_params, "This client does not support this mode of elicitation");
+    return true;
+  }
+  if (open_questions_.size() >= max_input_requests) {
+    connection_->respond(id, {{"action", "cancel"}});
+    return true;
+  }
+  const auto key = std::to_string(next_question_++);
+  (*question)["key"] = jv(key);
+  open_questions_.emplace(key, open_question{id, text_of(params.get_object(), "elicitationId")});
+  call_->on_input(json::array{std::move(*question)});
+  return true;
+}
+
+void client::handle_notification(const std::string& method, const json::value& params) {
+  const auto* o = params.if_object();
+  if (o == nullptr || call_ == nullptr) return;
+  if (method == "notifications/elicitation/complete" && call_->on_url_completed) {
+    const auto id = text_of(*o, "elicitationId");
+    for (const auto& [key, question] : open_questions_) {
+      if (!id.empty() && question.elicitation == id) return call_->on_url_completed();
+    }
+  }
+  if (method == "notifications/cancelled") {
+    const auto* id = o->if_contains("requestId");
+    if (id != nullptr) std::erase_if(open_questions_, [&](const auto& each) { return each.second.id == *id; });
+  }
+}
+
+void client::answer_input(const json::array& answers) {
+  for (const auto& each : answers) {
+    const auto* answer = each.if_object();
+    const auto at = answer != nullptr ? open_questions_.find(text_of(*answer, "key")) : open_questions_.end();
+    if (at == open_questions_.end()) continue;
+    if (connection_) connection_->respond(at->second.id, elicit_result(*answer));
+    open_questions_.erase(at);
+  }
 }
 
 void client::use_credentials_of(const server& s) {
@@ -227,7 +277,8 @@ ry::task<reply> client::send_initialize() {
   request_options o;
   o.flags = RY_MCP_RESUMABLE;
   reply r = co_await send_with_retry(
-      "initialize", initialize_params(context_.ctx.fact("version"), offered_legacy_revision()), std::move(o));
+      "initialize", initialize_params(context_.ctx.fact("version"), offered_legacy_revision(), target_->elicitation),
+      std::move(o));
   co_return r;
 }
 
@@ -311,7 +362,7 @@ ry::task<reply> client::request_once(std::string method, json::object params, st
   o.fields = std::move(fields);
   o.flags = flags;
   if (revision_kind_ == protocol_revision::modern) {
-    params["_meta"] = modern_meta(context_.ctx.fact("version"), target_->tasks);
+    params["_meta"] = modern_meta(context_.ctx.fact("version"), target_->tasks, target_->elicitation);
     o.fields.emplace_back("MCP-Protocol-Version", std::string(modern_revision));
     o.fields.emplace_back("Mcp-Method", method);
     if (!name.empty()) o.fields.emplace_back("Mcp-Name", header_value(name));
@@ -416,8 +467,15 @@ ry::task<tool_list> client::list_tools() {
   co_return list;
 }
 
+// The questions with which a call has returned.
+std::optional<suspended_call> client::suspended_by(const reply& r, const call_options& options) const {
+  if (!target_->elicitation || !options.on_suspended || !r.answered) return std::nullopt;
+  return r.failed ? questions_in_error(r.body) : questions_in(r.body);
+}
+
 ry::task<json::value> client::call_tool(std::string name, json::object arguments, const call_options& options) {
   on_progress_ = options.on_progress;
+  const current_call current{*this, options};
   co_await connect();
   if (fallback_error_ && revision_kind_ == protocol_revision::modern) throw *fallback_error_;
   ry::headers fields;
@@ -435,6 +493,7 @@ ry::task<json::value> client::call_tool(std::string name, json::object arguments
   const std::string operation = "the call of " + name;
   const std::uint32_t last_flag = target_->reuse || as_task ? 0 : RY_MCP_LAST;
   auto next = params;
+  for (const auto& member : options.continued) next[member.key()] = member.value();
   for (int round = 1;; ++round) {
     reply r = co_await request("tools/call", std::move(next), name, fields, last_flag);
     if (r.answered && !r.failed && is_created_task(r.body)) {
@@ -446,6 +505,11 @@ ry::task<json::value> client::call_tool(std::string name, json::object arguments
       if (options.on_task) co_await options.on_task(*task);
       auto result = co_await wait_for_task_result(operation, std::move(*task), options);
       co_return result;
+    }
+    auto suspended = suspended_by(r, options);
+    if (suspended) {
+      options.on_suspended(std::move(*suspended));
+      co_return json::value();
     }
     auto responses = r.answered && !r.failed && round < max_elicitation_rounds ? responses_to(r.body) : std::nullopt;
     if (!responses) co_return result_of(std::move(r), operation, true);

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "connection.hpp"
+#include "elicitation.hpp"
 #include "mcp_metrics.hpp"
 #include "protocol_revision.hpp"
 #include "resources.hpp"
@@ -67,6 +68,12 @@ struct call_options {
   std::int64_t requested_task_ttl_ms = 0;
   std::function<ry::task<void>(const remote_task&)> on_task;  // a task was created; the call continues with it
   std::function<void(const remote_task&)> on_status;  // the server reported the status of an unfinished task
+  json::object continued;  // params of a call that continues with the person's answers
+  // Requests of the server for input, if its `elicitation` is set. on_suspended: the call has returned with questions, and its result
+  // is null. on_input: requests of agent.tools/1 during the call; answer_input() follows.
+  std::function<void(suspended_call)> on_suspended;
+  std::function<void(json::array)> on_input;
+  std::function<void()> on_url_completed;  // the server reports that the person has completed what on_input requested
 };
 
 class client {
@@ -85,6 +92,8 @@ class client {
   // Waits for a task that an earlier call created, and returns its result. Further errors: mcp.task_lost (the server no
   // longer knows the task), mcp.task_cancelled.
   ry::task<json::value> await_task(std::string name, std::string task_id, const call_options& options);
+  // The answers to an on_input of the current call.
+  void answer_input(const json::array& answers);
   // Requests the cancellation of a task.
   ry::task<void> cancel_task(std::string task_id);
 
@@ -128,6 +137,19 @@ class client {
   ry::task<json::value> wait_for_task_result(std::string operation, remote_task t, const call_options& options);
   ry::task<void> cancel_input_requests(const remote_task& t, std::unordered_set<std::string>& answered);
   ry::task<reply> task_request(std::string method, std::string task_id, int& failures);
+  // Makes the options those of the current call while it exists.
+  struct current_call {
+    current_call(client& c, const call_options& options) : c_(c) { c_.call_ = &options; }
+    current_call(const current_call&) = delete;
+    ~current_call() {
+      c_.call_ = nullptr;
+      c_.open_questions_.clear();
+    }
+    client& c_;
+  };
+  std::optional<suspended_call> suspended_by(const reply& r, const call_options& options) const;
+  bool handle_request(const json::value& id, const std::string& method, const json::value& params);
+  void handle_notification(const std::string& method, const json::value& params);
   void record_session_state(bool has_session_id);
   void open(const std::string& driver);
   void record_revision(protocol_revision kind);
@@ -148,6 +170,13 @@ class client {
   bool unsent_ = false;
   bool keeps_state_ = false;
   progress_fn on_progress_;  // of the current call
+  const call_options* call_ = nullptr;  // the current call
+  struct open_question {
+    json::value id;  // of the server's request
+    std::string elicitation;  // elicitationId, if it has one
+  };
+  std::unordered_map<std::string, open_question> open_questions_;  // by key
+  std::uint64_t next_question_ = 1;
   std::function<void()> on_session_replaced_;
   ry::headers credentials_;  // renewed credentials
   ry::error last_error_{RY_OK};

@@ -1,5 +1,6 @@
 #include "connection.hpp"
 
+#include "protocol_revision.hpp"
 #include "text.hpp"
 
 namespace mcp {
@@ -224,19 +225,26 @@ void connection::handle_message(std::uint64_t token, incoming m) {
       const bool valid_id = m.peer_id.is_int64() || m.peer_id.is_uint64() ||
                             (m.peer_id.is_string() && m.peer_id.get_string().size() <= max_id_bytes);
       if (!valid_id) return;
-      const auto text = m.method == "ping"
-                            ? result_text(m.peer_id, {})
-                            : failure_text(m.peer_id, -32601, "This client does not support this method");
-      (void)send(RY_MCP_ANSWER, next_token_++, text, response_fields_);
-      return;
+      if (m.method == "ping") return respond(m.peer_id, {});
+      if (on_request_ && on_request_(m.peer_id, m.method, m.body)) return;
+      return refuse(m.peer_id, method_not_found, "This client does not support this method");
     }
     case message_kind::notification:
       if (m.method == "notifications/tools/list_changed" && on_tools_changed_) on_tools_changed_();
-      if (m.method == "notifications/progress") handle_progress(m.body);
+      if (m.method == "notifications/progress") return handle_progress(m.body);
+      if (on_notification_) on_notification_(m.method, m.body);
       return;
     default:
       return;
   }
+}
+
+void connection::respond(const json::value& id, json::object result) {
+  (void)send(RY_MCP_ANSWER, next_token_++, result_text(id, std::move(result)), response_fields_);
+}
+
+void connection::refuse(const json::value& id, int code, std::string_view message) {
+  (void)send(RY_MCP_ANSWER, next_token_++, failure_text(id, code, message), response_fields_);
 }
 
 void connection::handle_progress(const json::value& params) {

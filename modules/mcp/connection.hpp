@@ -34,6 +34,7 @@ struct server {
   std::string session;  // id of the run or thread whose calls share a session; empty: one session per call
   bool resumed = false;  // another worker of the run may have opened the session
   bool tasks = true;  // calls may become tasks
+  bool elicitation = false;  // the server may request input from the person during a call
   std::uint64_t call_ms = 0;  // configured limit of a call; 0: the default of the module
   std::string key;  // cache key: hash over the members above, without credentials that are renewed
   std::string identity;  // connection key: hash over the members above
@@ -54,7 +55,9 @@ using server_ptr = std::shared_ptr<const server>;
 // Pool key of a connection. Renewed credentials do not end a session; two servers with the same configuration get
 // separate sessions.
 inline std::string pool_key(const server& s) {
-  return s.session.empty() ? s.identity : "session " + s.session + " " + s.key + " " + s.name;
+  // Capabilities are declared once per connection.
+  const std::string prefix = s.elicitation ? "elicitation " : "";
+  return prefix + (s.session.empty() ? s.identity : "session " + s.session + " " + s.key + " " + s.name);
 }
 
 // "mcp.unauthorized": the server rejected the credentials; `authenticate` is its WWW-Authenticate header.
@@ -110,6 +113,16 @@ class connection {
   const transport& driver() const noexcept { return driver_; }
   // Sets a callback that runs when the server sends notifications/tools/list_changed.
   void on_tools_changed(std::function<void()> f) { on_tools_changed_ = std::move(f); }
+  // Sets a callback for requests of the server other than `ping`. It returns false if it does not support the request; otherwise
+  // respond() or refuse() follows.
+  using request_fn = std::function<bool(const json::value& id, const std::string& method, const json::value& params)>;
+  void on_request(request_fn f) { on_request_ = std::move(f); }
+  void respond(const json::value& id, json::object result);
+  void refuse(const json::value& id, int code, std::string_view message);
+  // Sets a callback for other notifications of the server than those about tools and progress.
+  void on_notification(std::function<void(const std::string& method, const json::value& params)> f) {
+    on_notification_ = std::move(f);
+  }
   // Replaces the headers that are added to all further messages.
   void set_common_headers(ry::headers fields) { common_fields_ = std::move(fields); }
   // Sets the headers of responses to the server's requests.
@@ -144,6 +157,8 @@ class connection {
   std::unordered_map<std::uint64_t, pending_message*> pending_;  // by token
   ry::headers response_fields_, common_fields_;
   std::function<void()> on_tools_changed_;
+  request_fn on_request_;
+  std::function<void(const std::string& method, const json::value& params)> on_notification_;
   bool closed_ = false;
   ry::error close_error_{RY_OK};
 };

@@ -15,9 +15,24 @@ struct idle_clock {
   std::int64_t idle_us = 0, max_us = 0;
   std::int64_t started_us = 0, last_us = 0;
 
+  // While the person is asked, no time passes. Calls nest.
+  void pause(std::int64_t now_us) noexcept {
+    if (pauses_++ == 0) paused_us_ = now_us;
+  }
+  void resume(std::int64_t now_us) noexcept {
+    if (pauses_ == 0 || --pauses_ != 0) return;
+    started_us += now_us - paused_us_;
+    last_us = now_us;
+  }
+
   std::int64_t remaining_us(std::int64_t now_us) const noexcept {
+    if (pauses_ != 0) return idle_us;
     return std::min(last_us + idle_us, started_us + max_us) - now_us;
   }
+
+ private:
+  int pauses_ = 0;
+  std::int64_t paused_us_ = 0;
 };
 
 namespace detail {

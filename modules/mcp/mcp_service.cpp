@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "deadline.hpp"
+#include "input_state.hpp"
 #include "progress.hpp"
 #include "result.hpp"
 #include "schema.hpp"
@@ -73,6 +74,20 @@ ry::task<json::value> perform(client& c, operation kind, std::string tool, json:
     query.offset = static_cast<std::size_t>(std::max<std::int64_t>(offset->get_int64(), 0));
   co_return co_await c.list_resources(std::move(query));
 }
+
+// Delivers answers to a client during its call.
+struct input_delivery {
+  input_delivery(std::shared_ptr<input_channel> input, ry_exec* exec, client& c) : input_(std::move(input)) {
+    if (input_) input_->open(exec, [&c](const json::array& answers) { c.answer_input(answers); });
+  }
+  input_delivery(const input_delivery&) = delete;
+  ~input_delivery() {
+    if (input_) input_->close();
+  }
+
+ private:
+  std::shared_ptr<input_channel> input_;
+};
 
 ry::error queue_timeout(const server& s, std::uint64_t ms) {
   return server_error(s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
@@ -226,7 +241,8 @@ ry::task<tool_list_ptr> mcp_service::list_with_permit(server_ptr s, cache_policy
   std::rethrow_exception(exception);
 }
 
-ry::task<json::value> mcp_service::call_with_retries(server_ptr s, call_request request, call_hooks hooks) {
+ry::task<mcp_service::call_outcome> mcp_service::call_with_retries(server_ptr s, call_request request,
+                                                                   call_hooks hooks) {
   ry_exec* exec = co_await ry::this_exec();
   attempts so_far;
   ry::error revision_error(RY_OK);
@@ -236,6 +252,13 @@ ry::task<json::value> mcp_service::call_with_retries(server_ptr s, call_request 
   options.on_status = std::move(hooks.on_status);
   options.requested_task_ttl_ms = static_cast<std::int64_t>(settings_.max_call_ms);
   options.on_task = [&](const remote_task& t) { return store_task(request.id, t, task); };
+  options.continued = request.continued;
+  options.on_url_completed = std::move(hooks.on_url_completed);
+  std::optional<suspended_call> suspended;
+  if (request.input) {
+    options.on_suspended = [&suspended](suspended_call call) { suspended = std::move(call); };
+    if (request.on_input) options.on_input = request.on_input;
+  }
   if (s->expired) s = co_await factory_.authorize(s, ry::error(RY_UNAUTHENTICATED));
   for (int refreshes = 0;;) {
     const auto cached = cache_.look_up(s->key, context_.ctx.now_unix_us());
@@ -248,6 +271,7 @@ ry::task<json::value> mcp_service::call_with_retries(server_ptr s, call_request 
     try {
       auto c = client_of(s, exec);
       if (revision_error.status() != RY_OK) c->set_fallback_error(revision_error);
+      const input_delivery delivery(request.input, exec, *c);
       try {
         json::value result;
         // A call that has become a task is never repeated.
@@ -259,7 +283,7 @@ ry::task<json::value> mcp_service::call_with_retries(server_ptr s, call_request 
         release_client(std::move(c));
         if (is_tool_call && reports_unknown_tool(result))
           cache_.invalidate(s->key, s->account_id, context_.ctx.now_unix_us());
-        co_return result;
+        co_return call_outcome{std::move(result), std::move(suspended)};
       } catch (const ry::error& e) {
         failure = e;
       }
@@ -419,6 +443,11 @@ ry::task<std::string> mcp_service::call_in_session(server_ptr s, call_request re
             if (*to) (*to)(text);
           });
         };
+    if (request.on_input) {
+      request.on_input = [this, here, ask = std::move(request.on_input)](json::array requests) {
+        context_.ctx.post(here, [ask, asked = std::move(requests)] { ask(asked); });
+      };
+    }
     co_await context_.ctx.switch_to(session_exec);
   }
   std::string result;
@@ -430,7 +459,7 @@ ry::task<std::string> mcp_service::call_in_session(server_ptr s, call_request re
   }
   if (switches_exec) co_await context_.ctx.switch_to(here);
   if (failure.status() != RY_OK) throw failure;
-  if (!is_stateless() && record_session_use(*s)) {
+  if (!is_stateless() && record_session_use(*s) && !is_input_required(result)) {
     result = with_note(result, "[a new session with this server was started; the state of the previous one is lost]");
   }
   co_return result;
@@ -474,6 +503,18 @@ ry::task<std::string> mcp_service::timed_call(server_ptr s, call_request request
     if (*report) (*report)(line);
     last = std::move(line);
   };
+  hooks.on_url_completed = [this, clock, report] {
+    clock->last_us = context_.ctx.mono_us();
+    if (*report) (*report)("The server reports that the requested page has been completed\n");
+  };
+  // The time limit does not include the time of the person.
+  if (request.on_input) {
+    request.on_input = [this, clock, ask = std::move(request.on_input)](json::array requests) {
+      clock->pause(context_.ctx.mono_us());
+      ask(std::move(requests));
+    };
+    request.input->on_answered = [this, clock] { clock->resume(context_.ctx.mono_us()); };
+  }
   const auto timeout = server_error(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout", "the call took too long");
   const auto name = request.tool;
   ry::error failure(RY_OK);
@@ -512,7 +553,10 @@ ry::task<std::string> mcp_service::call_with_permit(server_ptr s, call_request r
   queued = true;
   const auto permit = co_await limiter_.acquire(s->account_id);
   queued = false;
-  const auto result = co_await call_with_retries(s, std::move(request), std::move(hooks));
+  const auto id = request.id;
+  const call_outcome outcome = co_await call_with_retries(s, std::move(request), std::move(hooks));
+  if (outcome.suspended) co_return input_required_json(context_.ctx, id, *outcome.suspended);
+  const json::value& result = outcome.result;
   const auto cached = cache_.look_up(s->key, context_.ctx.now_unix_us());
   const auto* described = cached.tools && is_tool_call ? cached.tools->find(tool) : nullptr;
   std::string mismatch;

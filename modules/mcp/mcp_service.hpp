@@ -10,6 +10,7 @@
 
 #include "client_pool.hpp"
 #include "concurrency_limiter.hpp"
+#include "input_channel.hpp"
 #include "servers.hpp"
 #include "settings.hpp"
 #include "task_store.hpp"
@@ -50,8 +51,13 @@ class mcp_service {
     call_id id;  // identifies the call within its run
     operation kind = operation::call_tool;  // list_resources takes `filter` and `offset`, read_resource takes `uri`
     std::string task;  // id of the task that this call created on an earlier worker; empty: call the tool
+    json::object continued;  // params of a call that continues with the person's answers
+    // Only if the server's `elicitation` is set. on_input: the open call requests input (requests of agent.tools/1), on the executor of
+    // the coroutine chain; the answers are given to `input`.
+    std::function<void(json::array)> on_input;
+    std::shared_ptr<input_channel> input;
   };
-  // Returns result_json of agent.tools/1. Throws if the call fails.
+  // Returns result_json of agent.tools/1, maybe with input_required. Throws if the call fails.
   ry::task<std::string> call(server_ptr s, call_request request);
   // Resumes waiting for the task that this call created on another worker. Throws RY_NOT_FOUND if there is none.
   ry::task<std::string> resume(server_ptr s, call_request request);
@@ -91,12 +97,17 @@ class mcp_service {
   struct call_hooks {
     progress_fn on_progress;
     std::function<void(const remote_task&)> on_status;
+    std::function<void()> on_url_completed;
   };
   // A call within the account's concurrency limit; converts and validates its result.
   ry::task<std::string> call_with_permit(server_ptr s, call_request request, call_hooks hooks, bool& queued);
   // These two send the requests and retry them.
   ry::task<tool_list> list_with_retries(server_ptr s);
-  ry::task<json::value> call_with_retries(server_ptr s, call_request request, call_hooks hooks);
+  struct call_outcome {
+    json::value result;
+    std::optional<suspended_call> suspended;  // instead of a result
+  };
+  ry::task<call_outcome> call_with_retries(server_ptr s, call_request request, call_hooks hooks);
   ry::task<void> store_task(const call_id& id, const remote_task& t, std::string& task);
   // Cancels the task of a call that ended early: immediately, or at the end of the run if another worker may still
   // continue it.

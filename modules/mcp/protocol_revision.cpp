@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "elicitation.hpp"
 #include "remote_task.hpp"
 
 namespace mcp {
@@ -86,16 +87,20 @@ revision_verdict detect_revision(const probe_result& p) {
   return v;
 }
 
-json::object modern_meta(std::string_view version, bool tasks) {
+json::object modern_meta(std::string_view version, bool tasks, bool elicitation) {
   json::object offered;
+  if (elicitation) offered["elicitation"] = elicitation_capability();
   if (tasks) offered["extensions"] = json::object{{jv(tasks_extension), json::object()}};
   return {{"io.modelcontextprotocol/protocolVersion", jv(modern_revision)},
           {"io.modelcontextprotocol/clientInfo", client_info(version)},
           {"io.modelcontextprotocol/clientCapabilities", std::move(offered)}};
 }
 
-json::object initialize_params(std::string_view version, std::string_view revision) {
-  return {{"protocolVersion", jv(revision)}, {"capabilities", json::object()}, {"clientInfo", client_info(version)}};
+json::object initialize_params(std::string_view version, std::string_view revision, bool elicitation) {
+  json::object offered;
+  if (elicitation) offered["elicitation"] = elicitation_capability();
+  return {
+      {"protocolVersion", jv(revision)}, {"capabilities", std::move(offered)}, {"clientInfo", client_info(version)}};
 }
 
 }  // namespace mcp

@@ -57,9 +57,10 @@ revision_verdict detect_revision(const probe_result& p);
 std::vector<std::string> offered_revisions(const json::value& body);
 
 // The params._meta of every request and notification of the modern revision. version: of this server. tasks: whether
-// the server may turn a call into a task.
-json::object modern_meta(std::string_view version, bool tasks);
+// the server may turn a call into a task. elicitation: whether it may request input from the person.
+json::object modern_meta(std::string_view version, bool tasks, bool elicitation = false);
 // The params of `initialize`, which offers `revision`.
-json::object initialize_params(std::string_view version, std::string_view revision = newest_legacy);
+json::object initialize_params(std::string_view version, std::string_view revision = newest_legacy,
+                               bool elicitation = false);
 
 }  // namespace mcp

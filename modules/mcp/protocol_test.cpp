@@ -7,6 +7,7 @@
 #include <ry/cpp/types.hpp>
 #include <set>
 
+#include "deadline.hpp"
 #include "elicitation.hpp"
 #include "names.hpp"
 #include "progress.hpp"
@@ -235,6 +236,75 @@ TEST(elicitation, input_requests_are_cancelled_and_the_state_is_returned_unchang
         R"({"resultType":"input_required","inputRequests":{"s":7}})", "7"}) {
     EXPECT_FALSE(responses_to(j(text))) << text;
   }
+}
+
+TEST(elicitation, questions_of_a_result_are_answered_under_the_names_of_the_server) {
+  const auto call = questions_in(j(R"({"resultType":"input_required","requestState":"s","inputRequests":{
+    "who":{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object"},"more":1}},
+    "page":{"method":"elicitation/create","params":{"mode":"url","message":"n","url":"https://a.example/"}},
+    "odd":{"method":"elicitation/create","params":{"mode":"voice","message":"o"}},
+    "r":{"method":"roots/list"}}})"));
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->questions, j(R"([{"kind":"form","message":"m","schema":{"type":"object"},"key":"1"},
+                                   {"kind":"url","message":"n","url":"https://a.example/","key":"2"}])"));
+  const auto params = continuation(call->state, j(R"([{"key":"2","action":"decline"},
+    {"key":"1","action":"accept","content":{"name":"Ada"}},{"key":"9","action":"accept"}])")
+                                                    .get_array());
+  ASSERT_TRUE(params);
+  EXPECT_EQ(*params, j(R"({"requestState":"s","inputResponses":{"odd":{"action":"cancel"},"r":{"roots":[]},
+    "who":{"action":"accept","content":{"name":"Ada"}},"page":{"action":"decline"}}})"));
+  EXPECT_EQ(*continuation(call->state, {}),
+            j(R"({"requestState":"s","inputResponses":{"odd":{"action":"cancel"},"r":{"roots":[]},
+    "who":{"action":"cancel"},"page":{"action":"cancel"}}})"));
+  for (
+      const char* text :
+      {R"({"content":[]})", R"({"resultType":"input_required","requestState":"s"})",
+       R"({"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}})",
+       R"({"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"m"}},"s":{"method":"sampling/createMessage","params":{}}}})"}) {
+    EXPECT_FALSE(questions_in(j(text))) << text;
+  }
+}
+
+TEST(elicitation, a_required_url_is_a_question_and_the_call_is_repeated_if_it_is_accepted) {
+  const auto call = questions_in_error(j(R"({"code":-32042,"message":"m","data":{"elicitations":[
+    {"mode":"url","message":"Sign in","url":"https://a.example/","elicitationId":"e"}]}})"));
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->questions, j(R"([{"kind":"url","message":"Sign in","url":"https://a.example/","key":"1"}])"));
+  EXPECT_EQ(*continuation(call->state, j(R"([{"key":"1","action":"accept"}])").get_array()), json::object());
+  EXPECT_FALSE(continuation(call->state, j(R"([{"key":"1","action":"decline"}])").get_array()));
+  for (const char* text : {R"({"code":-32042})", R"({"code":-32042,"data":{"elicitations":[]}})",
+                           R"({"code":-32042,"data":{"elicitations":[{"mode":"form","message":"m"}]}})",
+                           R"({"code":-32602,"data":{"elicitations":[{"mode":"url","message":"m","url":"u"}]}})"}) {
+    EXPECT_FALSE(questions_in_error(j(text))) << text;
+  }
+}
+
+TEST(elicitation, the_capability_is_declared_only_if_it_is_supported) {
+  EXPECT_EQ(initialize_params("1").at("capabilities"), json::object());
+  EXPECT_EQ(initialize_params("1", newest_legacy, true).at("capabilities"),
+            j(R"({"elicitation":{"form":{},"url":{}}})"));
+  const auto declared = [](bool elicitation) {
+    return modern_meta("1", false, elicitation).at("io.modelcontextprotocol/clientCapabilities");
+  };
+  EXPECT_EQ(declared(false), json::object());
+  EXPECT_EQ(declared(true), j(R"({"elicitation":{"form":{},"url":{}}})"));
+}
+
+TEST(idle_clock, no_time_passes_while_the_person_is_asked) {
+  idle_clock clock;
+  clock.idle_us = 10;
+  clock.max_us = 100;
+  EXPECT_EQ(clock.remaining_us(5), 5);
+  clock.pause(5);
+  clock.pause(6);
+  EXPECT_EQ(clock.remaining_us(1000), 10);
+  clock.resume(1000);
+  EXPECT_EQ(clock.remaining_us(1005), 10);
+  clock.resume(1005);
+  EXPECT_EQ(clock.remaining_us(1005), 10);
+  EXPECT_EQ(clock.remaining_us(1016), -1);
+  clock.last_us = 1096;
+  EXPECT_EQ(clock.remaining_us(1096), 4);  // the pause does not count towards the maximum
 }
 
 TEST(progress, only_increasing_progress_counts) {

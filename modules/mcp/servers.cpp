@@ -332,6 +332,12 @@ server_ptr server_factory::with_caller(server_ptr s, std::string_view kind, std:
   return copy;
 }
 
+server_ptr server_factory::with_elicitation(server_ptr s) {
+  auto copy = std::make_shared<server>(*s);
+  copy->elicitation = true;
+  return copy;
+}
+
 server_ptr server_factory::without_session(server_ptr s) {
   auto copy = std::make_shared<server>(*s);
   copy->session.clear();

@@ -59,6 +59,8 @@ class server_factory {
   // worker executed the run before.
   static server_ptr with_session(server_ptr s, std::string_view run_id, std::string_view thread_id, bool resumed);
   // The same server with the caller's id for the log: kind is "request_id" or "run_id".
+  // The server may request input from the person.
+  static server_ptr with_elicitation(server_ptr s);
   static server_ptr with_caller(server_ptr s, std::string_view kind, std::string_view id);
   // The same server without a session, after it turned out that it keeps no state.
   static server_ptr without_session(server_ptr s);

@@ -35,6 +35,7 @@ ry::task<reply> client::task_request(std::string method, std::string task_id, in
 }
 
 ry::task<json::value> client::await_task(std::string name, std::string task_id, const call_options& options) {
+  const current_call current{*this, options};
   co_await connect();
   remote_task t;
   t.id = std::move(task_id);

@@ -1,6 +1,10 @@
 #include "tool_source.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include "deadline.hpp"
+#include "input_state.hpp"
 #include "result.hpp"
 #include "text.hpp"
 
@@ -290,6 +294,21 @@ ry::task<std::string> tool_source::invoke(tool_call call, call_handle* h) {
   request.tool = named != nullptr ? named->tool : call.name;
   request.id = {caller.run, call.id, hash_of_call(request.tool, arguments)};
   request.arguments = std::move(arguments.get_object());
+  if (caller.asks && kind == operation::call_tool) {
+    s = server_factory::with_elicitation(std::move(s));
+    request.input = h->input;
+    if (h->sink.on_input != nullptr) {
+      request.on_input = [h](const json::array& requests) {
+        h->sink.on_input(h->ctx, ry::str(json::serialize(requests)));
+      };
+    }
+  }
+  if (!caller.input.empty()) {
+    auto params = continued_params(ctx_, request.id, caller.input);
+    if (!params)
+      co_return error_json("The call was not made: the user did not agree to open the page that the server requires.");
+    request.continued = std::move(*params);
+  }
   request.on_progress_line = [h](std::string_view line) {
     if (h->sink.on_output != nullptr) h->sink.on_output(h->ctx, ry::str(line));
   };
@@ -327,7 +346,9 @@ ry::task<void> tool_source::run(tool_call call, call_handle* h) {
 }
 
 ry_status tool_source::begin(tool_call call, ry_exec* exec, const ry_tool_sink& sink, void* ctx, void** handle) {
-  auto h = std::make_unique<call_handle>(call_handle{this, sink, ctx, ry::cancel_source(ctx_.tasks().token())});
+  auto h = std::make_unique<call_handle>(call_handle{this, {}, ctx, ry::cancel_source(ctx_.tasks().token()), nullptr});
+  std::memcpy(&h->sink, &sink, std::min<std::size_t>(sink.struct_size, sizeof h->sink));
+  if (call.caller.asks) h->input = std::make_shared<input_channel>(ctx_);
   const auto token = h->cancel.token();
   *handle = h.get();
   auto work = run(std::move(call), h.get());
@@ -390,6 +411,13 @@ const ry_agent_tools_v1* tool_source::table() noexcept {
       [](void* self, const ry_tools_scope* of, std::int32_t finished) noexcept {
         (void)ry::guard(
             [&] { static_cast<tool_source*>(self)->service_.end_run(ry::text(of->run_id), finished != 0); });
+      },
+      [](void*, void* call, ry_str answers) noexcept {
+        auto* h = static_cast<call_handle*>(call);
+        (void)ry::guard([&] {
+          const auto v = parse(ry::view(answers));
+          if (h->input && v.is_array()) h->input->answer(v.get_array());
+        });
       }};
   return &t;
 }

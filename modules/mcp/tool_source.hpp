@@ -46,17 +46,25 @@ class tool_source {
           thread(ry::text(s.thread_id)),
           run(ry::text(s.run_id)),
           version(s.agent_version),
-          resumed(s.struct_size >= offsetof(ry_tools_scope, flags) + sizeof s.flags &&
-                  (s.flags & RY_TOOLS_RESUMED) != 0) {}
+          resumed(has_flag(s, RY_TOOLS_RESUMED)),
+          asks(has_flag(s, RY_TOOLS_INPUT)) {
+      if (RY_HAS(&s, ry_tools_scope, input_json)) input = ry::text(s.input_json);
+    }
+    static bool has_flag(const ry_tools_scope& s, std::uint32_t flag) {
+      return RY_HAS(&s, ry_tools_scope, flags) && (s.flags & flag) != 0;
+    }
     std::string account, agent, thread, run;
     std::int32_t version;
     bool resumed;
+    bool asks;  // calls may request input from the person
+    std::string input;  // input_json of a call that continues
   };
   struct call_handle {
     tool_source* source;
     ry_tool_sink sink;
     void* ctx;
     ry::cancel_source cancel;
+    std::shared_ptr<input_channel> input;  // nullptr: the call cannot request input
   };
   ry::task<void> list(scope caller, ry_tools_list_fn fn, void* ctx);
   ry::task<std::string> describe(scope caller);
