@@ -1,6 +1,7 @@
 // Approvals of tool calls: policy, parking, decisions, time limits, and exactly one execution across kills.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
 import { Server, gapless, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
@@ -210,6 +211,29 @@ test('a decision can be remembered for the run or for the agent', async () => {
   assert.ok(!s.events.some((e) => e.type === 'approval_requested'));
 });
 
+test('a decision remembered for the run does not apply to another run', async () => {
+  const u = await server.user();
+  const first = await startAsking(u, '[same id]');
+  await decide(u, first.approval, { decision: 'approve', remember: 'run' });
+  const { events } = await u.stream(first.id);
+  assert.match(textOf(events), /^results: ask 0.*\| ask 1/s);
+  assert.equal(events.filter((e) => e.type === 'approval_requested').length, 1);
+  const second = await startAsking(u, 'echo ask');
+  await u.post(`/agent-run/${second.id}/stop`);
+});
+
+test('numbers of changed arguments are kept exactly, and impossible ones are refused', async () => {
+  const u = await server.user();
+  const { id, approval } = await startAsking(u, 'echo ask');
+  const send = (text) => u.post(`/approvals/${approval.approval_id}`, { body: `{"decision": "approve", "arguments": ${text}}`, headers: { 'content-type': 'application/json' } });
+  const refused = await send('{"command": "echo x", "n": [1e400]}');
+  assert.equal(refused.status, 422, refused.text);
+  assert.match(refused.text, /arguments has a number that is too large/);
+  const made = await send('{"command": "echo x", "n": 0.1000000000000000055}');
+  assert.equal(made.json.arguments.n, 0.1);
+  await u.stream(id);
+});
+
 test('a call with the id of an earlier one needs its own approval', async () => {
   const u = await server.user();
   const { id, approval } = await startAsking(u, '[same id]');
@@ -306,6 +330,78 @@ test('a kill between the decision and the end of the call: one execution, or an 
     const once = /^ask\n/.test(results[0].content) && !/ask\nask/.test(results[0].content);
     assert.ok(once || /outcome/.test(results[0].content), results[0].content);
   }
+});
+
+// Another server with its own database, whose policy the operator changes between two starts.
+async function withPolicies(first, then, body) {
+  const own = makeDatabase();
+  let current = await new Server({ database: own, llm, settings: first }).start();
+  const restart = async () => {
+    await current.kill();
+    writeFileSync(current.config, readFileSync(current.config, 'utf8').replace(first, () => then));
+    await current.start();
+  };
+  try {
+    await body(current, restart);
+  } finally {
+    await current.close();
+    own.drop();
+  }
+}
+const rule = (action) => `[[runs.tool_policy]]\nmatch = "shell"\naction = "${action}"\n`;
+
+test('a decision stays valid after the operator has relaxed the policy', () => withPolicies(rule('ask'), rule('run'), async (own, restart) => {
+  const u = await own.user();
+  for (const [status, result] of [['denied', /user denied it/], ['approved', /^results: ask\n/]]) {
+    const r = await u.start({ prompt: 'echo ask >> n; cat n' });
+    const id = r.json.agent_run_id;
+    await waitFor('the run is parked', () => own.database.sql(`select count(*) from runs.parked where run_id = '${id}'`) === '1');
+    await own.kill();
+    own.database.sql(`select runs.decide_approval(null, id, '${status}', null, null, 'none') from runs.approvals where run_id = '${id}'`);
+    await own.start();
+    await restart();
+    const s = await u.stream(id, { timeout: 60_000 });
+    assert.match(textOf(s.events), result);
+    assert.equal(s.events.filter((e) => e.type === 'approval_resolved').length, 1);
+    writeFileSync(own.config, readFileSync(own.config, 'utf8').replace(rule('run'), () => rule('ask')));
+    await own.kill();
+    await own.start();
+  }
+}));
+
+test('a call that began before the operator added a rule is not made again', () => withPolicies(rule('run'), rule('ask'), async (own, restart) => {
+  const u = await own.user();
+  const r = await u.start({ prompt: 'echo begun; sleep 20' });
+  const id = r.json.agent_run_id;
+  await u.stream(id, { until: (e) => e.type === 'tool_output_chunk' });
+  await restart();
+  const s = await u.stream(id, { timeout: 60_000 });
+  assert.ok(!s.events.some((e) => e.type === 'approval_requested'), s.raw);
+  assert.match(s.events.find((e) => e.type === 'tool_result').content, /outcome/);
+}));
+
+test('a kill before the decision, while another call of the answer is executed', async () => {
+  const u = await server.user();
+  const r = await u.start({ prompt: 'sleep 3; echo free\necho ask' });
+  const id = r.json.agent_run_id;
+  const s = await u.stream(id, { until: (e) => e.type === 'approval_requested' });
+  assert.equal(s.events.find((e) => e.type === 'tool_call' && e.tool_call_id === 'c2').needs_approval, true);
+  await decide(u, s.events.at(-1), { decision: 'approve' });
+  await server.kill();
+  await server.start();
+  const whole = await u.stream(id, { timeout: 60_000 });
+  assert.ok(gapless(whole.events), whole.raw);
+  assert.match(textOf(whole.events), /ask/);
+  for (const type of ['approval_requested', 'approval_resolved'])
+    assert.equal(whole.events.filter((e) => e.type === type).length, 1, type);
+});
+
+test('the module is replaced while a run is parked', async () => {
+  const u = await server.user(), admin = await server.user({ role: 'admin' });
+  const { id, approval } = await startAsking(u, 'echo ask >> n; cat n');
+  assert.equal((await admin.post('/admin/modules/runs/reload')).status, 200);
+  assert.equal((await decide(u, approval, { decision: 'approve' })).status, 200);
+  assert.match(textOf((await u.stream(id, { timeout: 40_000 })).events), /^results: ask\n/);
 });
 
 const clientTools = JSON.stringify([{ name: 'get_location', description: 'Location of the user', parameters: { type: 'object', properties: {} } }]);

@@ -29,7 +29,16 @@ tool_outcome client_outcome(const approval& a) {
   return {"The call has no result: the client did not execute it in time.", true};
 }
 
+// A question needs no approval: the person decides whether to answer it.
+tool_action action_of(const module_context& p, const live_run& run, const tool_catalog::tool* tool,
+                      const tool_call& call) {
+  const bool read_only = tool != nullptr && tool->read_only;
+  const tool_action action = action_for(p.config.tools, rules_of(run), call.name, read_only, call.arguments);
+  return action == tool_action::ask && tool != nullptr && tool->asks_person ? tool_action::run : action;
+}
+
 void append_requested(live_run& run, const approval& a, const tool_call& call, std::string_view source) {
+  if (!run.progress.approval_events.insert("requested:" + a.id).second) return;
   run.events.buffer.append("approval_requested")
       .text("approval_id", a.id)
       .text("tool_call_id", a.tool_call_id)
@@ -76,6 +85,7 @@ void sort_by_approval(const module_context& p, live_run& run, const tool_catalog
     } else if (a.status == "approved") {
       call.arguments = a.arguments;
       call.not_begun = !a.begun;
+      call.approved = true;
       if (!a.begun) begins.push_back(a.id);
       out.allowed.push_back(std::move(call));
     } else {
@@ -88,6 +98,12 @@ void sort_by_approval(const module_context& p, live_run& run, const tool_catalog
 }
 
 }  // namespace
+
+bool needs_approval(const module_context& p, const live_run& run, const tool_catalog::tool* tool,
+                    const tool_call& call) {
+  if (allows_everything(p.config.tools, rules_of(run)) || (tool != nullptr && tool->of_client)) return false;
+  return action_of(p, run, tool, call) == tool_action::ask;
+}
 
 bool calls_are_free(const module_context& p, const live_run& run) {
   const bool waits = run.progress.has_questions || run.progress.calls_may_have_begun || may_ask_user(p.config, run);
@@ -106,6 +122,15 @@ ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> ru
     out.lost = true;
     co_return out;
   }
+  std::map<std::string, earlier_approval, std::less<>> earlier;
+  const bool may_have_begun = run->progress.calls_may_have_begun;
+  if (may_have_begun) {
+    std::vector<std::string> ids;
+    for (const tool_call& call : calls) ids.push_back(call.id);
+    ry::result<std::vector<earlier_approval>> found =
+        co_await p.repo.earlier_approvals(run->who.run, run->progress.step, std::move(ids));
+    for (earlier_approval& e : found.value()) earlier.emplace(e.tool_call_id, e);
+  }
   for (tool_call& call : calls) {
     const tool_catalog::tool* tool = catalog->find(call.name);
     if (tool != nullptr && tool->of_client) {
@@ -113,10 +138,16 @@ ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> ru
       asking.push_back(std::move(call));
       continue;
     }
-    const bool read_only = tool != nullptr && tool->read_only;
-    tool_action action = action_for(p.config.tools, rules_of(*run), call.name, read_only, call.arguments);
-    // A question needs no approval: the person decides whether to answer it.
-    if (tool != nullptr && tool->asks_person && action == tool_action::ask) action = tool_action::run;
+    tool_action action = action_of(p, *run, tool, call);
+    const auto before = earlier.find(call.id);
+    const bool requested = before != earlier.end() && before->second.requested;
+    // A decision stays valid when the operator relaxes the policy.
+    if (action == tool_action::run && requested) action = tool_action::ask;
+    // When the operator makes the policy stricter, an earlier worker may have begun the call without an approval. The call is then
+    // treated like other calls of a lost worker, because an approval would make it a second time.
+    if (action == tool_action::ask && may_have_begun && !requested &&
+        !(before != earlier.end() && before->second.needed) && !tool_catalog::may_repeat(tool, call))
+      action = tool_action::run;
     switch (action) {
       case tool_action::run:
         out.allowed.push_back(std::move(call));

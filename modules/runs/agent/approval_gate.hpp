@@ -31,6 +31,10 @@ struct gated_calls {
 // Whether no call can need an approval, be denied or wait for an answer, so that gate_calls() can be skipped.
 bool calls_are_free(const module_context& p, const live_run& run);
 
+// Whether the policy requires an approval of the call.
+bool needs_approval(const module_context& p, const live_run& run, const tool_catalog::tool* tool,
+                    const tool_call& call);
+
 // Creates missing approvals and questions, and appends the events about new and resolved ones. Throws ry::error if the database fails.
 ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
                                  std::vector<tool_call> calls);

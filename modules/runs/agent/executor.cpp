@@ -144,6 +144,7 @@ ry::task<executor::run_ptr> executor::claim(ry::job job, ry::uuid id, std::optio
   run->progress.first_token_ms = row.first_token_ms;
   run->progress.text_shown = row.text_shown;
   run->progress.calls_may_have_begun = true;
+  run->progress.has_approvals = row.step > 0;  // perhaps, of an earlier worker
   run->progress.had_worker = row.step > 0;
   run->progress.spending = row.spending;
   run->progress.balance_micro = row.balance_micro;
@@ -341,11 +342,13 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
   record_turn(*run, t, record);
   for (const tool_call& call : t.calls) {
     const tool_catalog::tool* tool = catalog->find(call.name);
-    run->events.buffer.append("tool_call")
-        .text("tool_call_id", call.id)
+    event_text event = run->events.buffer.append("tool_call");
+    event.text("tool_call_id", call.id)
         .text("name", call.name)
         .json("arguments", call.arguments)
         .text("source", tool != nullptr ? tool->source : "unknown");
+    // earlier_approvals() in migrations/functions/approvals.sql reads this member.
+    if (needs_approval(context_, *run, tool, call)) event.boolean("needs_approval", true);
   }
   // Rejections are committed together with the calls: a worker that takes over cannot see that arguments were invalid.
   const answer_ending end = t.finish == RY_LLM_FINISH_LENGTH ? answer_ending::truncated : answer_ending::finished;
@@ -559,7 +562,7 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
     const bool may_have_begun = run->progress.calls_may_have_begun && !item.call.not_begun;
     if (may_have_begun && tool != nullptr && resumes_calls(*tool))
       item.kind = call_kind::resumed;
-    else if (may_have_begun && (tool == nullptr || !tool->repeatable))
+    else if (may_have_begun && !tool_catalog::may_repeat(tool, item.call))
       set_error_result(item, unknown_call_outcome);
     else if (run->progress.loops.judge(item.call, context_.config.repeat_limit) != loop_guard::verdict::allow)
       set_error_result(item, loop_guard::refusal());

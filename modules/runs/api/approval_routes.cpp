@@ -1,12 +1,16 @@
 #include "api/approval_routes.hpp"
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <cmath>
 #include <ry/cpp/text.hpp>
+#include <set>
 #include <utility>
 
 #include "api/caller.hpp"
 #include "api/service_start.hpp"
 #include "error_response.hpp"
+#include "json/exact.hpp"
 #include "json/members.hpp"
 #include "run/conversation.hpp"
 #include "text.hpp"
@@ -31,9 +35,19 @@ struct decision_body {
   throw refusal(422, message);
 }
 
+// False if a number was too large for a double, so that JSON cannot represent it.
+bool is_finite(const json::value& v) {
+  if (v.is_double()) return std::isfinite(v.get_double());
+  if (v.is_array()) return std::all_of(v.get_array().begin(), v.get_array().end(), is_finite);
+  if (v.is_object())
+    return std::all_of(v.get_object().begin(), v.get_object().end(),
+                       [](const auto& m) { return is_finite(m.value()); });
+  return true;
+}
+
 json::object read_body(std::string_view text) {
   boost::system::error_code bad;
-  json::value v = json::parse(text, bad);
+  json::value v = module_json::parse_exactly(text, json::parse_options().max_depth, bad);
   if (bad || !v.is_object()) throw refusal(400, "The body must be a JSON object");
   return std::move(v.get_object());
 }
@@ -76,6 +90,7 @@ decision_body read_decision(std::string_view text, const repository::shown_quest
       content = &value;
     } else if (name == "arguments") {
       if (!value.is_object()) reject("arguments must be an object");
+      if (!is_finite(value)) reject("arguments has a number that is too large");
       out.arguments = json::serialize(value);
       if (out.arguments->size() > max_arguments_bytes)
         reject("arguments must have at most " + size_text(max_arguments_bytes));
@@ -152,12 +167,17 @@ ry::task<std::string> approval_routes::decide_json(std::string account, std::str
   ry::result<std::optional<repository::shown_question>> asked = co_await repo_.question_of(account, id);
   if (!asked.value()) throw refusal(404, "Approval not found");
   const decision_body given = read_decision(body, **asked);
-  ry::result<approval_decision> made = co_await repo_.decide_approval(account, id, given.status, given.arguments,
-                                                                      given.reason, given.remember, given.content);
-  const approval_decision& decision = made.value();
+  ry::result<approval_decision> decided = co_await repo_.decide_approval(account, id, given.status, given.arguments,
+                                                                         given.reason, given.remember, given.content);
+  const approval_decision& decision = decided.value();
   if (decision.outcome == "not_found") throw refusal(404, "Approval not found");
   if (decision.outcome == "other") {
-    const std::string sentence = "A different decision has already been made";
+    boost::system::error_code bad;
+    const json::value made = module_json::parse_exactly(decision.approval, 2 * json::parse_options().max_depth, bad);
+    const std::string status = made.is_object() ? module_json::text_of(made.get_object(), "status") : std::string();
+    const std::string sentence = status == "expired"     ? "The approval has expired"
+                                 : status == "cancelled" ? "The approval was cancelled"
+                                                         : "A different decision has already been made";
     throw refusal(409, sentence,
                   "{\"message\":" + json_string(sentence) +
                       ",\"error_code\":\"APPROVAL_DECIDED\",\"approval\":" + decision.approval + "}");
@@ -197,14 +217,19 @@ void approval_routes::announce(const std::string& run, bool wake) const {
 }
 
 ry::task<ry::job_outcome> approval_routes::expire(ry::job) {
+  std::set<std::string> failed;
   for (;;) {
-    ry::result<std::vector<due_approval>> due = co_await repo_.due_approvals(due_batch);
+    // Those that failed come first again.
+    const std::int64_t batch = due_batch + static_cast<std::int64_t>(failed.size());
+    ry::result<std::vector<due_approval>> due = co_await repo_.due_approvals(batch);
     std::int64_t ended = 0;
     for (const due_approval& a : due.value()) {
+      if (failed.contains(a.id)) continue;
       ry::result<approval_decision> made =
           co_await repo_.decide_approval(std::nullopt, a.id, "expired", std::nullopt, std::nullopt, "none");
       if (!made) {
         ctx_.log_error("an approval could not be ended", made.error());  // must not prevent the end of the others
+        failed.insert(a.id);
         continue;
       }
       ++ended;
@@ -217,7 +242,7 @@ ry::task<ry::job_outcome> approval_routes::expire(ry::job) {
         if (e.http_status() != 404) throw;  // the thread was deleted meanwhile
       }
     }
-    if (ended == 0 || static_cast<std::int64_t>(due->size()) < due_batch) co_return ry::job_outcome::done();
+    if (ended == 0 || static_cast<std::int64_t>(due->size()) < batch) co_return ry::job_outcome::done();
   }
 }
 

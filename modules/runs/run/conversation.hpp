@@ -29,6 +29,7 @@ struct tool_call {
   bool malformed = false;  // the model's arguments were not a JSON object
   bool without_arguments = false;  // the model's arguments were empty
   bool not_begun = false;  // no earlier worker has begun the call
+  bool approved = false;  // a person has approved the call
   int round = 0;  // how often the call has requested input so far
   // The person's answers to the latest requests and the tool's state: input_json of agent.tools/1; empty: the call begins.
   std::string input = {};

@@ -144,6 +144,11 @@ struct approval {
   bool begun = false;  // a worker has begun the call
   bool announced = false, resolved_event = false;  // the stream has the event
 };
+struct earlier_approval {
+  std::string tool_call_id;
+  bool requested = false;  // the approval exists
+  bool needed = false;  // the policy required one when the answer was made
+};
 // resolved: no approval is pending any more. stop: a stop was requested. gone: the run has ended or belongs to another
 // worker.
 enum class park_outcome { parked, resolved, stop, gone };
@@ -262,6 +267,9 @@ class repository {
                                                                 std::vector<approval_request> calls,
                                                                 std::string on_timeout,
                                                                 std::int64_t timeout_seconds) const;
+  // What earlier workers did about the approvals of these calls.
+  ry::task<ry::result<std::vector<earlier_approval>>> earlier_approvals(ry::uuid run, std::int64_t step,
+                                                                        std::vector<std::string> calls) const;
   // Records that the worker begins these calls. False: the run has ended or belongs to another worker.
   ry::task<ry::result<bool>> begin_approved(ry::uuid run, std::int64_t fence, std::vector<std::string> approvals) const;
   // Creates questions; existing ones are unchanged. held: the call stays open, and this worker waits for the answer. False: the run has

@@ -55,6 +55,17 @@ ry::task<ry::result<std::vector<approval>>> repository::request_approvals(ry::uu
   co_return out;
 }
 
+ry::task<ry::result<std::vector<earlier_approval>>> repository::earlier_approvals(
+    ry::uuid run, std::int64_t step, std::vector<std::string> calls) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select tool_call_id, requested, needed from runs.earlier_approvals($1, $2::bigint, $3::text[])", run, step,
+      calls);
+  if (!rows) co_return rows.error();
+  std::vector<earlier_approval> out;
+  for (const ry::row r : *rows) out.push_back({std::string(r.text(0)), r.boolean(1), r.boolean(2)});
+  co_return out;
+}
+
 ry::task<ry::result<bool>> repository::begin_approved(ry::uuid run, std::int64_t fence,
                                                       std::vector<std::string> approvals) const {
   ry::result<ry::rows> rows =
@@ -138,6 +149,7 @@ ry::task<ry::result<park_outcome>> repository::park(ry::uuid run, std::int64_t j
                                                     std::int64_t last, std::int64_t slot_seconds) const {
   ry::result<ry::rows> rows = co_await db_.query(
       "select runs.park_run($1, $2::bigint, $3::bigint, $4::bigint, $5::bigint)", run, job, fence, last, slot_seconds);
+  if (!rows && rows.error().is("jobs.fence_lost")) co_return park_outcome::gone;
   if (!rows) co_return rows.error();
   co_return park_outcome_of(rows->front().text(0));
 }
@@ -198,7 +210,7 @@ ry::task<ry::result<repository::page>> repository::approvals_page(std::string ac
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   page out{std::string(r.text(0)), {}, {}};
-  if (r.int64(1) == limit) out.next_first = std::string(r.text(2));
+  out.next_first = std::string(r.opt_text(2).value_or(""));
   co_return out;
 }
 

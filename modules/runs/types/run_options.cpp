@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <set>
 
+#include "json/exact.hpp"
 #include "json/members.hpp"
 #include "text.hpp"
 
@@ -73,7 +74,8 @@ std::string stored_parameters(const model_parameters& parameters, const run_opti
 run_options read_options(std::string_view text) {
   run_options out;
   boost::system::error_code bad;
-  const json::value v = json::parse(text, bad);
+  // The stored members nest deeper than in the start, in which each is a JSON text of its own.
+  const json::value v = module_json::parse_exactly(text, 2 * json::parse_options().max_depth, bad);
   if (bad || !v.is_object()) return out;
   const json::object& o = v.as_object();
   out.system = module_json::text_of(o, "system");

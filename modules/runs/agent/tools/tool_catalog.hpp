@@ -43,6 +43,11 @@ struct tool_catalog {
     return out;
   }
   const tool* find(std::string_view name) const;
+  // Whether a call whose outcome is unknown may be made again. The annotations of a source do not suffice for a call
+  // that a person has approved once, because they may be wrong.
+  static bool may_repeat(const tool* t, const tool_call& call) {
+    return t != nullptr && t->repeatable && !(call.approved && t->driver);
+  }
   // The tool's element of the request's array.
   std::string_view text_of(const tool& t) const { return std::string_view(json).substr(t.begin, t.length); }
   // `text` is the tool's element. The name must be new.

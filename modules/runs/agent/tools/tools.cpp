@@ -23,7 +23,7 @@ ry::task<tool_outcome> make_call(module_context& p, std::shared_ptr<live_run> ru
       bool unknown = false;
       tool_outcome out =
           co_await call_source_tool(p.ctx, p.config, p.repo, p.writers, p.files, run, *tool, call, kind, unknown);
-      if (!unknown || !tool->repeatable) co_return out;
+      if (!unknown || !tool_catalog::may_repeat(tool, call)) co_return out;
       tool_outcome again = co_await call_source_tool(p.ctx, p.config, p.repo, p.writers, p.files, run, *tool, call,
                                                      call_kind::first, unknown);
       co_return again;

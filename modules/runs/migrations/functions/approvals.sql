@@ -1,7 +1,23 @@
--- ry: number 0062 compatible
+-- ry: number 0081 compatible
 -- Approvals of tool calls, and calls that the client executes. A run whose answer contains such calls is parked: its job
 -- ends, and the run is stored only in the database. The decision on its last pending approval creates a new job. In this file,
 -- "approval" includes the calls of the client (kind client) and questions to the person (see questions.sql).
+
+-- Whether the log of a run has the event p_type of an approval. An earlier worker may have appended it without
+-- having set its flag.
+create or replace function is_logged(p_run uuid, p_type text, p_id uuid) returns boolean language sql stable as $$
+  select exists (select 1 from runs.events e
+                  where e.run_id = p_run and e.wire like '%' || p_id || '%'
+                    and e.wire ~ ('"type": "' || p_type || '", "sequence": [0-9]+, "approval_id": "' || p_id || '"'))
+$$;
+
+-- The slots of an account that are in use. Waiting runs use none; a parked run uses one until slot_until. Three counts of
+-- one index each, because an anti-join would probe every parked run.
+create or replace function occupied_slots(p_account uuid) returns bigint language sql volatile as $$
+  select (select count(*) from runs.runs r where r.account_id = p_account and r.status = 'running')
+       - (select count(*) from runs.runs r where r.account_id = p_account and r.waiting)
+       - (select count(*) from runs.parked p where p.account_id = p_account and p.slot_until < clock_timestamp())
+$$;
 
 -- Creates the approvals of the calls of answer p_step of a run, for its worker; existing ones are unchanged. Returns all approvals of the given calls.
 -- No row: the run has ended or belongs to another worker. A remembered decision of the run or agent approves at once.
@@ -14,11 +30,13 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   v runs.runs%rowtype;
+  v_new uuid[];
 begin
   select * into v from runs.runs r where r.id = p_run and r.fence = p_fence and r.completed_at is null for no key update;
   if not found then
     return;
   end if;
+  with created as (
   insert into runs.approvals as a (id, account_id, run_id, thread_id, agent_id, step, tool_call_id, tool, source, arguments, kind,
                                    on_timeout, expires_at, status, decided_at, reason)
   select w.id, v.account_id, v.id, v.thread_id, v.agent_id, p_step, w.call, w.tool, w.source, w.arguments, w.kind, p_on_timeout,
@@ -28,13 +46,34 @@ begin
     from unnest(p_ids, p_calls, p_tools, p_sources, p_arguments, p_kinds) w (id, call, tool, source, arguments, kind)
     left join lateral (select x.tool from runs.remembered_approvals x
                         where w.kind = 'approval' and x.account_id = v.account_id and x.scope_id in (v.id, v.agent_id) and x.tool = w.tool limit 1) m on true
-  on conflict on constraint approvals_run_id_step_tool_call_id_key do nothing;
+  on conflict on constraint approvals_run_id_step_tool_call_id_key do nothing
+  returning a.id)
+  select array_agg(c.id) into v_new from created c;
   return query
-  select a.id, a.tool_call_id, a.status, coalesce(a.new_arguments, a.arguments), a.reason, a.begun, a.announced, a.resolved_event,
+  select a.id, a.tool_call_id, a.status, coalesce(a.new_arguments, a.arguments), a.reason, a.begun,
+         a.announced or a.id <> all (v_new) is not false and runs.is_logged(p_run, 'approval_requested', a.id),
+         a.resolved_event or a.status <> 'pending' and a.id <> all (v_new) is not false and runs.is_logged(p_run, 'approval_resolved', a.id),
          a.on_timeout, runs.iso(a.expires_at), a.kind, a.result, a.result_is_error
     from runs.approvals a
    where a.run_id = p_run and a.step = p_step and a.tool_call_id = any (p_calls) and a.kind in ('approval', 'client');
 end $$;
+
+-- What earlier workers did about the approvals of these calls of answer p_step, for the worker that claimed the run. requested: the
+-- approval exists. needed: the policy required one when the answer was made, so that no worker has begun the call without it.
+create or replace function earlier_approvals(p_run uuid, p_step bigint, p_calls text[])
+returns table (tool_call_id text, requested boolean, needed boolean) language sql stable as $$
+  select c.id,
+         exists (select 1 from runs.approvals a
+                  where a.run_id = p_run and a.step = p_step and a.tool_call_id = c.id and a.kind = 'approval'),
+         -- A model may repeat the id of a call: the last event counts.
+         coalesce((select l.line like '%, "needs_approval": true}'
+                     from runs.events e, regexp_split_to_table(e.wire, E'\n') with ordinality l (line, n)
+                    where e.run_id = p_run and e.wire like '%"type": "tool_call"%'
+                      and l.line like 'data: {"type": "tool_call"%'
+                      and position('"tool_call_id": ' || to_json(c.id)::text || ',' in l.line) > 0
+                    order by e.seq desc, l.n desc limit 1), false)
+    from unnest(p_calls) c (id)
+$$;
 
 -- Records that the worker begins these approved calls, or passes on the answers to these questions, so that another worker does not repeat
 -- it. False: the run has ended or belongs to another worker.
@@ -44,7 +83,7 @@ begin
   if not found then
     return false;
   end if;
-  update runs.approvals a set begun = true, resolved_event = true, content = null, state = null where a.id = any (p_ids);
+  update runs.approvals a set begun = true, content = null, state = null where a.id = any (p_ids);
   return true;
 end $$;
 
@@ -80,34 +119,34 @@ begin
 end $$;
 
 -- Returns a parked run to the queue if no approval is pending any more. True: a job was created. Called with the row of
--- the run locked. The time for which it was parked does not count towards its time limit.
+-- the run locked. The time until the run begins again does not count towards its time limit.
 create or replace function unpark(p_run uuid) returns boolean language plpgsql as $$
 declare
   v_parked runs.parked%rowtype;
   v_job bigint;
+  v_used bigint;
 begin
   if exists (select 1 from runs.approvals a where a.run_id = p_run and a.status = 'pending') then
     return false;
   end if;
-  delete from runs.parked p where p.run_id = p_run returning * into v_parked;
-  if not found then
+  select * into v_parked from runs.parked p where p.run_id = p_run;
+  if not found or exists (select 1 from runs.runs r where r.id = p_run and (r.waiting or r.completed_at is not null)) then
     return false;
   end if;
+  -- Starts of the account hold this lock too, so that no other run takes the slot meanwhile.
+  perform 1 from accounts.lock_account(v_parked.account_id);
   if v_parked.slot_until < clock_timestamp() then
-    -- The slot of the run may have been used meanwhile; the run then waits for another one like a queued start.
-    perform 1 from accounts.lock_account(v_parked.account_id);
-    update runs.runs r
-       set waiting = true, queue_place = null,
-           admitted_at = coalesce(r.admitted_at, r.started_at) + (clock_timestamp() - v_parked.parked_at)
-     where r.id = p_run and r.completed_at is null
-       and r.slot_limit <= (select count(*) from runs.runs o
-                             where o.account_id = v_parked.account_id and o.status = 'running' and not o.waiting
-                               and o.id <> p_run
-                               and not exists (select 1 from runs.parked p where p.run_id = o.id and p.slot_until < clock_timestamp()));
+    v_used := runs.occupied_slots(v_parked.account_id);
+    -- The slot of the run is used by another one: the run waits for a slot like a queued start. Its row in parked
+    -- stays until then and counts neither as a slot nor as a lapsed one.
+    update runs.runs r set waiting = true, queue_place = null where r.id = p_run and r.slot_limit <= v_used;
     if found then
+      update runs.parked p set slot_until = 'infinity' where p.run_id = p_run;
       return false;
     end if;
+    update runs.account_usage u set runs_bound = v_used + 1 where u.account_id = v_parked.account_id;
   end if;
+  delete from runs.parked p where p.run_id = p_run;
   select j.id into v_job from core.job_enqueue(
     p_kind => 'runs.execute', p_args => jsonb_build_object('run_id', p_run), p_queue => 'runs', p_max_attempts => 1000000,
     p_share => v_parked.account_id) j;
@@ -115,7 +154,7 @@ begin
   perform core.job_raise_fence(v_job, (select abs(r.fence) from runs.runs r where r.id = p_run));
   update runs.runs r
      set admitted_at = coalesce(r.admitted_at, r.started_at) + (clock_timestamp() - v_parked.parked_at), job_id = v_job
-   where r.id = p_run and r.completed_at is null;
+   where r.id = p_run;
   return true;
 end $$;
 
@@ -197,9 +236,11 @@ returns table (outcome text, at bigint, wake boolean) language plpgsql as $$
 #variable_conflict use_column
 declare
   w record;
+  v_ended boolean;
 begin
   wake := false;
-  perform 1 from runs.runs r where r.id = p_run and r.account_id = p_account for no key update;
+  select r.completed_at is not null into v_ended from runs.runs r
+   where r.id = p_run and r.account_id = p_account for no key update;
   if not found then
     outcome := 'not_found';
     return next;
@@ -211,7 +252,7 @@ begin
                                  where x.run_id = p_run and x.tool_call_id = c.call and x.kind = 'client'
                                  order by x.step desc limit 1) a on true
             order by c.n loop
-    if w.status is null or w.status <> 'pending' and not (w.status = 'answered' and w.result = w.content
+    if w.status is null or v_ended and w.status = 'pending' or w.status <> 'pending' and not (w.status = 'answered' and w.result = w.content
                                                           and w.result_is_error = w.is_error) then
       outcome := case when w.status = 'answered' then 'conflict' else 'unknown' end;
       at := w.n;
@@ -234,17 +275,43 @@ returns table (id uuid, account_id uuid, run_id uuid, on_timeout text) language 
    where a.status = 'pending' and a.expires_at <= clock_timestamp() order by a.expires_at limit p_limit
 $$;
 
--- A page of an account's approvals, newest first. p_status null: all; p_run null: of all runs.
+-- A page of an account's approvals, newest first. p_status null: all; p_run null: of all runs. A page ends after 4 MB of
+-- arguments. last: the id after which the next page begins; null: there is none. Separate statements, because a plan for
+-- all combinations would read the approvals of all accounts.
 create or replace function approvals_page(p_account uuid, p_run uuid, p_status text, p_before uuid, p_limit bigint,
                                           out items text, out n bigint, out last text)
-language sql stable as $$
+language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
+declare
+  v_before constant uuid := coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  v_ids uuid[];
+begin
+  if p_run is not null then
+    v_ids := array(select a.id from runs.approvals a
+                    where a.run_id = p_run and a.account_id = p_account and a.kind <> 'client'
+                      and (p_status is null or a.status = p_status) and a.id < v_before
+                    order by a.id desc limit p_limit);
+  elsif p_status = 'pending' then
+    v_ids := array(select a.id from runs.approvals a
+                    where a.account_id = p_account and a.kind <> 'client' and a.status = 'pending' and a.id < v_before
+                    order by a.id desc limit p_limit);
+  else
+    v_ids := array(select a.id from runs.approvals a
+                    where a.account_id = p_account and a.kind <> 'client'
+                      and (p_status is null or a.status = p_status) and a.id < v_before
+                    order by a.id desc limit p_limit);
+  end if;
   select coalesce(json_agg(runs.approval_json(x.a) order by x.id desc), '[]')::text, count(*), min(x.id::text)
-    from (select y as a, y.id from runs.approvals y
-           where y.account_id = p_account and y.kind <> 'client' and (p_run is null or y.run_id = p_run)
-             and (p_status is null or y.status = p_status)
-             and y.id < coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-           order by y.id desc limit p_limit) x
-$$;
+    into items, n, last
+    from (select a, a.id, row_number() over newest as place,
+                 sum(octet_length(a.arguments) + coalesce(octet_length(a.new_arguments), 0)) over newest as bytes
+            from unnest(v_ids) i (id) join runs.approvals a on a.id = i.id
+          window newest as (order by a.id desc)) x
+   where x.place = 1 or x.bytes <= 4000000;
+  if n < cardinality(v_ids) or n = p_limit then
+    return;
+  end if;
+  last := null;
+end $$;
 
 -- What a run waits for, as in the member waiting_for of its JSON; null: nothing.
 create or replace function waiting_for(p_run uuid) returns jsonb language sql stable as $$
@@ -280,8 +347,9 @@ $$;
 
 -- The JSON of a run, with what it waits for.
 create or replace function run_json_with_waiting(r runs.runs) returns jsonb language sql stable as $$
-  select runs.run_json(r) || case when r.status = 'running' and exists (select 1 from runs.parked p where p.run_id = r.id)
-                                  then jsonb_build_object('waiting_for', runs.waiting_for(r.id)) else '{}' end
+  select case when r.status = 'running' and w.list is not null then runs.run_json(r) || jsonb_build_object('waiting_for', w.list)
+              else runs.run_json(r) end
+    from (select case when r.status = 'running' then runs.waiting_for(r.id) end as list) w
 $$;
 
 -- Begins the waiting runs of an account that have a slot and whose thread is free, in the order of their starts, and
@@ -297,9 +365,7 @@ begin
   if not exists (select 1 from runs.runs r where r.account_id = p_account and r.waiting) then
     return;
   end if;
-  select count(*) into v_running from runs.runs r
-   where r.account_id = p_account and r.status = 'running' and not r.waiting
-     and not exists (select 1 from runs.parked p where p.run_id = r.id and p.slot_until < now());
+  v_running := runs.occupied_slots(p_account);
   for v in select * from runs.runs r where r.account_id = p_account and r.waiting order by r.id
              for no key update skip locked loop
     if p_limit <> v.slot_limit then
@@ -315,11 +381,16 @@ begin
         values (v.thread_id, v.waiting_message, v.id, 'user', v.waiting_body);
       end if;
       update runs.runs r
-         set waiting = false, waiting_message = null, waiting_body = null, admitted_at = clock_timestamp(),
+         set waiting = false, waiting_message = null, waiting_body = null,
+             -- The time limit of a run that was parked continues; that of a new run begins now.
+             admitted_at = coalesce(coalesce(r.admitted_at, r.started_at)
+                                      + (clock_timestamp() - (select p.parked_at from runs.parked p where p.run_id = v.id)),
+                                    clock_timestamp()),
              job_id = (select j.id from core.job_enqueue(
                          p_kind => 'runs.execute', p_args => jsonb_build_object('run_id', v.id),
                          p_queue => 'runs', p_max_attempts => 1000000, p_share => p_account) j)
        where r.id = v.id returning r.job_id into v.job_id;
+      delete from runs.parked p where p.run_id = v.id;
       -- Workers of an earlier job of a run that was parked must not pass for the next one.
       perform core.job_raise_fence(v.job_id, abs(v.fence));
     else

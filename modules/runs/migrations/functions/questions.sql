@@ -1,4 +1,4 @@
--- ry: number 0061 compatible
+-- ry: number 0083 compatible
 -- Questions to a person: rows of runs.approvals with the kinds question, elicitation and url. They are parked, decided and cancelled
 -- by the functions of approvals.sql. A call has no questions, or those of its latest round count.
 
@@ -52,7 +52,9 @@ begin
    where r.id = p_run and r.fence = p_fence and a.run_id = p_run and a.status = 'pending' and a.held_by <> p_fence;
   return query
   select a.id, a.tool_call_id, a.round, a.request, a.kind, a.status, a.arguments, a.question, a.content, a.reason, a.state, a.begun or a.held_by is not null,
-         a.announced, a.resolved_event, a.on_timeout, runs.iso(a.expires_at)
+         a.announced or runs.is_logged(p_run, 'approval_requested', a.id),
+         a.resolved_event or a.status <> 'pending' and runs.is_logged(p_run, 'approval_resolved', a.id),
+         a.on_timeout, runs.iso(a.expires_at)
     from runs.approvals a
    where a.run_id = p_run and a.step = p_step and a.tool_call_id = any (p_calls) and a.kind in ('question', 'elicitation', 'url')
      and a.round = (select max(b.round) from runs.approvals b

@@ -1,4 +1,4 @@
--- ry: number 0021 compatible
+-- ry: number 0082 compatible
 -- Starts of runs. Each function locks the accounts, decides, and writes all rows of the granted starts: project,
 -- thread, message, run, first event and job.
 
@@ -108,13 +108,20 @@ begin
       from unnest(p_accounts, v_bounds, p_max_runs, p_queue, p_behind) with ordinality
              w (account, bound, max_runs, queue, behind, n),
            lateral (
-             select w.bound >= w.max_runs as counted, c.running, c.live,
+             select c.counted, c.running,
+                    -- The threads of a refused start. The subquery for each row reads one row of parked; an anti-join
+                    -- would read those of all accounts.
+                    case when c.counted and c.running >= w.max_runs then
+                      (select coalesce(jsonb_agg(r.thread_id), '[]')::text
+                         from (select o.thread_id from runs.runs o
+                                where o.account_id = w.account and o.status = 'running' and not o.waiting
+                                  and (select p.slot_until from runs.parked p where p.run_id = o.id) < clock_timestamp()
+                                      is not true
+                                order by o.id desc limit w.max_runs) r) end as live,
                     case when w.queue or w.behind then
                       (select count(*) + 1 from runs.runs r where r.account_id = w.account and r.waiting) end as place
-               from (select count(*) as running, coalesce(jsonb_agg(r.thread_id), '[]')::text as live from runs.runs r
-                      where w.bound >= w.max_runs and r.account_id = w.account and r.status = 'running'
-                        and not r.waiting
-                        and not exists (select 1 from runs.parked p where p.run_id = r.id and p.slot_until < now())) c) l;
+               from (select w.bound >= w.max_runs as counted,
+                            case when w.bound >= w.max_runs then runs.occupied_slots(w.account) end as running) c) l;
   end if;
 
   return query
