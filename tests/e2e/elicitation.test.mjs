@@ -286,7 +286,7 @@ test('2026-07-28: a form parks the run; the call is repeated with the answer and
     assert.doesNotMatch((await u.get(`/agent-run/${id}/approvals`)).text, /Ada|Bob/);
   }));
 
-test('2026-07-28: declined, dismissed and expired forms, and a URL', () => withModern(
+test('2026-07-28: declined and dismissed forms, and a URL', () => withModern(
   (round, params) => (round ? undefined : params.arguments.url ? { page: elicit({ mode: 'url', message: 'Sign in', url: 'https://accounts.example/sign?in=1' }) } : { who: elicit({ mode: 'form', message: 'm', requestedSchema: form }) }),
   async (peer, u) => {
     for (const [decision, action] of [['deny', 'decline'], ['cancel', 'cancel']]) {
@@ -294,10 +294,6 @@ test('2026-07-28: declined, dismissed and expired forms, and a URL', () => withM
       await decide(u, question, { decision });
       assert.equal(await finish(u, id), `results: {"who":{"action":"${action}"}}`);
     }
-    const { id, question } = await startAsking(u, go);
-    database.sql(`update runs.approvals set expires_at = now() where id = '${question.approval_id}'`);
-    database.sql(`update core.job set run_at = now() where kind = 'runs.expire_approvals' and state = 0`);
-    assert.equal(await finish(u, id), 'results: {"who":{"action":"cancel"}}');
     const page = await startAsking(u, 'remote__go {"url":true}');
     assert.deepEqual([page.question.kind, page.question.url, page.question.host], ['url', 'https://accounts.example/sign?in=1', 'accounts.example']);
     assert.equal((await decide(u, page.question, { decision: 'approve', content: {} })).status, 422);

@@ -1399,7 +1399,7 @@ export interface paths {
         };
         /**
          * List the approvals of a run
-         * @description Lists the approvals of the calls of a run, newest first.
+         * @description Lists the approvals and questions of a run, newest first.
          */
         get: operations["runs.run_approvals"];
         put?: never;
@@ -2439,7 +2439,7 @@ export interface paths {
         };
         /**
          * List approvals
-         * @description Lists the approvals of the account's runs, newest first.
+         * @description Lists the approvals and questions of the account's runs, newest first.
          */
         get: operations["runs.list_approvals"];
         put?: never;
@@ -2460,8 +2460,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Approve or deny a tool call
-         * @description Decides on an approval. The run continues when none of its approvals is pending. Repeating a decision succeeds; a different decision gets a 409 with `error_code` `APPROVAL_DECIDED` and the approval.
+         * Approve or deny a tool call, or answer a question
+         * @description Decides on an approval of a tool call, or answers a question of the agent (`ask_user`) or of a tool. The `kind` of the approval determines which members are allowed. `content` is validated against the `schema` of the approval; a 400 names the member that does not match. The run continues when none of its approvals is pending. Repeating a decision succeeds; a different decision gets a 409 with `error_code` `APPROVAL_DECIDED` and the approval.
          */
         post: operations["runs.decide"];
         delete?: never;
@@ -4773,6 +4773,11 @@ export interface components {
             decided_at: string | null;
             /** Format: date-time */
             expires_at: string;
+            /** @description Host of the URL, to show it prominently. */
+            host: string | null;
+            kind: components["schemas"]["runs.ApprovalKind"];
+            /** @description Text of the question. Written by a model or a server: show it as plain text. Null: the kind is `approval`. */
+            message: string | null;
             /** @description Name of the tool. */
             name: string;
             /**
@@ -4789,10 +4794,12 @@ export interface components {
             remember: "none" | "run" | "agent";
             /** Format: date-time */
             requested_at: string;
+            /** @description JSON Schema of the answer: an object whose properties are strings, numbers, booleans and choices. Null: the kinds `approval` and `url`. */
+            schema: Record<string, never> | null;
             /** @description Source of the tool, such as `sandbox` or `mcp:github`. */
             source: string;
             /**
-             * @description `expired`: no decision was made in time. `cancelled`: the run ended before a decision was made.
+             * @description `expired`: no decision was made in time. `cancelled`: the run ended before a decision was made, or the question was dismissed or could not be asked.
              * @enum {unknown}
              */
             status: "pending" | "approved" | "denied" | "expired" | "cancelled";
@@ -4800,8 +4807,15 @@ export interface components {
             thread_id: string;
             /** @description Id of the call in the run's stream. */
             tool_call_id: string;
+            /** @description URL that the person is asked to open; the kind `url` only. Show it completely, and open it only after the person has agreed. */
+            url: string | null;
         };
-        /** @description A tool call needs an approval, see `POST /approvals/{id}`. The run waits, and this time does not count towards its time limit. After a failure of a node, the event may be repeated with the same `approval_id`. */
+        /**
+         * @description `approval`: a tool call needs an approval. `question`: the agent asks (tool `ask_user`). `elicitation`: a tool asks during its call. `url`: a tool asks the person to open a URL.
+         * @enum {unknown}
+         */
+        "runs.ApprovalKind": "approval" | "question" | "elicitation" | "url";
+        /** @description A tool call needs an approval, or a question needs an answer, see `POST /approvals/{id}`. The run waits, and this time does not count towards its time limit. After a failure of a node, the event may be repeated with the same `approval_id`. */
         "runs.ApprovalRequested": {
             /**
              * Format: uuid
@@ -4815,8 +4829,16 @@ export interface components {
              * @description Time at which the approval expires.
              */
             expires_at: string;
+            /** @description Host of the URL. */
+            host?: string;
+            /** @description Absent: `approval`. */
+            kind?: components["schemas"]["runs.ApprovalKind"];
+            /** @description Text of the question, as plain text. */
+            message?: string;
             /** @description Name of the tool. */
             name: string;
+            /** @description JSON Schema of the answer. Absent for the kinds `approval` and `url`. */
+            schema?: Record<string, never>;
             /** @description Sequence number of the event. */
             sequence: number;
             /** @description Source of the tool, as in the `tool_call` event. */
@@ -4825,6 +4847,8 @@ export interface components {
             tool_call_id: string;
             /** @constant */
             type: "approval_requested";
+            /** @description URL that the person is asked to open. The kind `url` only. */
+            url?: string;
         };
         /** @description An approval was decided, has expired, or was cancelled. */
         "runs.ApprovalResolved": {
@@ -4876,14 +4900,19 @@ export interface components {
             usage: components["schemas"]["runs.Usage"];
         };
         "runs.Decision": {
-            /** @description Arguments that replace those of the call. Only with `approve`. */
+            /** @description Arguments that replace those of the call. Only with `approve`, for the kind `approval`. */
             arguments?: Record<string, never>;
-            /** @enum {unknown} */
-            decision: "approve" | "deny";
+            /** @description Answer to a question, according to its `schema`. Only with `approve`; not for the kinds `approval` and `url`. */
+            content?: Record<string, never>;
+            /**
+             * @description `cancel`, for questions only: dismiss the question without a decision.
+             * @enum {unknown}
+             */
+            decision: "approve" | "deny" | "cancel";
             /** @description Reason of the decision. If the call is denied, its result for the model contains the reason. */
             reason?: string;
             /**
-             * @description Also approve later calls of the same tool: in this run, or in all runs of the agent. Default: `none`.
+             * @description Also approve later calls of the same tool: in this run, or in all runs of the agent. Only for the kind `approval`. Default: `none`.
              * @enum {unknown}
              */
             remember?: "none" | "run" | "agent";
@@ -4995,7 +5024,7 @@ export interface components {
         };
         /** @description Part of a request was omitted or changed to meet the provider's limits. The run continues. */
         "runs.Notice": {
-            /** @description `tool_skipped`, `image_skipped`, `parameter_skipped`, `tool_search` (requests contain only some of the tools, and `find_tools` to find the others), `workspace_withheld` (`memory_enabled` is `false`, and another thread has used the workspace), or another code of a provider driver. */
+            /** @description `tool_skipped`, `image_skipped`, `parameter_skipped`, `tool_search` (requests contain only some of the tools, and `find_tools` to find the others), `input_request_cancelled` (a tool requested input in a form that cannot be put to the person), `workspace_withheld` (`memory_enabled` is `false`, and another thread has used the workspace), or another code of a provider driver. */
             code: string;
             /** @description Message that explains the notice. */
             message: string;
@@ -5129,7 +5158,7 @@ export interface components {
                 /** @description Tokens generated by models. */
                 output_tokens: number;
             };
-            /** @description What the run waits for. Present only while it waits for approvals or for results of the client's tools. */
+            /** @description What the run waits for. Present only while it waits for approvals, answers or results of the client's tools. */
             waiting_for?: components["schemas"]["runs.WaitingFor"][];
         };
         /** @description An error that does not end the stream. A failed run also sends the terminal event. */
@@ -5270,6 +5299,8 @@ export interface components {
             project_id?: string;
             /** @description The user's message. Required for a new thread. */
             prompt?: string;
+            /** @description `true`: the client can answer questions, so the agent gets the tool `ask_user`, and tools can request input during their calls. `false`: neither. Default: as configured (settings `ask_user` and `elicitation`). */
+            questions?: components["schemas"]["runs.Flag"];
             /** @description `true`: at the account's limit of concurrent runs, wait for a slot instead of returning 402. Default: `false`. */
             queue?: components["schemas"]["runs.Flag"];
             /** @description How much the model reasons before it answers. Case-insensitive. Default: the value configured for the model, otherwise the provider's default. */
@@ -5416,6 +5447,8 @@ export interface components {
             approval_id?: string;
             /** Format: date-time */
             expires_at: string;
+            /** @description Present if the approval is a question. */
+            kind?: components["schemas"]["runs.ApprovalKind"];
             /** @description Name of the tool. */
             name: string;
             tool_call_id: string;
@@ -6679,7 +6712,12 @@ export interface components {
                  *           "expires_at": "2026-11-29T10:00:00.000Z",
                  *           "decided_at": null,
                  *           "reason": null,
-                 *           "remember": "none"
+                 *           "remember": "none",
+                 *           "kind": "approval",
+                 *           "message": null,
+                 *           "schema": null,
+                 *           "url": null,
+                 *           "host": null
                  *         }
                  *       ],
                  *       "next_cursor": null
@@ -13811,11 +13849,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "decision": "approve"
-                 *     }
-                 */
                 "application/json": components["schemas"]["runs.Decision"];
             };
         };
@@ -13844,7 +13877,12 @@ export interface operations {
                      *       "expires_at": "2026-11-29T10:00:00.000Z",
                      *       "decided_at": "2026-11-28T10:05:00.000Z",
                      *       "reason": null,
-                     *       "remember": "none"
+                     *       "remember": "none",
+                     *       "kind": "approval",
+                     *       "message": null,
+                     *       "schema": null,
+                     *       "url": null,
+                     *       "host": null
                      *     }
                      */
                     "application/json": components["schemas"]["runs.Approval"];

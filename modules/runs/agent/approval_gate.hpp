@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/gated_calls.hpp"
 #include "agent/tools/tool_catalog.hpp"
 #include "run/conversation.hpp"
 #include "run/live_run.hpp"
@@ -14,19 +15,6 @@
 namespace runs {
 
 struct module_context;
-
-struct gated_calls {
-  std::vector<tool_call> allowed;
-  struct refusal {
-    tool_call call;
-    tool_outcome outcome;
-  };
-  std::vector<refusal> refused;  // also the calls that have a result without being made: of the client, or of ask_user
-  std::vector<std::string> waiting;  // ids of pending approvals, questions and calls of the client
-  bool lost = false;  // the run has ended or belongs to another worker
-  // An approval with on_timeout = stop has expired.
-  bool stop = false;
-};
 
 // Whether no call can need an approval, be denied or wait for an answer, so that gate_calls() can be skipped.
 bool calls_are_free(const module_context& p, const live_run& run);

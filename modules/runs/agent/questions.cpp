@@ -4,7 +4,6 @@
 #include <boost/json.hpp>
 #include <utility>
 
-#include "agent/approval_gate.hpp"
 #include "agent/checkpoint.hpp"
 #include "module_context.hpp"
 #include "run/waiting.hpp"
@@ -29,7 +28,7 @@ tool_outcome answer_to_model(const asked_question& q, std::int64_t limit) {
   return {"The user dismissed the question without an answer."};
 }
 
-constexpr std::uint64_t poll_ms = 500;  // of the answers to an open call, which may be given on another node
+constexpr std::uint64_t answer_poll_ms = 500;  // of the answers to an open call, which may be given on another node
 
 // The array "answers" of agent.tools/1.
 json::array answers_of(const std::vector<asked_question>& questions) {
@@ -126,7 +125,7 @@ ry::task<std::vector<asked_question>> wait_for_answers(const ry::context& ctx, c
         continue;
       }
     }
-    co_await wait_for(ctx, open.changed, poll_ms);
+    co_await wait_for(ctx, open.changed, answer_poll_ms);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/gated_calls.hpp"
 #include "agent/tools/tool_catalog.hpp"
 #include "run/conversation.hpp"
 #include "run/event_log_writer.hpp"
@@ -18,7 +19,6 @@
 
 namespace runs {
 
-struct gated_calls;
 struct module_context;
 
 // Append the events about an approval or a question.

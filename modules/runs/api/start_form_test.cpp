@@ -46,6 +46,16 @@ TEST(parse_start_test, duplicate_fields_and_files_without_filename_are_rejected)
   accepted({{"prompt", "x"}, {"files", ""}, {"unknown", "1"}, {"unknown", "2"}});
 }
 
+TEST(parse_start_test, questions_are_switched_on_or_off_for_the_run_or_left_to_the_settings) {
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"questions", "maybe"}}), "questions must be true or false");
+  EXPECT_EQ(accepted({{"prompt", "x"}, {"questions", ""}}).options.questions, std::nullopt);
+  for (const bool on : {true, false}) {
+    const start_request r = accepted({{"prompt", "x"}, {"questions", on ? "TRUE" : "0"}});
+    EXPECT_EQ(r.options.questions, on);
+    EXPECT_EQ(read_options(stored_parameters(r.parameters, r.options)).questions, on);
+  }
+}
+
 TEST(parse_start_test, reads_the_documented_members) {
   const start_request r = accepted({{"prompt", " do it "},
                                     {"optimistic", "TRUE"},

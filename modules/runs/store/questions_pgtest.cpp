@@ -33,7 +33,7 @@ class runs_questions : public runs_sql {
   std::string decide(const std::string& request, const std::string& status, const std::string& content) const {
     return sql("select outcome from runs.decide_approval(" + q(ann) +
                ", (select id from runs.approvals where request = " + q(request) + " order by round desc limit 1), " +
-               q(status) + ", null, null, 'none', " + q(content) + ")");
+               q(status) + ", null, null, 'none', p_content => " + q(content) + ")");
   }
   std::string run_;
 };

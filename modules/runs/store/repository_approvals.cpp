@@ -140,7 +140,7 @@ ry::task<ry::result<std::optional<repository::shown_question>>> repository::ques
   ry::result<ry::rows> rows =
       co_await db_.query("select kind, question from runs.question_of($1::uuid, $2::uuid)", account, id);
   if (!rows) co_return rows.error();
-  if (rows->empty()) co_return std::nullopt;
+  if (rows->empty()) co_return std::optional<shown_question>();
   const ry::row r = rows->front();
   co_return shown_question{std::string(r.text(0)), std::string(r.opt_text(1).value_or(""))};
 }
@@ -159,7 +159,7 @@ ry::task<ry::result<approval_decision>> repository::decide_approval(
     std::optional<std::string> reason, std::string remember, std::optional<std::string> content) const {
   ry::result<ry::rows> rows = co_await db_.query(
       "select outcome, approval, run_id, wake from runs.decide_approval($1::uuid, $2::uuid, $3::text, $4::text, "
-      "$5::text, $6::text, $7::text)",
+      "$5::text, $6::text, p_content => $7::text)",
       account, id, status, arguments, reason, remember, content);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();

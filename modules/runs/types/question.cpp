@@ -16,8 +16,8 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t max_message = 4000, max_text = 1000, max_name = 100, max_choice = 500;
-constexpr std::size_t max_fields = 50, max_choices = 200, max_schema_bytes = 64 << 10, max_answer_bytes = 64 << 10,
+constexpr std::size_t max_message = 4000, max_shown_text = 1000, max_field_name = 100, max_choice = 500;
+constexpr std::size_t max_fields = 50, max_choices = 200, max_schema_bytes = 64 << 10, max_content_bytes = 64 << 10,
                       max_url = 2048;
 constexpr std::string_view formats[] = {"email", "uri", "date", "date-time"};
 
@@ -65,11 +65,11 @@ std::optional<std::size_t> count_at(const json::object& o, std::string_view key)
   return static_cast<std::size_t>(v->get_int64());
 }
 
-bool is_number(const json::value& v) {
+bool is_finite_number(const json::value& v) {
   return v.is_int64() || v.is_uint64() || (v.is_double() && std::isfinite(v.get_double()));
 }
 
-std::size_t characters_of(std::string_view text) {
+std::size_t count_characters(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
@@ -142,7 +142,7 @@ std::string check_text(const std::string& at, const json::object& field, const j
   std::string problem = check_choice(at, field, v);
   if (!problem.empty()) return problem;
   const std::string_view text = v.get_string();
-  const std::size_t length = characters_of(text);
+  const std::size_t length = count_characters(text);
   if (const auto least = count_at(field, "minLength"); least && length < *least)
     return at + " must have at least " + std::to_string(*least) + " characters";
   if (const auto most = count_at(field, "maxLength"); most && length > *most)
@@ -153,7 +153,7 @@ std::string check_text(const std::string& at, const json::object& field, const j
 }
 
 std::string check_number(const std::string& at, const json::object& field, const json::value& v, bool whole) {
-  if (!is_number(v)) return at + (whole ? " must be an integer" : " must be a number");
+  if (!is_finite_number(v)) return at + (whole ? " must be an integer" : " must be a number");
   const double given = v.to_number<double>();
   if (whole && std::floor(given) != given) return at + " must be an integer";
   if (const json::value* least = module_json::member_at(field, "minimum");
@@ -195,7 +195,7 @@ std::string check_field(const std::string& at, const json::object& field, const 
 
 void copy_text(const json::object& from, std::string_view key, json::object& to) {
   const std::string_view text = module_json::text_at(from, key);
-  if (!text.empty()) to[key] = shown_text(text, max_text);
+  if (!text.empty()) to[key] = shown_text(text, max_shown_text);
 }
 
 // Reads "enum" (with "enumNames") or a list of {"const", "title"}.
@@ -220,7 +220,7 @@ std::string read_choices(const std::string& at, const json::object& in, std::str
     }
     copy.push_back(*v);
     if (titles != nullptr && titles->size() == values->size() && (*titles)[names.size()].is_string())
-      names.push_back(json::value(shown_text((*titles)[names.size()].get_string(), max_text)));
+      names.push_back(json::value(shown_text((*titles)[names.size()].get_string(), max_shown_text)));
   }
   if (!names.empty() && names.size() == copy.size()) out["enumNames"] = std::move(names);
   out[values != nullptr ? std::string_view("enum") : list_key] = std::move(copy);
@@ -245,7 +245,7 @@ std::string read_field(const std::string& at, const json::object& in, json::obje
     if (std::find(std::begin(formats), std::end(formats), format) != std::end(formats)) out["format"] = format;
   } else if (type == "number" || type == "integer") {
     for (const char* key : {"minimum", "maximum"})
-      if (const json::value* limit = module_json::member_at(in, key); limit != nullptr && is_number(*limit))
+      if (const json::value* limit = module_json::member_at(in, key); limit != nullptr && is_finite_number(*limit))
         out[key] = *limit;
   } else if (type == "array") {
     const json::object* items = module_json::object_at(in, "items");
@@ -290,8 +290,8 @@ std::string read_form(std::string_view name, const json::value& schema, std::str
   json::object fields;
   for (const auto& property : *properties) {
     const std::string_view key(property.key());
-    if (!is_plain(key, max_name))
-      return at + ".properties has a name that is not a text of at most " + std::to_string(max_name) + " bytes";
+    if (!is_plain(key, max_field_name))
+      return at + ".properties has a name that is not a text of at most " + std::to_string(max_field_name) + " bytes";
     const std::string here = at + ".properties." + std::string(key);
     if (!property.value().is_object()) return here + " must be an object";
     const json::object& in = property.value().get_object();
@@ -375,16 +375,16 @@ std::string read_input_request(const json::object& request, question& out) {
 std::string check_answer(std::string_view schema, const json::value& content) {
   const json::object* given = content.if_object();
   if (given == nullptr) return "content must be an object";
-  if (json::serialize(content).size() > max_answer_bytes)
-    return "content must have at most " + size_text(max_answer_bytes);
+  if (json::serialize(content).size() > max_content_bytes)
+    return "content must have at most " + size_text(max_content_bytes);
   const json::value parsed = json::parse(schema);
   const json::object& form = parsed.get_object();
   const json::object& fields = form.at("properties").get_object();
   for (const auto& member : *given) {
     const json::object* field = module_json::object_at(fields, member.key());
     if (field == nullptr)
-      return "content has an unknown member \"" + plain_sentence(std::string_view(member.key()).substr(0, max_name)) +
-             "\"";
+      return "content has an unknown member \"" +
+             plain_sentence(std::string_view(member.key()).substr(0, max_field_name)) + "\"";
     std::string problem = check_field("content." + std::string(member.key()), *field, member.value());
     if (!problem.empty()) return problem;
   }
