@@ -6,7 +6,7 @@ import { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver, JsonRpcT
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
 import { Server, makeDatabase, modulesOn, sleep, waitFor } from './lib/server.mjs';
 
-const states = { submitted: 1, working: 2, completed: 3, failed: 4, canceled: 5 };
+const states = { submitted: 1, working: 2, completed: 3, failed: 4, canceled: 5, inputRequired: 6 };
 const words = (n) => Array.from({ length: n }, (_, i) => `w${i} `).join('');
 
 let database, llm, server;
@@ -22,6 +22,11 @@ before(async () => {
       reply.text('Let me look. ');
       return reply.tools([{ name: 'list_files', arguments: {} }]);
     }
+    const results = turns(request).filter((m) => m.role === 'tool').map((m) => m.content);
+    if (prompt.includes('[ask]') && results.length === 0)
+      return reply.tools(Array.from({ length: prompt.includes('two') ? 2 : 1 }, (_, i) => ({ id: `c${i}`, name: 'shell', arguments: { command: `echo ask ${i}` } })));
+    if (prompt.includes('[location]') && results.length === 0) return reply.tools([{ id: 'loc', name: 'get_location', arguments: {} }]);
+    if (results.length && /\[(ask|location)\]/.test(prompt)) return reply.say(`results: ${results.join(' | ')}`);
     if (prompt.includes('[cut]') && requests.filter((r) => r.at(-1).includes(prompt)).length === 1) {
       reply.text('void ');
       await sleep(200);
@@ -39,7 +44,14 @@ before(async () => {
     else reply.text(`reply to: ${prompt}`);
     reply.end();
   });
-  server = await new Server({ database, llm, settings: '[a2a]\nname = "Test agent"' }).start();
+  server = await new Server({ database, llm, settings: `
+[a2a]
+name = "Test agent"
+[[runs.tool_policy]]
+match = "shell"
+when = {command = "*ask*"}
+action = "ask"
+` }).start();
 });
 after(async () => {
   await server?.close();
@@ -474,4 +486,69 @@ test('a server that stops ends streams without a final state, and waiting reques
   await waitFor('the task to end', async () => (await restarted.getTask({ tenant: '', id: seen.task.id })).status.state === states.completed, 30000);
   assert.deepEqual(artifactsOf(await restarted.getTask({ tenant: '', id: seen.task.id })), [words(60)]);
   assert.deepEqual(artifactsOf(await restarted.getTask({ tenant: '', id: task.id })), [words(60)]);
+});
+
+// ---- input
+
+const data = (value) => part({ $case: 'data', value });
+const requestsOf = (task) => task.status.message.parts.filter((p) => p.content.$case === 'data').map((p) => p.content.value);
+
+test('a task that needs an approval requires input, and a message with its id decides', async () => {
+  const user = await server.user();
+  const client = await clientOf(user);
+  const seen = await new Observer().read(client.sendMessageStream(message('one [ask]')));
+  assert.equal(seen.state, states.inputRequired);
+  const task = await client.getTask({ tenant: '', id: seen.task.id, historyLength: undefined });
+  assert.equal(task.status.state, states.inputRequired);
+  const [request] = requestsOf(task);
+  assert.equal(request.tool, 'shell');
+  assert.deepEqual(request.arguments, { command: 'echo ask 0' });
+  assert.deepEqual(requestsOf(seen.status).map((r) => r.approval_id), [request.approval_id]);
+  assert.match(task.status.message.parts[0].content.value, /needs an approval to call the tool shell with the arguments \{"command":"echo ask 0"\}/);
+  assert.deepEqual((await rpc(user, 'ListTasks', { status: 'TASK_STATE_INPUT_REQUIRED' })).json.result.tasks.map((t) => t.id), [task.id]);
+
+  // A message without a decision asks again; so does a subscription.
+  const again = await client.sendMessage(message('what for?', { taskId: task.id }));
+  assert.equal(again.status.state, states.inputRequired);
+  assert.equal((await new Observer().read(client.resubscribeTask({ tenant: '', id: task.id }))).state, states.inputRequired);
+
+  const rest = await new Observer().read(client.sendMessageStream(message('approve', { taskId: task.id })));
+  assert.equal(rest.state, states.completed);
+  assert.match(rest.text, /^results: ask 0/);
+  const refused = await rpc(user, 'SendMessage', { message: { messageId: randomUUID(), role: 'ROLE_USER', taskId: task.id, parts: [{ text: 'approve' }] } });
+  assert.equal(refused.json.error.code, -32004, 'the task has ended');
+});
+
+test('several approvals are decided one by one, over both bindings, across a kill', async () => {
+  const user = await server.user(), other = await server.user();
+  const task = await (await clientOf(user, { rest: true })).sendMessage(message('two [ask]'));
+  assert.equal(task.status.state, states.inputRequired);
+  const [x, y] = requestsOf(task);
+  await waitFor('the run is parked', () => database.sql(`select count(*) from runs.parked where run_id = '${task.id}'`) === '1');
+  await server.kill();
+  await server.start();
+  const rest = await clientOf(user, { rest: true }), json = await clientOf(user);
+  const to = (parts) => message(parts, { taskId: task.id });
+  await assert.rejects(json.sendMessage(to('approve')), /approval_id/);
+  await assert.rejects(json.sendMessage(to(data({ approval_id: randomUUID(), decision: 'approve' }))), /is not an approval of the task/);
+  await assert.rejects((await clientOf(other)).sendMessage(to(data({ approval_id: x.approval_id, decision: 'approve' }))), /not found/i);
+  const half = await rest.sendMessage(to(data({ approval_id: x.approval_id, decision: 'approve' })));
+  assert.equal(half.status.state, states.inputRequired);
+  assert.deepEqual(requestsOf(half).map((r) => r.approval_id), [y.approval_id]);
+  await assert.rejects(json.sendMessage(to(data({ approval_id: x.approval_id, decision: 'deny' }))), /decision/);
+  const done = await json.sendMessage(to([data({ approval_id: x.approval_id, decision: 'approve' }), data({ approval_id: y.approval_id, decision: 'deny', reason: 'not this one' })]));
+  assert.equal(done.status.state, states.completed);
+  assert.match(artifactsOf(done)[0], /ask 0.*\| Error: .*not this one/s);
+});
+
+test('a task whose run waits for a tool of another client takes the result', async () => {
+  const user = await server.user();
+  const tools = JSON.stringify([{ name: 'get_location', description: 'Location', parameters: { type: 'object', properties: {} } }]);
+  const run = (await user.start({ prompt: '[location]', client_tools: tools })).json.agent_run_id;
+  const client = await clientOf(user);
+  const seen = await new Observer().read(client.resubscribeTask({ tenant: '', id: run }));
+  assert.equal(seen.state, states.inputRequired);
+  const done = await client.sendMessage(message(data({ tool_call_id: 'loc', content: 'Berlin' }), { taskId: run }));
+  assert.equal(done.status.state, states.completed);
+  assert.equal(artifactsOf(done)[0], 'results: Berlin');
 });

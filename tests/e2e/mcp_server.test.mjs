@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { CallToolResultSchema, CreateTaskResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { CallToolResultSchema, CreateTaskResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '@modelcontextprotocol/client';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
 import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
@@ -20,6 +20,11 @@ const settings = `
 authorization_servers = ["https://login.example.org"]
 max_body_mb = 2
 calls_per_account = 4
+approval_wait_seconds = 1
+[[runs.tool_policy]]
+match = "shell"
+when = {command = "*ask*"}
+action = "ask"
 `;
 before(async () => {
   database = makeDatabase();
@@ -29,6 +34,10 @@ before(async () => {
     if (prompt.includes('[gate]')) { reply.text('begun '); await new Promise((open) => gates.push(open)); return reply.say('and done'); }
     if (prompt.includes('[tool]') && turns(request).length === 0)
       return reply.tools([{ name: 'shell', arguments: { command: 'echo hello' } }]);
+    if (prompt.includes('[ask]')) {
+      const results = turns(request).filter((m) => m.role === 'tool').map((m) => m.content);
+      return results.length ? reply.say(`results: ${results.join(' | ')}`) : reply.tools([{ id: 'c1', name: 'shell', arguments: { command: 'echo ask' } }]);
+    }
     if (prompt.includes('[long]')) return reply.say('ä"\n'.repeat(400_000));
     if (prompt.includes('[history]')) return reply.say(String(request.messages.filter((m) => m.role === 'user').length));
     return reply.say(`answer to: ${prompt.split('\n')[0]}`);
@@ -52,8 +61,9 @@ const url = (at = server) => new URL(`${at.url}/mcp`);
 const analyst = 'Data_Analyst_EU';
 
 // A client of SDK 1.x, with sessions.
-async function connect1(u = user, options = {}) {
-  const client = new Client1({ name: 'test', version: '1' }, { capabilities: {} });
+async function connect1(u = user, options = {}, elicit) {
+  const client = new Client1({ name: 'test', version: '1' }, { capabilities: elicit ? { elicitation: {} } : {} });
+  if (elicit) client.setRequestHandler(ElicitRequestSchema, elicit);
   const transport = new Transport1(url(), {
     requestInit: { headers: { authorization: `Bearer ${u.token}` } },
     reconnectionOptions: { initialReconnectionDelay: 500, maxReconnectionDelay: 1000, reconnectionDelayGrowFactor: 1, maxRetries: 20 }, ...options });
@@ -61,8 +71,9 @@ async function connect1(u = user, options = {}) {
   return { client, transport, close: () => client.close() };
 }
 // A client of SDK 2.x, without sessions.
-async function connect2(u = user) {
-  const client = new Client2({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+async function connect2(u = user, elicit) {
+  const client = new Client2({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } }, ...(elicit ? { capabilities: { elicitation: {} } } : {}) });
+  if (elicit) client.setRequestHandler('elicitation/create', elicit);
   await client.connect(new Transport2(url(), { requestInit: { headers: { authorization: `Bearer ${u.token}` } } }));
   return { client, close: () => client.close() };
 }
@@ -515,4 +526,68 @@ test('authorization: the challenge refers to the metadata of the endpoint', asyn
   assert.equal(r.status, 401);
   // The routes of the MCP client of this server remain.
   assert.notEqual((await user.get('/mcp/profiles')).status, 405);
+});
+
+// ---- approvals
+
+const ask = { name: analyst, arguments: { prompt: '[ask]' } };
+
+test('clients with elicitation are asked for approvals, in both generations of the protocol', async () => {
+  const u = await newUser();
+  for (const connect of [(elicit) => connect1(u, {}, elicit), (elicit) => connect2(u, elicit)]) {
+    const forms = [];
+    const answers = [{ action: 'accept', content: { decision: 'approve' } }, { action: 'accept', content: { decision: 'deny', reason: 'not now' } }, { action: 'decline' }];
+    const c = await connect(async (request) => { forms.push(request.params); return answers[forms.length - 1]; });
+    assert.match((await c.client.callTool(ask)).structuredContent.text, /^results: ask\n/);
+    assert.match((await c.client.callTool(ask)).structuredContent.text, /the user denied it with the reason: not now/);
+    assert.match((await c.client.callTool(ask)).structuredContent.text, /the user denied it/);
+    assert.equal(forms.length, 3);
+    assert.match(forms[0].message, /call the tool shell \(sandbox\) with the arguments \{"command":"echo ask"\}/);
+    assert.deepEqual(forms[0].requestedSchema.required, ['decision']);
+    await c.close();
+  }
+});
+
+test('a call whose approval is not given ends with a result that names it, and the run continues later', async () => {
+  const u = await newUser();
+  const cancels = async () => ({ action: 'cancel' });
+  for (const c of [await connect1(u), await connect1(u, {}, cancels), await connect2(u), await connect2(u, cancels)]) {
+    const begin = Date.now();
+    const r = await c.client.callTool(ask);
+    assert.ok(Date.now() - begin < 15000);
+    assert.equal(r.isError, true);
+    const { run_id: run, status, waiting_for: [waits] } = r.structuredContent;
+    assert.equal(status, 'running');
+    assert.match(r.content[0].text, new RegExp(`the call of the tool shell needs the approval ${waits.approval_id}`));
+    assert.equal((await u.post(`/approvals/${waits.approval_id}`, { json: { decision: 'approve' } })).status, 200);
+    const done = await waitFor('the run ends', async () => { const s = (await c.client.callTool({ name: 'get_run', arguments: { run_id: run } })).structuredContent; return s.status === 'completed' && s; });
+    assert.match(done.text, /^results: ask\n/);
+    await c.close();
+  }
+});
+
+test('tasks that wait for an approval require input, also after a kill', async () => {
+  const u = await newUser();
+  const capable = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } } };
+  const { result: task } = await modern(u, 'tools/call', ask, { _meta: capable });
+  const get = async (more = { _meta: capable }) => (await modern(u, 'tasks/get', { taskId: task.taskId }, more)).result;
+  const waiting = await waitFor('the task waits', async () => { const t = await get(); return t.status === 'input_required' && t; });
+  await server.kill();
+  await server.start();
+  assert.deepEqual(await get(), waiting);
+  assert.equal((await get({ _meta: withTasks() })).status, 'working', 'this client cannot be asked');
+  const inputResponses = Object.fromEntries(Object.keys(waiting.inputRequests).map((key) => [key, { action: 'accept', content: { decision: 'approve' } }]));
+  assert.equal((await modern(u, 'tasks/update', { taskId: task.taskId, inputResponses }, { _meta: capable })).error, undefined);
+  const done = await waitFor('the task ends', async () => { const t = await get(); return t.status === 'completed' && t; });
+  assert.match(done.result.structuredContent.text, /^results: ask\n/);
+
+  // 2025-11-25: the stream of tasks/result asks.
+  const forms = [];
+  const c = await connect1(u, {}, async (request) => { forms.push(request.params); return { action: 'accept', content: { decision: 'approve' } }; });
+  const created = await c.client.request({ method: 'tools/call', params: { ...ask, task: {} } }, CreateTaskResultSchema);
+  await waitFor('the task waits', async () => (await c.client.experimental.tasks.getTask(created.task.taskId)).status === 'input_required');
+  const result = await c.client.experimental.tasks.getTaskResult(created.task.taskId, CallToolResultSchema);
+  assert.match(result.structuredContent.text, /^results: ask\n/);
+  assert.equal(forms[0]._meta['io.modelcontextprotocol/related-task'].taskId, created.task.taskId);
+  await c.close();
 });

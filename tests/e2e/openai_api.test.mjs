@@ -20,6 +20,9 @@ async function respond(request, reply) {
     return reply.tools([{ id: 'call_a', name: 'get_weather', arguments: { city: 'Paris' } }, { id: 'call_b', name: 'get_weather', arguments: { city: 'Rome' } }]);
   if (prompt.includes('[shell]') && done.length === 0)
     return reply.tools([{ id: 'call_s', name: 'shell', arguments: { command: 'echo from the sandbox' } }]);
+  if (prompt.includes('[ask]') && done.length === 0)
+    return reply.tools(Array.from({ length: prompt.includes('two') ? 2 : 1 }, (_, i) => ({ id: `call_${i}`, name: 'shell', arguments: { command: `echo ask ${i}` } }))
+      .concat(prompt.includes('client') ? [{ id: 'call_w', name: 'get_weather', arguments: { city: 'Paris' } }] : []));
   if (done.length) return reply.say(`tools said: ${done.map((m) => m.content).join(' | ')}`);
   if (prompt.includes('[slow]')) {
     for (let i = 0; i < 400 && !reply.res.destroyed; i++) { reply.text(`w${i} `); await sleep(50); }
@@ -50,7 +53,16 @@ async function respond(request, reply) {
 before(async () => {
   database = makeDatabase();
   llm = await startLlm(respond);
-  server = await new Server({ database, llm, set: [], settings: '[runs.vision]\n"mock/power" = true\n' }).start();
+  server = await new Server({ database, llm, set: [], settings: `
+[runs.vision]
+"mock/power" = true
+[[runs.tool_policy]]
+match = "shell"
+when = {command = "*ask*"}
+action = "ask"
+[openai_api]
+approval_wait_seconds = 2
+` }).start();
 });
 after(async () => {
   await server?.close();
@@ -581,4 +593,130 @@ test('a shutdown ends the stream of a stored response, which resumes on the new 
   assert.ok(isCounting(all));
   assert.equal(all.at(-1).type, 'response.completed');
   assert.equal(all.at(-1).response.output.map((o) => o.content[0].text).join(''), Array.from({ length: 60 }, (_, i) => `w${i} `).join(''));
+});
+
+// ---- approvals
+
+const asked = (response) => response.output.filter((item) => item.type === 'mcp_approval_request');
+const answer = (request, approve = true, reason) => ({ type: 'mcp_approval_response', approval_request_id: request.id ?? request, approve, ...(reason ? { reason } : {}) });
+const approvalOf = (request) => request.id.slice(-32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+const itemTypes = (response) => response.output.map((item) => item.type);
+
+test('a response that needs an approval ends with the request, and the answer continues its run', async () => {
+  const c = await client({ tier: 'enterprise' });
+  const events = await collect(await c.responses.create({ model: 'agent', input: 'one [ask]', stream: true }));
+  const first = events.at(-1).response;
+  assert.equal(events.at(-1).type, 'response.completed');
+  assert.deepEqual(itemTypes(first), ['mcp_approval_request']);
+  const [request] = asked(first);
+  assert.equal(request.name, 'shell');
+  assert.equal(request.server_label, 'sandbox');
+  assert.deepEqual(JSON.parse(request.arguments), { command: 'echo ask 0' });
+  assert.deepEqual((await c.responses.retrieve(first.id)).output, first.output);
+  await rejects(c.responses.create({ model: 'agent', previous_response_id: first.id, input: 'hello?' }), 409, { code: 'conversation_locked' });
+
+  const rest = await collect(await c.responses.create({ model: 'agent', previous_response_id: first.id, input: [answer(request)], stream: true }));
+  assert.equal(rest[0].type, 'response.created');
+  assert.equal(rest[0].response.previous_response_id, first.id);
+  const last = rest.at(-1).response;
+  assert.notEqual(last.id, first.id);
+  assert.deepEqual(itemTypes(last), ['mcp_call', 'message']);
+  assert.equal(last.output[0].approval_request_id, request.id);
+  assert.match(last.output[0].output, /ask 0/);
+  assert.match(textOf(rest), /^tools said: ask 0/);
+  assert.ok(rest.every((e, i) => i === 0 || e.sequence_number > rest[i - 1].sequence_number));
+  const stored = await c.responses.retrieve(last.id);
+  assert.deepEqual(stored.output, last.output);
+  assert.deepEqual(await collect(await c.responses.retrieve(last.id, { stream: true })), rest);
+  const input = await c.responses.inputItems.list(last.id);
+  assert.deepEqual(input.data.map((i) => [i.type, i.approval_request_id, i.approve]), [['mcp_approval_response', request.id, true]]);
+
+  // Repeated answers have the same response; others are refused.
+  assert.equal((await c.responses.create({ model: 'agent', previous_response_id: first.id, input: [answer(request)] })).id, last.id);
+  assert.equal((await c.responses.create({ model: 'agent', input: [{ role: 'user', content: 'one [ask]' }, request, answer(request)] })).id, last.id);
+  await rejects(c.responses.create({ model: 'agent', previous_response_id: first.id, input: [answer(request, false)] }), 409, { code: 'approval_decided', param: 'input[0].approve' });
+  // The conversation continues after it.
+  const next = await c.responses.create({ model: 'agent', previous_response_id: last.id, input: 'thanks' });
+  assert.equal(next.status, 'completed');
+  await c.responses.delete(first.id);
+  assert.deepEqual((await c.responses.retrieve(last.id)).output, last.output);
+});
+
+test('a response to some of the requests asks for the others; a denial has its reason', async () => {
+  const c = await client(), other = await client();
+  const first = await c.responses.create({ model: 'agent', input: 'two [ask]' });
+  const [x, y] = asked(first);
+  const send = (to, input, more = {}) => to.responses.create({ model: 'agent', previous_response_id: first.id, input, ...more });
+  await rejects(send(other, [answer(x)]), 400, { code: 'previous_response_not_found' });
+  await rejects(other.responses.create({ model: 'agent', input: [answer(x)] }), 404, { param: 'input[0].approval_request_id' });
+  await rejects(send(c, [answer('mcpr_unknown')]), 404, { param: 'input[0].approval_request_id' });
+  await rejects(send(c, [answer(x.id.slice(0, -1) + (x.id.endsWith('0') ? '1' : '0')), answer(y)]), 404, { param: 'input[0].approval_request_id' });
+  await rejects(send(c, [answer(x), { role: 'user', content: 'and hello' }]), 400, { param: 'input[1]' });
+  await rejects(send(c, [answer(x)], { store: false }), 400, { param: 'store' });
+  assert.equal((await c.user.get(`/agent-run/${runOf(first.id)}/approvals?status=pending`)).json.approvals.length, 2, 'a refused request decides nothing');
+
+  const second = await send(c, [answer(x)]);
+  assert.deepEqual(asked(second).map((r) => r.id), [y.id]);
+  assert.equal(second.status, 'completed');
+  const third = await c.responses.create({ model: 'agent', previous_response_id: second.id, input: [answer(y, false, 'not this one')] });
+  assert.deepEqual(itemTypes(third), ['mcp_call', 'message']);
+  assert.match(third.output_text, /ask 0.*\| Error: .*not this one/s);
+});
+
+test('a background response that needs an approval survives a kill', async () => {
+  const c = await client();
+  const started = await c.responses.create({ model: 'agent', input: 'one [ask]', background: true });
+  const poll = (api, id) => waitFor('the response ends', async () => { const r = await api.responses.retrieve(id); return r.status === 'completed' && r; });
+  const first = await poll(c, started.id);
+  await waitFor('the run is parked', () => database.sql(`select count(*) from runs.parked where run_id = '${runOf(first.id)}'`) === '1');
+  await server.kill();
+  await server.start();
+  const again = Object.assign(new OpenAI({ apiKey: c.apiKey, baseURL: `${server.url}/v1`, maxRetries: 0 }));
+  assert.deepEqual((await again.responses.retrieve(first.id)).output, first.output);
+  const rest = await again.responses.create({ model: 'agent', previous_response_id: first.id, input: asked(first).map((r) => answer(r)), background: true });
+  const last = await poll(again, rest.id);
+  assert.match(last.output_text, /tools said: ask 0/);
+});
+
+test('the first of two decisions with different APIs applies', async () => {
+  const c = await client();
+  const first = await c.responses.create({ model: 'agent', input: 'one [ask]' });
+  const [request] = asked(first);
+  const [mine, theirs] = await Promise.all([
+    c.responses.create({ model: 'agent', previous_response_id: first.id, input: [answer(request)] }).then((r) => r, (e) => e),
+    c.user.post(`/approvals/${approvalOf(request)}`, { json: { decision: 'deny' } })]);
+  assert.deepEqual([mine.status, theirs.status].filter((s) => s === 409).length, 1, `${mine.status} ${theirs.status}`);
+  const rest = theirs.status === 409 ? mine : await c.responses.create({ model: 'agent', previous_response_id: first.id, input: [answer(request, false)] });
+  assert.match(rest.output_text, theirs.status === 409 ? /tools said: ask 0/ : /the user denied it/);
+});
+
+test('a call of the client and a call that needs an approval: the approval comes first', async () => {
+  const c = await client();
+  const tools = [{ type: 'function', ...weather, strict: false }];
+  const first = await c.responses.create({ model: 'agent', input: 'one [ask] client', tools });
+  assert.deepEqual(itemTypes(first), ['mcp_approval_request']);
+  const second = await c.responses.create({ model: 'agent', previous_response_id: first.id, input: [answer(asked(first)[0])], tools });
+  assert.deepEqual(itemTypes(second), ['mcp_call', 'function_call']);
+  const third = await c.responses.create({ model: 'agent', previous_response_id: second.id, tools,
+    input: [{ type: 'function_call_output', call_id: second.output[1].call_id, output: 'sunny' }] });
+  assert.match(third.output_text, /sunny/);
+});
+
+test('requests that cannot ask for an approval wait for a decision for a limited time', async () => {
+  const c = await client();
+  const messages = [{ role: 'user', content: 'one [ask]' }];
+  await rejects(c.chat.completions.create({ model: 'agent', messages }), 403, { code: 'approval_required' });
+  const stream = await c.chat.completions.create({ model: 'agent', messages, stream: true });
+  const e = await collect(stream).then(() => assert.fail('no error'), (error) => error);
+  assert.match(String(e.code ?? e.message), /approval/);
+  const unstored = await c.responses.create({ model: 'agent', input: 'one [ask]', store: false });
+  assert.equal(unstored.status, 'failed');
+  assert.equal(unstored.error.code, 'approval_required');
+  await waitFor('the runs have ended', async () => (await c.user.get('/agent-runs?status=running')).json.agent_runs.length === 0);
+  assert.deepEqual((await c.user.get('/approvals?status=pending')).json.approvals, []);
+
+  const pending = c.chat.completions.create({ model: 'agent', messages });
+  const [approval] = await waitFor('the approval', async () => { const l = (await c.user.get('/approvals?status=pending')).json.approvals; return l.length && l; });
+  assert.equal((await c.user.post(`/approvals/${approval.approval_id}`, { json: { decision: 'approve' } })).status, 200);
+  assert.match((await pending).choices[0].message.content, /tools said: ask 0/);
 });

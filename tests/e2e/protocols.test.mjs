@@ -6,7 +6,19 @@ import OpenAI from 'openai';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
 import { Server, makeDatabase, sleep, textOf } from './lib/server.mjs';
 
-const settings = '[[runs.tool_policy]]\nmatch = "shell"\naction = "deny"\n';
+const settings = `
+[[runs.tool_policy]]
+match = "shell"
+when = {command = "*ask*"}
+action = "ask"
+[[runs.tool_policy]]
+match = "shell"
+action = "deny"
+[openai_api]
+approval_wait_seconds = 1
+[mcp_server]
+approval_wait_seconds = 1
+`;
 let database, llm, server;
 
 before(async () => {
@@ -14,6 +26,7 @@ before(async () => {
   llm = await startLlm(async (request, reply) => {
     const done = turns(request).filter((m) => m.role === 'tool');
     if (done.length) return reply.say(`tool: ${done.at(-1).content}`);
+    if (lastUser(request).includes('[ask]')) return reply.tools([{ id: 'c1', name: 'shell', arguments: { command: 'echo ask' } }]);
     if (lastUser(request).includes('[shell]')) return reply.tools([{ id: 'c1', name: 'shell', arguments: { command: 'echo reached' } }]);
     for (let i = 0; i < 40; i++) { reply.text(`word${i} `); await sleep(40); }
     reply.end();
@@ -103,4 +116,46 @@ test('a rule that denies a tool applies to runs of every protocol', async () => 
   const seen = llm.seen.map((c) => c.json).filter((r) => turns(r).some((m) => m.role === 'tool'));
   assert.ok(seen.length >= 7, `${seen.length} of 7 starts reached the tool`);
   for (const r of seen) for (const m of turns(r).filter((t) => t.role === 'tool')) assert.match(JSON.stringify(m.content), /policy of this deployment denies/);
+});
+
+const mcpCall = (u, params, session = {}) => request(u, '/mcp', { method: 'POST', headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25', ...session },
+  json: { jsonrpc: '2.0', id: 3, method: 'tools/call', params } });
+const a2aSend = (u, more) => request(u, '/a2a', { method: 'POST', headers: { 'a2a-version': '1.0' },
+  json: { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: { messageId: randomUUID(), role: 'ROLE_USER', ...more } } } });
+
+test('no protocol keeps a foreground request open while its run waits for an approval', async () => {
+  const prompt = '[ask]';
+  const cases = {
+    responses: (u) => new OpenAI({ apiKey: u.token, baseURL: `${server.url}/v1`, maxRetries: 0 }).responses.create({ model: 'agent', input: prompt }),
+    unstored: (u) => new OpenAI({ apiKey: u.token, baseURL: `${server.url}/v1`, maxRetries: 0 }).responses.create({ model: 'agent', input: prompt, store: false }),
+    chat: (u) => new OpenAI({ apiKey: u.token, baseURL: `${server.url}/v1`, maxRetries: 0 }).chat.completions.create({ model: 'agent', messages: [{ role: 'user', content: prompt }] }).catch((e) => assert.equal(e.code, 'approval_required')),
+    agui: async (u) => { for await (const e of events(await request(u, '/agui/agents/default', { method: 'POST', headers: { accept: 'text/event-stream' },
+      json: { threadId: 't', runId: 'r', state: {}, messages: [{ id: '1', role: 'user', content: prompt }], tools: [], context: [], forwardedProps: {} } }))) void e; },
+    aisdk: async (u) => { for await (const e of events(await request(u, '/aisdk/chat', { method: 'POST', json: { id: 'c', trigger: 'submit-message', messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text: prompt }] }] } }))) void e; },
+    a2a: (u) => a2aSend(u, { parts: [{ text: prompt }] }).then((r) => r.text()),
+    mcp: (u) => mcpCall(u, { name: 'Assistant', arguments: { prompt } }).then((r) => r.text()),
+  };
+  await Promise.all(Object.entries(cases).map(async ([name, run]) => {
+    const u = await server.user({ tier: 'enterprise' });
+    let timer;
+    const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error(`${name} waits`)), 30000); });
+    await Promise.race([run(u), late]).finally(() => clearTimeout(timer));
+  }));
+});
+
+test('of decisions in two protocols the first applies, and clients of the others see it', async () => {
+  const u = await server.user({ tier: 'enterprise' });
+  const api = new OpenAI({ apiKey: u.token, baseURL: `${server.url}/v1`, maxRetries: 0 });
+  const first = await api.responses.create({ model: 'agent', input: '[ask]' });
+  const [asked] = first.output.filter((item) => item.type === 'mcp_approval_request');
+  const approve = (yes) => api.responses.create({ model: 'agent', previous_response_id: first.id, input: [{ type: 'mcp_approval_response', approval_request_id: asked.id, approve: yes }] });
+  const task = first.id.slice(5).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  const [mine, theirs] = await Promise.all([approve(true).then(() => true, (e) => (assert.equal(e.status, 409), false)),
+    a2aSend(u, { taskId: task, parts: [{ text: 'deny: by A2A' }] }).then((r) => r.json()).then((r) => r.result !== undefined)]);
+  assert.notEqual(mine, theirs);
+  const status = (await (await request(u, `/agent-run/${task}/approvals`)).json()).approvals[0].status;
+  assert.equal(status, mine ? 'approved' : 'denied');
+  const text = (await approve(mine)).output_text;
+  assert.match(text, mine ? /tool: ask/ : /by A2A/);
+  for (const follow of [agui, a2a, mcp]) assert.equal((await follow(u, task)).trimEnd(), text.trimEnd(), follow.name);
 });
