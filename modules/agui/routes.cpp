@@ -258,7 +258,8 @@ ry::task<json::array> routes::find_interrupted_run(ry::uuid account, ry::uuid th
   for (const bool active : {true, false}) {
     // The run may have continued and ended after decisions that were made elsewhere.
     const std::string status = active ? "running" : "";
-    const json::array runs = co_await runs_of(account, thread, status, active ? max_active_runs : max_ended_runs);
+    const std::size_t limit = active ? max_active_runs : max_ended_runs;
+    const json::array runs = co_await runs_of(account, thread, status, limit);
     for (const json::value& run : runs) {
       if (!run.is_object()) continue;
       json::array found = co_await approvals_of(account, module_json::text_of(run.get_object(), "agent_run_id"), {});

@@ -105,7 +105,8 @@ ry::task<void> client::cancel_task(std::string task_id) {
   co_await connect();
   if (revision_kind_ == protocol_revision::legacy && !offers_task_cancel(server_capabilities_)) co_return;
   json::object params{{"taskId", jv(task_id)}};
-  reply r = co_await request("tasks/cancel", std::move(params), task_id, {}, target_->reuse ? 0 : RY_MCP_LAST);
+  const std::uint32_t flags = target_->reuse ? 0 : RY_MCP_LAST;
+  reply r = co_await request("tasks/cancel", std::move(params), task_id, {}, flags);
   if (!r.answered || r.failed) fail(r, "tasks/cancel");
 }
 

@@ -1,5 +1,6 @@
 // Finds `co_await` where g++ 12 miscompiles it: inside an operand of `?:`, inside braces that initialise a
-// value (T{co_await f()}, g({co_await f()})), and inside the condition of a `switch`. usage: node co_await.mjs DIRECTORY_OR_FILE...
+// value (T{co_await f()}, g({co_await f()})), and inside the condition of a `switch`; and `?:` inside an argument of an
+// awaited call, whose temporaries it destroys twice. usage: node co_await.mjs DIRECTORY_OR_FILE...
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,7 +19,7 @@ export function findings(source) {
   const found = [];
   const text = withoutTexts(source);
   const frames = [];
-  const open = (kind, line, head) => frames.push({ kind, line, head, code: false, awaits: 0, segment: { awaits: 0, question: 0 } });
+  const open = (kind, line, head, awaited = false) => frames.push({ kind, line, head, awaited, code: false, awaits: 0, segment: { awaits: 0, question: 0 } });
   const endSegment = (f) => {
     if (f.segment.awaits && f.segment.question)
       found.push({ line: f.segment.awaits, message: 'co_await inside an operand of ?:' });
@@ -31,7 +32,9 @@ export function findings(source) {
     const top = frames[frames.length - 1];
     if (token === '\n') { line++; continue; }
     if ('([{'.includes(token)) {
-      open(token, line, previous);
+      // A lambda's parameters, captures and body are no arguments.
+      const argument = token === '(' ? top.segment.awaits && !'])'.includes(previous) : top.awaited && '({,'.includes(previous);
+      open(token, line, previous, Boolean(argument || token === '(' && top.awaited && previous !== ']'));
     } else if (')]}'.includes(token)) {
       endSegment(top);
       if (frames.length > 1) frames.pop();
@@ -54,6 +57,7 @@ export function findings(source) {
       endSegment(top);
     } else if (token === '?') {
       top.segment.question ||= line;
+      if (top.awaited) found.push({ line, message: '?: inside an argument of an awaited call' });
     } else if (token === 'co_await') {
       top.awaits ||= line;
       top.segment.awaits ||= line;

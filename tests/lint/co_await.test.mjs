@@ -16,11 +16,15 @@ const bad = {
   'braced member': 'auto t = make(T{.a = co_await f(), .b = 2});',
   'switch': 'task f() { switch (co_await g()) { case 1: break; } }',
   'inside a call in switch': 'task f() { switch (h(co_await g())) { case 1: break; } }',
+  'conditional argument': 'task f() { const auto x = co_await g(a ? b : c); }',
+  'conditional argument of a method': 'task f() { co_await a.b->c(1, a ? b : c); }',
+  'conditional expression inside a call in an argument': 'task f() { co_await g(h(a ? b : c)); }',
+  'conditional expression inside braces in an argument': 'task f() { co_await g({a ? b : c}); }',
   'list in a block': 'void f() { if (x) { std::vector<int> v = {co_await a(), 2}; } }',
 };
 const good = {
   'a statement': 'task f() { co_await g(); }',
-  'a value': 'task f() { const auto x = co_await g(a ? b : c); use(T{x}); }',
+  'a value': 'task f() { const auto x = co_await g(b); use(T{x}, a ? b : c); }',
   'a condition followed by a conditional expression': 'task f() { if (co_await g()) x = a ? b : c; }',
   'a block followed by a conditional expression': 'task f() { while (co_await g()) { h(); } x = a ? b : c; }',
   'a block with one statement': 'task f() { for (auto x : co_await g()) { h(x); } }',
@@ -32,6 +36,9 @@ const good = {
   'a conditional expression before': 'task f() { x = a ? b : c; co_await g(); }',
   'another argument': 'task f() { g(co_await h(), a ? b : c); }',
   'switch of a value': 'task f() { const auto x = co_await g(); switch (x) { case 1: co_await h(); } }',
+  'a conditional expression in a lambda among arguments': 'task f() { co_await g([&](int n) { return n ? b : c; }); }',
+  'a conditional expression after the call': 'task f() { const int x = co_await g(h); y = x ? 1 : 2; }',
+  'a conditional expression in a condition after the call': 'task f() { if (co_await g(h)) y(a ? b : c); }',
   'return only': 'task f() { co_return co_await g(); }',
 };
 

@@ -28,10 +28,11 @@ void chunk_batch::add(std::string digest, std::string_view piece) {
 
 ry::task<ry::result<bool>> workspace_repository::put(std::string account, std::string project, const chunk_batch& c,
                                                      std::int64_t max_bytes) const {
-  ry::result<ry::rows> rows = co_await db_.query(
-      "select runs.put_chunks($1::uuid, $2::uuid, $3::text[], $4::bigint[], $5::bytea, $6::bigint)", account, project,
-      c.digests, c.sizes, ry::bytes_view{ry::raw(c.bytes)},
-      ry_test::without_protection("pending_chunks") ? std::numeric_limits<std::int64_t>::max() : max_bytes);
+  const bool unlimited = ry_test::without_protection("pending_chunks");
+  const std::int64_t limit = unlimited ? std::numeric_limits<std::int64_t>::max() : max_bytes;
+  ry::result<ry::rows> rows =
+      co_await db_.query("select runs.put_chunks($1::uuid, $2::uuid, $3::text[], $4::bigint[], $5::bytea, $6::bigint)",
+                         account, project, c.digests, c.sizes, ry::bytes_view{ry::raw(c.bytes)}, limit);
   if (!rows) co_return rows.error();
   co_return rows->front().boolean(0);
 }
