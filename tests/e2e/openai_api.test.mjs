@@ -703,7 +703,7 @@ test('a call of the client and a call that needs an approval: the approval comes
 });
 
 test('requests that cannot ask for an approval wait for a decision for a limited time', async () => {
-  const c = await client();
+  const c = await client({ tier: 'enterprise' });
   const messages = [{ role: 'user', content: 'one [ask]' }];
   await rejects(c.chat.completions.create({ model: 'agent', messages }), 403, { code: 'approval_required' });
   const stream = await c.chat.completions.create({ model: 'agent', messages, stream: true });

@@ -157,5 +157,7 @@ test('of decisions in two protocols the first applies, and clients of the others
   assert.equal(status, mine ? 'approved' : 'denied');
   const text = (await approve(mine)).output_text;
   assert.match(text, mine ? /tool: ask/ : /by A2A/);
-  for (const follow of [agui, a2a, mcp]) assert.equal((await follow(u, task)).trimEnd(), text.trimEnd(), follow.name);
+  for (const follow of [agui, mcp]) assert.equal((await follow(u, task)).trimEnd(), text.trimEnd(), follow.name);
+  const read = await (await request(u, '/a2a', { method: 'POST', headers: { 'a2a-version': '1.0' }, json: { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: task } } })).json();
+  assert.equal(read.result.artifacts[0].parts[0].text.trimEnd(), text.trimEnd());
 });
