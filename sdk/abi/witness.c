@@ -158,7 +158,7 @@ AT(ry_llm_sink, on_end, 32);
 AT(ry_llm_sink, on_reasoning_block, 40);
 AT(ry_llm_sink, on_notice, 48);
 
-SIZE(ry_llm_limits, 32);
+SIZE(ry_llm_limits, 40);
 AT(ry_llm_limits, struct_size, 0);
 AT(ry_llm_limits, tools, 4);
 AT(ry_llm_limits, image_side, 8);
@@ -166,6 +166,8 @@ AT(ry_llm_limits, many_images, 12);
 AT(ry_llm_limits, image_side_of_many, 16);
 AT(ry_llm_limits, gifs, 20);
 AT(ry_llm_limits, image_bytes, 24);
+AT(ry_llm_limits, output_schema, 32);
+AT(ry_llm_limits, reserved0, 36);
 
 SIZE(ry_llm_provider_v1, 48);
 AT(ry_llm_provider_v1, struct_size, 0);

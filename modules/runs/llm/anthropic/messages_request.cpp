@@ -126,6 +126,12 @@ std::int64_t budget_of(std::string_view effort) {
   return effort == "high" ? 16384 : min_budget;
 }
 
+json::object& output_config_of(json::object& out) {
+  auto* config = out.if_contains("output_config");
+  if (config == nullptr || !config->is_object()) out["output_config"] = json::object();
+  return out["output_config"].get_object();
+}
+
 void set_effort(json::object& out, const json::object& request, const request_options& options,
                 std::vector<llm::notice>& notices) {
   const auto effort = llm::text_at(request, "reasoning_effort");
@@ -138,9 +144,7 @@ void set_effort(json::object& out, const json::object& request, const request_op
       return;
     case thinking_control::adaptive: {
       out["thinking"] = {{"type", "adaptive"}};
-      auto* config = out.if_contains("output_config");
-      if (config == nullptr || !config->is_object()) out["output_config"] = json::object();
-      out["output_config"].get_object()["effort"] = effort == "minimal" ? std::string_view("low") : effort;
+      output_config_of(out)["effort"] = effort == "minimal" ? std::string_view("low") : effort;
       return;
     }
     case thinking_control::budget: {
@@ -233,11 +237,15 @@ llm::history_rules history_rules() {
   return r;
 }
 
+namespace {
+
+struct model_version {
+  int major = -1, minor = 0;  // major -1: unknown
+};
 // "claude-opus-4-6-20260101", "claude-3-7-sonnet-latest", "anthropic/claude-sonnet-4.5"
-thinking_control control_of(std::string_view model, sampling_parameters sampling) {
-  const auto fallback = sampling == sampling_parameters::send ? thinking_control::budget : thinking_control::adaptive;
+model_version version_of(std::string_view model) {
   const auto at = model.find("claude-");
-  if (at == std::string_view::npos) return fallback;
+  if (at == std::string_view::npos) return {};
   int numbers[2] = {-1, -1};
   std::size_t found = 0;
   for (std::size_t i = at; i < model.size() && found < 2;) {
@@ -251,14 +259,30 @@ thinking_control control_of(std::string_view model, sampling_parameters sampling
     numbers[found++] = std::stoi(std::string(model.substr(i, end - i)));
     i = end;
   }
-  const int major = numbers[0], minor = std::max(numbers[1], 0);
-  if (major < 0) return fallback;
+  return {numbers[0], std::max(numbers[1], 0)};
+}
+
+}  // namespace
+
+thinking_control control_of(std::string_view model, sampling_parameters sampling) {
+  const auto [major, minor] = version_of(model);
+  if (major < 0) return sampling == sampling_parameters::send ? thinking_control::budget : thinking_control::adaptive;
   if (major > 4 || (major == 4 && minor >= 6)) return thinking_control::adaptive;
   if (major == 4 || (major == 3 && minor >= 7)) return thinking_control::budget;
   return thinking_control::none;
 }
 
-built_request build_request(const json::object& request, const request_options& options) {
+std::optional<llm::output_format> take_output_schema(json::object& request, llm::schema_passing passing) {
+  const auto [major, minor] = version_of(llm::text_at(request, "model"));
+  const bool is_known = major > 4 || (major == 4 && minor >= 5);
+  std::optional<llm::schema_limits> limits;
+  if (passing == llm::schema_passing::native || (passing == llm::schema_passing::automatic && is_known))
+    limits.emplace();
+  return llm::take_output_schema(request, limits, false);
+}
+
+built_request build_request(const json::object& request, const request_options& options,
+                            const std::optional<llm::output_format>& format) {
   built_request built;
   json::object out = options.extra_body;
   const auto model = llm::text_at(request, "model");
@@ -270,6 +294,7 @@ built_request build_request(const json::object& request, const request_options& 
   llm::tool_set tools(request, {}, built.notices);
   const auto turns = llm::read_history(request, history_rules(), tools, built.notices);
   set_effort(out, request, options, built.notices);
+  if (format) output_config_of(out)["format"] = {{"type", "json_schema"}, {"schema", format->schema}};
   set_tool_choice(out, llm::read_tool_choice(request, tools, built.notices), built.notices);
   out["messages"] = messages_of(turns, model, thinking_enabled(out) ? thinking_mode::on : thinking_mode::off);
   if (thinking_enabled(out) && continues_without_thinking(out["messages"].get_array())) out.erase("thinking");

@@ -4,11 +4,13 @@
 #include <boost/json/object.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "history.hpp"
+#include "output_schema.hpp"
 #include "request.hpp"
 #include "tool_set.hpp"
 
@@ -37,9 +39,14 @@ llm::history_rules history_rules();
 enum class thinking_control { none, budget, adaptive };
 thinking_control control_of(std::string_view model, sampling_parameters sampling);
 
+// Removes `output_schema` from the request; see llm::take_output_schema().
+std::optional<llm::output_format> take_output_schema(boost::json::object& request, llm::schema_passing passing);
+
 // Thinking blocks are returned to the model that produced them if thinking is enabled (reasoning_effort or extra_body).
 // A turn that began without thinking continues without it, because the API requires that.
-// `request`: the result of llm::parse_request(). Throws llm::bad_request.
-built_request build_request(const boost::json::object& request, const request_options& options);
+// `request`: the result of llm::parse_request(), without the schema that take_output_schema() has returned as `format`.
+// Throws llm::bad_request.
+built_request build_request(const boost::json::object& request, const request_options& options,
+                            const std::optional<llm::output_format>& format = std::nullopt);
 
 }  // namespace anthropic

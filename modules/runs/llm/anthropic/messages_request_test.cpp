@@ -260,4 +260,28 @@ TEST(messages_request, blank_texts_are_never_sent) {
     {"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"(no output)","is_error":true}]}])json"));
 }
 
+TEST(messages_request, a_schema_of_the_answer_is_sent_to_models_that_support_it) {
+  const auto sent = [](const std::string& model, const std::string& more = "",
+                       llm::schema_passing passing = llm::schema_passing::automatic) {
+    auto request = llm::parse_request(
+        R"({"model":")" + model + R"(","messages":[{"role":"user","content":"a"}],"output_schema":{"type":"object",)" +
+        R"("properties":{"a":{"type":"string"}}})" + more + "}");
+    const auto format = anthropic::take_output_schema(request, passing);
+    const auto body = json::parse(anthropic::build_request(request, uncached(), format).body).as_object();
+    EXPECT_FALSE(body.contains("output_schema"));
+    const json::value* config = body.if_contains("output_config");
+    EXPECT_NE(format.has_value(), body.contains("system")) << model;
+    return config == nullptr ? json::value() : *config;
+  };
+  const auto native = json::parse(
+      R"({"format":{"type":"json_schema","schema":{"type":"object","properties":{"a":{"type":"string"}},"required":[],"additionalProperties":false}}})");
+  for (const char* model : {"claude-sonnet-4-5-20250929", "claude-opus-5", "anthropic/claude-haiku-4.5"})
+    EXPECT_EQ(sent(model), native) << model;
+  for (const char* model : {"claude-3-7-sonnet-latest", "claude-opus-4-1", "m"})
+    EXPECT_EQ(sent(model), json::value()) << model;
+  EXPECT_EQ(sent("m", "", llm::schema_passing::native), native);
+  EXPECT_EQ(sent("claude-opus-5", R"(,"reasoning_effort":"low")").at("effort"), "low");
+  EXPECT_TRUE(sent("claude-opus-5", R"(,"reasoning_effort":"low")").as_object().contains("format"));
+}
+
 }  // namespace

@@ -16,7 +16,8 @@ class driver {
   static constexpr const char* kind = "anthropic";
 
   driver(std::string_view name, std::string_view config_json) {
-    const auto config = llm::parse_config(config_json, {"max_tokens", "version", "prompt_cache", "extra_body"});
+    const auto config =
+        llm::parse_config(config_json, {"max_tokens", "version", "prompt_cache", "extra_body", "output_schema"});
     at_ = llm::read_endpoint(name, config, "https://api.anthropic.com");
     if (!at_.secret.empty()) llm::add_header(at_, "x-api-key", at_.secret);
     const auto version = llm::text_setting(config, "version", "2026-10-21");
@@ -25,6 +26,7 @@ class driver {
     options_.max_tokens = llm::number_setting(config, "max_tokens", 8192, 1, 10'000'000);
     options_.prompt_cache = llm::flag_setting(config, "prompt_cache", true);
     options_.extra_body = llm::extra_body_setting(config);
+    output_schema_ = llm::schema_passing_setting(config);
     const auto path = std::string_view(at_.url).substr(0, at_.url.find('?'));
     const bool versioned = path.ends_with("/v1") || path.ends_with("/messages");
     at_.url = llm::with_path(at_.url, versioned ? "/messages" : "/v1/messages");
@@ -33,8 +35,9 @@ class driver {
   const llm::endpoint& at() const { return at_; }
   ry_llm_limits limits() const { return llm::limits_of(0, anthropic::history_rules().images); }
   llm::exchange prepare(std::string_view json) const {
-    const auto request = llm::parse_request(json);
-    auto built = anthropic::build_request(request, options_);
+    auto request = llm::parse_request(json);
+    const auto format = anthropic::take_output_schema(request, output_schema_);
+    auto built = anthropic::build_request(request, options_, format);
     auto reader = std::make_unique<anthropic::messages_reader>(std::string(llm::text_at(request, "model")));
     return {std::move(built.body), std::move(reader), std::move(built.names), std::move(built.notices)};
   }
@@ -42,6 +45,7 @@ class driver {
  private:
   llm::endpoint at_;
   anthropic::request_options options_;
+  llm::schema_passing output_schema_ = llm::schema_passing::automatic;
 };
 
 using anthropic_module = llm::http_driver_module<driver>;

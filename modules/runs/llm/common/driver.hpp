@@ -64,6 +64,7 @@ inline ry_llm_limits limits_of(std::size_t tools, const image_limits& images) {
              : images.gifs == image_limits::gif::still ? RY_LLM_GIF_STILL
                                                        : 0u;
   out.image_bytes = images.encoded_bytes;
+  out.output_schema = 1;  // natively, or by take_output_schema()
   return out;
 }
 

@@ -129,6 +129,14 @@ json::object parse_config(std::string_view text, std::initializer_list<std::stri
   return config;
 }
 
+schema_passing schema_passing_setting(const json::object& config) {
+  const std::string value = text_setting(config, "output_schema", "auto");
+  if (value == "auto") return schema_passing::automatic;
+  if (value == "native") return schema_passing::native;
+  if (value == "prompt") return schema_passing::prompt;
+  throw ry::bad_request("llm.config", "output_schema must be auto, native or prompt");
+}
+
 std::string text_setting(const json::object& config, std::string_view key, std::string_view default_value) {
   const auto* v = config.if_contains(key);
   if (!v || v->is_null()) return std::string(default_value);

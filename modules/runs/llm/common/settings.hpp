@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "output_schema.hpp"
 #include "stream_call.hpp"
 
 namespace llm {
@@ -34,5 +35,7 @@ boost::json::object extra_body_setting(const boost::json::object& config);
 std::string text_setting(const boost::json::object& config, std::string_view key, std::string_view default_value);
 std::int64_t number_setting(const boost::json::object& config, std::string_view key, std::int64_t default_value,
                             std::int64_t min, std::int64_t max);
+// output_schema: auto, native or prompt.
+schema_passing schema_passing_setting(const boost::json::object& config);
 
 }  // namespace llm

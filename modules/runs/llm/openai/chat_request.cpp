@@ -4,6 +4,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "placeholder_texts.hpp"
@@ -225,7 +226,21 @@ request_options options_of(dialect d) {
   return o;
 }
 
-built_request build_request(const json::object& request, const request_options& options) {
+std::optional<llm::output_format> take_output_schema(json::object& request, dialect d, llm::schema_passing passing) {
+  std::optional<llm::schema_limits> limits;
+  const bool has_tools = request.contains("tools");
+  const bool is_known = (d == dialect::openai && has_structured_outputs(llm::text_at(request, "model"))) ||
+                        ((d == dialect::mistral || d == dialect::gemini) && !has_tools);
+  if (passing == llm::schema_passing::native || (passing == llm::schema_passing::automatic && is_known)) {
+    limits.emplace();
+    limits->recursion = limits->all_required = d == dialect::openai;
+    limits->optional_properties = limits->alternatives = SIZE_MAX;
+  }
+  return llm::take_output_schema(request, limits, d == dialect::openai || passing == llm::schema_passing::native);
+}
+
+built_request build_request(const json::object& request, const request_options& options,
+                            const std::optional<llm::output_format>& format) {
   built_request built;
   json::object out = options.extra_body;
   const auto model = llm::text_at(request, "model");
@@ -244,6 +259,10 @@ built_request build_request(const json::object& request, const request_options& 
   else if (!choice.mode.empty())
     out["tool_choice"] = choice.mode == "required" ? options.required_choice : choice.mode;
   set_parameters(out, request, options, built.notices);
+  if (format)
+    out["response_format"] = {
+        {"type", "json_schema"},
+        {"json_schema", {{"name", "output"}, {"schema", format->schema}, {"strict", format->is_strict}}}};
   built.names = tools.names();
   built.body = json::serialize(out);
   return built;

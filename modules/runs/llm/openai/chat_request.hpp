@@ -3,12 +3,14 @@
 
 #include <boost/json/object.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "dialect.hpp"
 #include "history.hpp"
+#include "output_schema.hpp"
 #include "request.hpp"
 #include "tool_set.hpp"
 
@@ -28,13 +30,19 @@ struct request_options {
 };
 request_options options_of(dialect d);
 
+// Removes `output_schema` from the request; see llm::take_output_schema().
+std::optional<llm::output_format> take_output_schema(boost::json::object& request, dialect d,
+                                                     llm::schema_passing passing);
+
 struct built_request {
   std::string body;
   std::vector<llm::notice> notices;  // parts that were skipped or changed
   std::shared_ptr<const llm::call_names> names;  // nullptr: nothing was renamed
 };
 
-// `request`: the result of llm::parse_request(). Throws llm::bad_request.
-built_request build_request(const boost::json::object& request, const request_options& options);
+// `request`: the result of llm::parse_request(), without the schema that take_output_schema() has returned as `format`.
+// Throws llm::bad_request.
+built_request build_request(const boost::json::object& request, const request_options& options,
+                            const std::optional<llm::output_format>& format = std::nullopt);
 
 }  // namespace openai

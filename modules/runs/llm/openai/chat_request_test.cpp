@@ -238,4 +238,31 @@ TEST(chat_request, parameters_that_openai_models_reject_are_omitted) {
   EXPECT_EQ(skipped("gpt-5", "low", openai::dialect::compatible), "");
 }
 
+TEST(chat_request, a_schema_of_the_answer_is_sent_to_models_that_support_it) {
+  const auto sent = [](const std::string& model, openai::dialect d, const std::string& more = "",
+                       llm::schema_passing passing = llm::schema_passing::automatic) {
+    auto request = llm::parse_request(
+        R"({"model":")" + model + R"(","messages":[{"role":"user","content":"a"}],"output_schema":{"type":"object",)" +
+        R"("properties":{"a":{"type":"string"}},"required":["a"]})" + more + "}");
+    const auto format = openai::take_output_schema(request, d, passing);
+    const auto body = json::parse(openai::build_request(request, openai::options_of(d), format).body).as_object();
+    EXPECT_FALSE(body.contains("output_schema"));
+    EXPECT_NE(body.contains("response_format"),
+              json::serialize(body.at("messages")).find("JSON Schema") != std::string::npos);
+    return body.contains("response_format") ? json::serialize(body.at("response_format")) : std::string();
+  };
+  const std::string native =
+      R"({"type":"json_schema","json_schema":{"name":"output","schema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false},"strict":true}})";
+  for (const char* model : {"gpt-4o-mini", "gpt-4.1", "gpt-5.2", "o3", "openai/gpt-4o"})
+    EXPECT_EQ(sent(model, openai::dialect::openai), native) << model;
+  for (const char* model : {"gpt-4", "gpt-4-turbo", "gpt-3.5-turbo", "gpt-4o-2024-05-13", "o1-mini", "deployment"})
+    EXPECT_EQ(sent(model, openai::dialect::openai), "") << model;
+  EXPECT_EQ(sent("m", openai::dialect::compatible), "");
+  EXPECT_EQ(sent("m", openai::dialect::compatible, "", llm::schema_passing::native), native);
+  EXPECT_EQ(sent("gpt-5", openai::dialect::openai, "", llm::schema_passing::prompt), "");
+  EXPECT_EQ(sent("gemini-3-pro", openai::dialect::gemini), native);
+  EXPECT_EQ(
+      sent("gemini-3-pro", openai::dialect::gemini, R"(,"tools":[{"name":"f","description":"","parameters":{}}])"), "");
+}
+
 }  // namespace

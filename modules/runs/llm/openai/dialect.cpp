@@ -65,6 +65,11 @@ bool is_reasoning(std::string_view model) {
   return is_of(model, {"o1", "o3", "o4", "gpt-5"}) && !is_without_reasoning(model);
 }
 
+bool has_structured_outputs(std::string_view model) {
+  const bool is_older = is_of(model, {"gpt-4o-2024-05-13", "chatgpt-4o", "o1-mini", "o1-preview"});
+  return !is_older && is_of(model, {"gpt-4o", "gpt-4.", "gpt-5", "o1", "o3", "o4"});
+}
+
 std::optional<deployment_base> split_deployment(std::string_view base_url) {
   constexpr std::string_view folder = "/openai/deployments/", kept = "/openai";
   const auto path = base_url.substr(0, base_url.find('?'));

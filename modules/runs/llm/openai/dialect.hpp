@@ -31,6 +31,9 @@ bool is_without_reasoning(std::string_view model);
 // stop.
 bool is_reasoning(std::string_view model);
 
+// Whether an OpenAI model accepts JSON Schemas of its answers.
+bool has_structured_outputs(std::string_view model);
+
 // Splits "https://h/openai/deployments/d?v=1" into "https://h/openai?v=1" and "d": Azure's Responses API has no
 // deployment paths, and the deployment's name is the model. nullopt: `base_url` has no deployment path.
 struct deployment_base {

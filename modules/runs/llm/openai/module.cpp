@@ -27,7 +27,7 @@ class driver {
   driver(std::string_view name, std::string_view config_json) {
     const auto config = llm::parse_config(
         config_json, {"wire", "max_tokens_field", "stream_usage", "send_reasoning", "encrypted_reasoning", "extra_body",
-                      "dialect", "alternate_roles", "max_tools", "max_tool_description"});
+                      "dialect", "alternate_roles", "max_tools", "max_tool_description", "output_schema"});
     at_ = llm::read_endpoint(name, config, "https://api.openai.com/v1");
     if (!at_.secret.empty()) {
       const bool azure = openai::is_azure(at_.url);
@@ -36,9 +36,11 @@ class driver {
     const auto named = llm::text_setting(config, "dialect", "auto");
     const auto dialect = openai::read_dialect(named, at_.url);
     if (!dialect) throw ry::bad_request("llm.config", "dialect must be auto, compatible, openai, mistral or gemini");
+    dialect_ = *dialect;
     const auto wire = llm::text_setting(config, "wire", "chat");
     if (wire != "chat" && wire != "responses") throw ry::bad_request("llm.config", "wire must be chat or responses");
     reject_keys_of_other_wire(config, wire);
+    output_schema_ = llm::schema_passing_setting(config);
     if (wire == "chat")
       use_chat(config, *dialect);
     else
@@ -48,15 +50,16 @@ class driver {
   const llm::endpoint& at() const { return at_; }
   ry_llm_limits limits() const { return llm::limits_of(options_.tools.count, options_.history.images); }
   llm::exchange prepare(std::string_view json) const {
-    const auto request = llm::parse_request(json);
+    auto request = llm::parse_request(json);
+    const auto format = openai::take_output_schema(request, dialect_, output_schema_);
     std::string model(llm::text_at(request, "model"));
     if (responses_) {
-      auto built = openai::build_responses_request(request, *responses_, *refusals_);
+      auto built = openai::build_responses_request(request, *responses_, *refusals_, format);
       auto reader = std::make_unique<openai::responses_reader>(openai::reasoning_origin{at_.name, std::move(model)},
                                                                refusals_, std::move(built.reasoning));
       return {std::move(built.body), std::move(reader), std::move(built.names), std::move(built.notices)};
     }
-    auto built = openai::build_request(request, options_);
+    auto built = openai::build_request(request, options_, format);
     auto reader = std::make_unique<openai::chat_reader>(std::move(model), options_.send_reasoning);
     return {std::move(built.body), std::move(reader), std::move(built.names), std::move(built.notices)};
   }
@@ -112,6 +115,8 @@ class driver {
   }
 
   llm::endpoint at_;
+  openai::dialect dialect_ = openai::dialect::compatible;
+  llm::schema_passing output_schema_ = llm::schema_passing::automatic;
   openai::request_options options_;  // for the wire "chat"
   std::optional<openai::responses_options> responses_;  // for the wire "responses"; nullopt: the wire is "chat"
   std::shared_ptr<openai::reasoning_refusals> refusals_;

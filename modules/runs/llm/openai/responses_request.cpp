@@ -309,7 +309,8 @@ responses_options responses_options_of(dialect d) {
 }
 
 built_responses_request build_responses_request(const json::object& request, const responses_options& options,
-                                                const reasoning_refusals& refusals) {
+                                                const reasoning_refusals& refusals,
+                                                const std::optional<llm::output_format>& format) {
   built_responses_request built;
   json::object out = options.extra_body;
   const auto model = text_at(request, "model");
@@ -329,6 +330,12 @@ built_responses_request build_responses_request(const json::object& request, con
   if (auto list = function_tools(tools); !list.empty()) out["tools"] = std::move(list);
   set_tool_choice(out, llm::read_tool_choice(request, tools, built.notices));
   set_parameters(out, request, options, built.notices);
+  if (format) {
+    auto* text = out.if_contains("text");
+    if (text == nullptr || !text->is_object()) out["text"] = json::object();
+    out["text"].get_object()["format"] = {
+        {"type", "json_schema"}, {"name", "output"}, {"schema", format->schema}, {"strict", format->is_strict}};
+  }
   built.names = tools.names();
   built.body = json::serialize(out);
   return built;

@@ -33,8 +33,9 @@ struct built_responses_request : built_request {
   std::vector<reasoning_refusals::mark> reasoning;  // the reasoning items that the request contains
 };
 
-// `request`: the result of llm::parse_request(). Throws llm::bad_request.
+// `request` and `format` as in build_request(). Throws llm::bad_request.
 built_responses_request build_responses_request(const boost::json::object& request, const responses_options& options,
-                                                const reasoning_refusals& refusals);
+                                                const reasoning_refusals& refusals,
+                                                const std::optional<llm::output_format>& format = std::nullopt);
 
 }  // namespace openai

@@ -222,4 +222,17 @@ TEST(responses_request, roles_alternate_in_the_compatible_dialect) {
             "user, message((No answer.)), user, call(11), result(11), message((No answer.)), user");
 }
 
+TEST(responses_request, a_schema_of_the_answer_is_the_text_format) {
+  auto request = llm::parse_request(
+      R"({"model":"gpt-5","messages":[{"role":"user","content":"a"}],"output_schema":{"type":"object","properties":{"a":{"type":"string"}}}})");
+  const auto format = openai::take_output_schema(request, openai::dialect::openai, llm::schema_passing::automatic);
+  auto options = default_options();
+  options.extra_body = json::parse(R"({"text":{"verbosity":"low"}})").as_object();
+  const auto body =
+      json::parse(openai::build_responses_request(request, options, openai::reasoning_refusals(), format).body);
+  EXPECT_EQ(body.at("text"), json::parse(R"({"verbosity":"low","format":{"type":"json_schema","name":"output",
+    "schema":{"type":"object","properties":{"a":{"type":"string"}}},"strict":false}})"))
+      << "not every property is required, so the schema is not strict";
+}
+
 }  // namespace

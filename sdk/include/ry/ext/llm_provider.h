@@ -15,7 +15,9 @@
  *   "tools": [{"name":"shell","description":"...","parameters":{JSON Schema}}],
  *   "max_output_tokens": 4096, "temperature": 0.2, "top_p": 0.9, "stop": ["..."],   -- each optional
  *   "reasoning_effort": "none" | "minimal" | "low" | "medium" | "high",              -- optional
- *   "tool_choice": "auto" | "none" | "required" | {"name":"shell"}                   -- optional
+ *   "tool_choice": "auto" | "none" | "required" | {"name":"shell"},                  -- optional
+ *   "output_schema": {JSON Schema}           -- optional: of the text of the final answer; only for drivers that set
+ *                                               output_schema in ry_llm_limits. The caller checks the answer.
  * }
  * A driver omits or changes what its provider rejects: schemas, ids, empty texts, the order of roles. A tool that it
  * cannot express is omitted from the request and reported with on_notice.
@@ -78,7 +80,7 @@ typedef struct ry_llm_sink {
   void (*on_notice)(void* ctx, ry_str code, ry_str message) RY_NOEXCEPT;
 } ry_llm_sink;
 
-/* Limits of a provider for requests to one model; 0: no limit is known. */
+/* Limits and abilities of a provider for requests to one model; 0: no limit is known. */
 #define RY_LLM_GIF_STILL 1u /* no animated GIF */
 #define RY_LLM_GIF_NONE 2u /* no GIF at all */
 typedef struct ry_llm_limits {
@@ -89,6 +91,10 @@ typedef struct ry_llm_limits {
   uint32_t image_side_of_many; /* ... pixels of the longer side of each */
   uint32_t gifs; /* RY_LLM_GIF_*, or 0 */
   uint64_t image_bytes; /* of one image, as base64 */
+  /* 1: the driver gives the output_schema of a request to the provider, or states it in the prompt if the provider or the
+   * model does not support it. 0, or missing if struct_size is smaller: the caller states it in the prompt. */
+  uint32_t output_schema;
+  uint32_t reserved0;
 } ry_llm_limits;
 
 typedef struct ry_llm_provider_v1 {
