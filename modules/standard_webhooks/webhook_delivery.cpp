@@ -69,6 +69,8 @@ void receivers::leave(const std::string& name, const entry& e, std::optional<boo
     r.silent = true;
     if (e.trial) ++r.failed_trials;
   }
+  // Receivers of accounts are many, and most respond.
+  if (!r.silent && !r.trying) states_.erase(name);
 }
 
 ry::task<ry::job_outcome> deliver(const ry::context& ctx, receivers& all, const endpoint& to, std::string id,
@@ -84,6 +86,7 @@ ry::task<ry::job_outcome> deliver(const ry::context& ctx, receivers& all, const 
       .total_timeout(timeout_ms)
       .max_response(max_response_bytes)
       .pool_key(to.name)
+      .account(to.account)
       .flags(RY_CLIENT_REPEATABLE);  // the receiver recognises a repeated message by its id
   const receivers::entry entered = all.enter(to.name);
   if (entered.snooze_ms) co_return ry::job_outcome::snooze(*entered.snooze_ms);

@@ -19,6 +19,7 @@ struct endpoint {
   std::string name;  // name in the configuration ("runs.webhooks.billing"); also the key of its connection pool
   std::string url;
   std::vector<std::string> keys;  // decoded; during a rotation, the message is signed with each
+  std::string account = {};  // id of the account that entered the URL; empty: the operator configured it
 };
 
 // Tracks, within this process, which receivers respond. A receiver that does not respond gets one message at a time
