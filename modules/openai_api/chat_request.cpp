@@ -144,7 +144,7 @@ chat_request read_chat_request(const json::object& body) {
   chat_request out;
   refuse_unsupported_chat(body);
   out.options.model = read_model(body);
-  (void)read_metadata(body);
+  set_metadata(read_metadata(body), out.options);
   out.stream = flag_member(body, "stream", "stream").value_or(false);
   if (const json::object* options = object_member(body, "stream_options", "stream_options"))
     out.include_usage = flag_member(*options, "include_usage", "stream_options.include_usage").value_or(false);

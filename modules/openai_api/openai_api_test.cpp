@@ -134,7 +134,8 @@ TEST(attachment, only_data_urls_are_read) {
 }
 
 TEST(response_request, of_a_text) {
-  response_request r = request(R"({"model":"m","input":"Hi","instructions":"Be brief","max_output_tokens":5})");
+  response_request r =
+      request(R"({"model":"m","input":"Hi","instructions":"Be brief","max_output_tokens":5,"metadata":{"a":"b"}})");
   EXPECT_TRUE(r.store);
   EXPECT_EQ(field(r.options.parameters, "continue_truncated"), "false");
   EXPECT_EQ(field(std::move(r.input).for_new_thread("input"), "prompt"), "Hi");
@@ -143,6 +144,7 @@ TEST(response_request, of_a_text) {
   EXPECT_EQ(field(fields, "model_name"), "m");
   EXPECT_EQ(field(fields, "system"), "Be brief");
   EXPECT_EQ(field(fields, "max_output_tokens"), "5");
+  EXPECT_EQ(field(fields, "metadata"), R"({"a":"b"})");
   EXPECT_EQ(field(r.options.fields(""), "system"), "You are a helpful assistant.");
 }
 

@@ -204,11 +204,16 @@ json::object read_metadata(const json::object& body) {
   if (given->size() > max_metadata) throw invalid("metadata", "metadata must have at most 16 members");
   for (const auto& m : *given) {
     const std::string path = "metadata." + std::string(m.key().substr(0, max_metadata_key));
-    if (m.key().size() > max_metadata_key) throw invalid(path, "A key of metadata must have at most 64 bytes");
+    if (m.key().empty() || m.key().size() > max_metadata_key)
+      throw invalid(path, "A key of metadata must have 1 to 64 bytes");
     if (!m.value().is_string() || m.value().get_string().size() > max_metadata_value)
       throw invalid(path, path + " must be a string of at most 512 bytes");
   }
   return *given;
+}
+
+void set_metadata(const json::object& metadata, run_options& to) {
+  if (!metadata.empty()) to.parameters.emplace_back("metadata", json::serialize(metadata));
 }
 
 }  // namespace openai_api

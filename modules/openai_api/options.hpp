@@ -52,5 +52,7 @@ std::string format_instructions(const json::object& format, const std::string& p
 
 // Copies "metadata" after checking it; an empty object if there is none.
 json::object read_metadata(const json::object& body);
+// Stores it with the run.
+void set_metadata(const json::object& metadata, run_options& to);
 
 }  // namespace openai_api

@@ -351,6 +351,7 @@ response_request read_response_request(const json::object& body, const item_map&
   refuse_unsupported(body);
   check_repeated(body);
   out.options.model = read_model(body);
+  set_metadata(read_metadata(body), out.options);
   out.stream = flag_member(body, "stream", "stream").value_or(false);
   out.background = flag_member(body, "background", "background").value_or(false);
   out.store = flag_member(body, "store", "store").value_or(true);
