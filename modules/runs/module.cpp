@@ -52,7 +52,7 @@ class module {
         files_(ctx, context_.repo, context_.accounts, context_.sandboxes, context_.workspaces),
         admin_runs_(ctx),
         admission_(ctx, context_.repo, context_.accounts, stopper_),
-        webhooks_(ctx, context_.config),
+        webhooks_(ctx, context_.config, context_.repo),
         model_check_(ctx, context_.config, context_.providers) {
     reg.migrations(ry_migrations::all);
     for (const auto part : {ry_openapi::runs, ry_openapi::threads, ry_openapi::events, ry_openapi::approvals})
@@ -107,6 +107,7 @@ class module {
     hooks.backoff_ms = 5000;  // sixteen attempts take about half a day
     hooks.timeout_ms = 60'000;
     reg.job("runs.webhook", &webhooks_, &webhooks::deliver, hooks);
+    reg.job("runs.start_webhook", &webhooks_, &webhooks::deliver_to_start, hooks);
     ry::job_options hourly;
     hourly.cron = "17 * * * *";
     reg.job("runs.prune", this, &module::prune, hourly);
@@ -220,7 +221,7 @@ class module {
 
 RY_MODULE(runs::module, "runs", "0.1.0",
           .needs("ry.core/1", "ry.http/1", "ry.db/1", "ry.jobs/1", "ry.events/1", "ry.auth/1", "ry.services/1",
-                 "ry.metrics/1", "ry.http_client/1", "accounts/1", "agents/1")
+                 "ry.metrics/1", "ry.http_client/1", "ry.secrets/1", "accounts/1", "agents/1")
               .wants(RY_SETTINGS_CHECK_1, RY_COMMAND_1)
               .provides(RY_SVC_RUNS_1, "llm.provider/1", "agent.tools/1", "sandbox.driver/1")
               .settings(runs::settings_schema));

@@ -63,7 +63,7 @@ run_metrics::run_metrics(const ry::context& ctx, const settings& s) : ctx_(ctx) 
                     });
   ended = counters(
       {"ok", "tool_calls", "user_stop", "timeout", "crashed", "step_limit", "credits", "budget", "llm_error",
-       "tool_error", "length", "content_filter", "refusal", "no_answer"},
+       "tool_error", "length", "content_filter", "refusal", "no_answer", "output_invalid"},
       [&](const char* reason) {
         const std::string_view r = reason;
         const char* status = r == "ok" || r == "tool_calls" ? "completed" : r == "user_stop" ? "stopped" : "failed";

@@ -141,6 +141,11 @@ std::string shorten(std::string_view text, std::size_t max_bytes) {
          std::string(text.substr(tail));
 }
 
+std::size_t count_characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
 std::string size_text(std::uint64_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + " B";
   static constexpr std::array<const char*, 4> units = {"KB", "MB", "GB", "TB"};

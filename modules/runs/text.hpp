@@ -24,6 +24,8 @@ std::string plain_sentence(std::string_view text);
 // the omitted part between them.
 std::string shorten(std::string_view text, std::size_t max_bytes);
 
+// The number of code points of a UTF-8 text.
+std::size_t count_characters(std::string_view text);
 // "532 B", "1.5 KB", "10.0 MB" (1 KB = 1024 B).
 std::string size_text(std::uint64_t bytes);
 // Micro-credits as a JSON number of credits without an exponent: 1500000 -> 1.5.

@@ -22,7 +22,8 @@ it: run \`node tests/docs/limits.mjs > docs/limits.md\`. A test checks that it i
   the server accepts at most 5 sign-ups and 3 password resets per hour and 10 log-ins per 15 minutes; further attempts get a 429 with \`Retry-After\`.
 - Most limits without an alert only reduce what the server stores or what a command can use (older entries are deleted, contents are
   truncated, requests wait, a command cannot allocate more). The exceptions are those whose column "At the limit" names a status.
-- Webhooks have no limit per account: the operator configures them (\`runs.webhooks\`, the module \`webhooks\`), accounts have none.
+- The operator configures webhooks (\`runs.webhooks\`, the module \`webhooks\`). In addition, a start can name one webhook for its run (\`webhook_url\`): at most one
+  message per run, 16 attempts, and turns between accounts.
 - [Security](security.md) describes the limits that require kernel support (control groups), and what is not limited without
   that support. \`runyard check\` and \`/readyz\` report missing support.
 

@@ -5005,6 +5005,10 @@ export interface components {
             /** @constant */
             type: "message";
         };
+        /** @description The `metadata` of the start. Empty if it had none. */
+        "runs.Metadata": {
+            [key: string]: string;
+        };
         "runs.NotAllowed": {
             detail: {
                 /** @description Number of threads of the account. Present with `THREAD_LIMIT_EXCEEDED`. */
@@ -5048,10 +5052,10 @@ export interface components {
             type: "queued";
         };
         /**
-         * @description Why a run ended. `ok`: the model finished its answer. `tool_calls`: the client must execute tool calls. `user_stop`: a client stopped the run. `timeout`: the run exceeded its time limit. `step_limit`: the run reached the maximum number of model answers. `budget`: the budget of the run was used up. `credits`: the account had no credits left. `llm_error`: the model provider failed. `tool_error`: the agent kept repeating the same tool call. `crashed`: an internal error, or the nodes that executed the run crashed too often. `length`: the answer was truncated at the model's output limit, even after it was continued. `content_filter`: the provider withheld the answer. `refusal`: the model declined to answer. `no_answer`: the model gave an empty answer twice.
+         * @description Why a run ended. `ok`: the model finished its answer. `tool_calls`: the client must execute tool calls. `user_stop`: a client stopped the run. `timeout`: the run exceeded its time limit. `step_limit`: the run reached the maximum number of model answers. `budget`: the budget of the run was used up. `credits`: the account had no credits left. `llm_error`: the model provider failed. `tool_error`: the agent kept repeating the same tool call. `crashed`: an internal error, or the nodes that executed the run crashed too often. `length`: the answer was truncated at the model's output limit, even after it was continued. `content_filter`: the provider withheld the answer. `refusal`: the model declined to answer. `no_answer`: the model gave an empty answer twice. `output_invalid`: the model's answer did not match `output_schema`, even after a correction.
          * @enum {unknown}
          */
-        "runs.Reason": "ok" | "tool_calls" | "user_stop" | "timeout" | "step_limit" | "budget" | "credits" | "llm_error" | "tool_error" | "crashed" | "length" | "content_filter" | "refusal" | "no_answer";
+        "runs.Reason": "ok" | "tool_calls" | "user_stop" | "timeout" | "step_limit" | "budget" | "credits" | "llm_error" | "tool_error" | "crashed" | "length" | "content_filter" | "refusal" | "no_answer" | "output_invalid";
         /** @description A piece of the model's reasoning. */
         "runs.ReasoningChunk": {
             /** @description Text to append to the reasoning. */
@@ -5126,10 +5130,13 @@ export interface components {
             id: string;
             /** @description Whether the agent gets information from outside the thread. */
             memory_enabled: boolean;
+            metadata: components["schemas"]["runs.Metadata"];
             /** @description Execution mode: `agent`, `chat` or `code`. */
             mode: string;
             /** @description Model in the form `<provider>/<model>`. */
             model_name: string | null;
+            /** @description The final answer of a completed run with an `output_schema`, as JSON. Lists do not contain it. */
+            output?: unknown;
             /** Format: uuid */
             project_id: string;
             /** @description Position in the queue, starting at 1. Null unless the run is waiting. */
@@ -5184,6 +5191,8 @@ export interface components {
             error?: string;
             /** @description Error code, such as `RUN_TIMEOUT`. Present if the status is `failed`. */
             error_code?: string;
+            /** @description The final answer as JSON. Present if the status is `completed` and the start had an `output_schema`. */
+            output?: unknown;
             /** @description Time that the run waited before it began, in milliseconds. */
             queue_wait_ms?: number | null;
             /** @description Why the run ended. */
@@ -5287,6 +5296,11 @@ export interface components {
             max_output_tokens?: string;
             /** @description `false`: the agent gets no information from outside the thread, and cannot use the workspace if another thread has used it. Default: `true`. */
             memory_enabled?: components["schemas"]["runs.Flag"];
+            /**
+             * @description Texts that are stored with the run, by keys of your choice: a JSON object of strings. Responses that contain the run include it, and lists of runs can be filtered by it. At most 16 keys of 1 to 64 characters, and values of at most 512 characters.
+             * @example {"customer": "c42"}
+             */
+            metadata?: string;
             /** @description Execution mode. `agent` (default): with tools. `chat`: without tools. `code`: with tools and instructions for working on software. Case-insensitive. */
             mode?: ("" | "agent" | "chat" | "code") | string;
             /** @description Model to use instead of the agent's model: an alias, or `<provider>/<model>`. The models that an account may use depend on its plan. */
@@ -5295,6 +5309,11 @@ export interface components {
             on_busy?: ("" | "reject" | "enqueue" | "interrupt") | string;
             /** @description `true`: the client chooses `thread_id` and `project_id`, and both are required. Default: `false`. */
             optimistic?: components["schemas"]["runs.Flag"];
+            /**
+             * @description JSON Schema of the final answer. A completed run then has the member `output`. If the answer does not match the schema, the model is asked once to correct it; if that fails, the run fails with the error code `OUTPUT_INVALID`. At most 64 KB. A schema that is invalid or has an unsupported keyword is refused with a 400 that names the JSON pointer; see docs/run-fields.md.
+             * @example {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+             */
+            output_schema?: string;
             /** @description UUID of the project for a new thread. Required with `optimistic`, which creates a project that does not exist under this id; without it, the project must exist. Default: a new project. */
             project_id?: string;
             /** @description The user's message. Required for a new thread. */
@@ -5318,6 +5337,16 @@ export interface components {
             tool_policy?: string;
             /** @description Nucleus sampling probability, from 0 to 1. Default: the value configured for the model, otherwise the provider's default. */
             top_p?: string;
+            /**
+             * @description Secret that signs the message to `webhook_url` according to Standard Webhooks: `whsec_` and 24 to 64 random bytes in Base64. Required with `webhook_url`. It is stored encrypted, and no response contains it.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+             */
+            webhook_secret?: string;
+            /**
+             * @description URL that is notified of the end of the run: a POST with the run, signed with `webhook_secret` and repeated until the response is 2xx. It must begin with `https://`, and must not refer to a private address. No response contains it.
+             * @example https://example.com/hooks/runs
+             */
+            webhook_url?: string;
         };
         /**
          * @description Status of a run. `running` includes runs that are waiting for a slot. The other values are final.
@@ -6923,6 +6952,15 @@ export interface components {
          * @example 20
          */
         "runs.Limit": number;
+        /**
+         * @description Return only runs whose `metadata` has this value: `metadata[customer]=c42`. Repeat the parameter with other keys to return only runs that match all of them.
+         * @example {
+         *       "customer": "c42"
+         *     }
+         */
+        "runs.Metadata": {
+            [key: string]: string;
+        };
         /**
          * @description Id of the project: `project_id` in the response of a start.
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
@@ -10574,6 +10612,13 @@ export interface operations {
                  * @example 20
                  */
                 limit?: components["parameters"]["runs.Limit"];
+                /**
+                 * @description Return only runs whose `metadata` has this value: `metadata[customer]=c42`. Repeat the parameter with other keys to return only runs that match all of them.
+                 * @example {
+                 *       "customer": "c42"
+                 *     }
+                 */
+                metadata?: components["parameters"]["runs.Metadata"];
                 /** @description Return only runs that use this model. */
                 model?: string;
                 /** @description Return only runs that ended for this reason, such as `llm_error`. */
@@ -10610,6 +10655,9 @@ export interface operations {
                      *           "reason": null,
                      *           "error": null,
                      *           "error_code": null,
+                     *           "metadata": {
+                     *             "customer": "c42"
+                     *           },
                      *           "waiting": false,
                      *           "steps": 2,
                      *           "started_at": "2026-11-20T09:30:00.000Z",
@@ -10639,6 +10687,7 @@ export interface operations {
                             error: string | null;
                             /** @description Error code of a failed run, such as `RUN_TIMEOUT`. */
                             error_code: string | null;
+                            metadata: components["schemas"]["runs.Metadata"];
                             /** @description Model in the form `<provider>/<model>`. */
                             model: string;
                             /**
@@ -10704,6 +10753,7 @@ export interface operations {
                      *       "reason": "llm_error",
                      *       "error": "The model provider refused the request",
                      *       "error_code": "LLM_ERROR",
+                     *       "metadata": {},
                      *       "steps": 0,
                      *       "started_at": "2026-11-20T09:30:00.000Z",
                      *       "completed_at": "2026-11-20T09:30:01.000Z",
@@ -10759,6 +10809,7 @@ export interface operations {
                         id?: string;
                         /** @description Whether the agent gets information from outside the thread. */
                         memory_enabled?: boolean;
+                        metadata: components["schemas"]["runs.Metadata"];
                         /**
                          * @description Execution mode of the run.
                          * @enum {unknown}
@@ -11261,6 +11312,13 @@ export interface operations {
                  */
                 limit?: components["parameters"]["runs.Limit"];
                 /**
+                 * @description Return only runs whose `metadata` has this value: `metadata[customer]=c42`. Repeat the parameter with other keys to return only runs that match all of them.
+                 * @example {
+                 *       "customer": "c42"
+                 *     }
+                 */
+                metadata?: components["parameters"]["runs.Metadata"];
+                /**
                  * @description Return only runs with this status. Case-insensitive. Empty or absent: all runs.
                  * @example running
                  */
@@ -11368,7 +11426,15 @@ export interface operations {
     };
     "runs.active": {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Return only runs whose `metadata` has this value: `metadata[customer]=c42`. Repeat the parameter with other keys to return only runs that match all of them.
+                 * @example {
+                 *       "customer": "c42"
+                 *     }
+                 */
+                metadata?: components["parameters"]["runs.Metadata"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11550,6 +11616,8 @@ export interface operations {
                     "application/json": components["schemas"]["host.Error"];
                 };
             };
+            400: components["responses"]["host.BadRequest"];
+            422: components["responses"]["host.Unprocessable"];
         };
     };
     "agents.list": {
@@ -16026,6 +16094,13 @@ export interface operations {
                  */
                 limit?: components["parameters"]["runs.Limit"];
                 /**
+                 * @description Return only runs whose `metadata` has this value: `metadata[customer]=c42`. Repeat the parameter with other keys to return only runs that match all of them.
+                 * @example {
+                 *       "customer": "c42"
+                 *     }
+                 */
+                metadata?: components["parameters"]["runs.Metadata"];
+                /**
                  * @description Return only runs with this status. Case-insensitive. Empty or absent: all runs.
                  * @example running
                  */
@@ -16226,6 +16301,13 @@ export interface operations {
                  * @example 20
                  */
                 limit?: components["parameters"]["runs.Limit"];
+                /**
+                 * @description Return only runs whose `metadata` has this value: `metadata[customer]=c42`. Repeat the parameter with other keys to return only runs that match all of them.
+                 * @example {
+                 *       "customer": "c42"
+                 *     }
+                 */
+                metadata?: components["parameters"]["runs.Metadata"];
                 /**
                  * @description Return only runs with this status. Case-insensitive. Empty or absent: all runs.
                  * @example running

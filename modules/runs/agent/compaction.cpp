@@ -116,6 +116,7 @@ ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, c
     stored_message message{p.ctx.new_uuid(), "summary", summary_body(summary.text, messages, count, room)};
     messages.resize(count);
     message.body = with_loaded_tools(std::move(message.body), tools_in_use(messages));
+    if (has_asked_for_repair(messages)) message.body = with_repair_mark(std::move(message.body));
     record.messages.push_back(std::move(message));
     record.covers_to = covers_to;
     record.charge_ref = run->who.run.to_string() + ":summary:" + std::to_string(covers_to);

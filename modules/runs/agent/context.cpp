@@ -157,7 +157,7 @@ std::string transcript(const std::vector<chat_message>& messages, std::size_t co
     const std::string text = shorten(content_of(m.body), max_message_bytes);
     if (m.role == "summary")
       out += "EARLIER SUMMARY:\n" + text + "\n";
-    else if (m.role == "user")
+    else if (m.role == "user" || m.role == repair_role)
       out += "USER:\n" + text + "\n";
     else if (m.role == "tool")
       out += "RESULT OF THE TOOL:\n" + text + "\n";

@@ -12,6 +12,7 @@
 #include "module_context.hpp"
 #include "store/transient_error.hpp"
 #include "text.hpp"
+#include "types/output_schema.hpp"
 
 namespace runs {
 namespace {
@@ -27,6 +28,9 @@ constexpr std::int64_t max_pauses = 20;
 using run_outcome = executor::ending;
 run_outcome completed() {
   return {"completed", "ok", "", ""};
+}
+bool wants_output(const live_run& run) {
+  return run.who.options && !run.who.options->output_schema.empty();
 }
 // The client executes the remaining calls of the answer and starts another run with their results.
 run_outcome waits_for_client() {
@@ -282,7 +286,12 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, step_state& 
   const loaded history = co_await load_history(context_.ctx, context_.repo, run);
   if (history == loaded::interrupted) co_return;
   next_action next = decide(run->progress.messages);
-  if (next.kind == next_kind::finished) co_return c.end_run(completed());
+  if (wants_output(*run)) c.asked_for_repair = has_asked_for_repair(run->progress.messages);
+  if (next.kind == next_kind::finished && !wants_output(*run)) co_return c.end_run(completed());
+  if (next.kind == next_kind::finished) {
+    std::string answer = answer_so_far(run->progress.messages);
+    co_return co_await conclude_answer(run, c, std::move(answer), step_state::last_answer::recorded);
+  }
   catalog = co_await tools_.catalog(run);
   if (next.kind == next_kind::run_tools) {
     run->progress.open_turn = {};
@@ -311,6 +320,7 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, step_state& 
   std::optional<ending> refused = check_budget(*run, spending_step::ask_model);
   if (refused) co_return c.end_run(std::move(*refused));
   c.so_far = parts_so_far(run->progress.messages);
+  if (wants_output(*run)) c.text_so_far = c.so_far.any() ? answer_so_far(run->progress.messages) : std::string();
   c.next = step_state::action::ask_model;
 }
 
@@ -332,6 +342,10 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
     }
     case turn::end::answered:
       break;
+  }
+  if (t.meaning == outcome::complete && wants_output(*run)) {
+    std::string answer = c.text_so_far + t.text;
+    co_return co_await conclude_answer(run, c, std::move(answer), step_state::last_answer::open);
   }
   std::optional<ending> end_of_run = end_by_answer(*run, c);
   if (end_of_run) co_return c.end_run(std::move(*end_of_run), step_state::last_answer::open);
@@ -453,6 +467,33 @@ std::optional<executor::ending> executor::end_by_answer(const live_run& run, con
   if (t.finish == RY_LLM_FINISH_LENGTH)
     return failed("length", "The model reached its output limit before it gave an answer", "LLM_OUTPUT_TRUNCATED");
   return failed("no_answer", "The model gave no answer", "LLM_NO_ANSWER");
+}
+
+ry::task<void> executor::conclude_answer(run_ptr run, step_state& c, std::string answer,
+                                         step_state::last_answer status) {
+  const std::shared_ptr<const run_options> options = run->who.options;
+  const auto check = [&options, &answer] { return check_output(options->output_schema, answer); };
+  const output_check checked = co_await context_.ctx.run_blocking(check);
+  const std::string problem = "The output does not match output_schema: " + plain_sentence(checked.errors);
+  if (checked.errors.empty()) {
+    ending e = completed();
+    e.output = checked.output;
+    co_return c.end_run(std::move(e), status);
+  }
+  if (c.asked_for_repair) co_return c.end_run(failed("output_invalid", problem, "OUTPUT_INVALID"), status);
+  step_record record;
+  run->events.buffer.hold();
+  if (status == step_state::last_answer::open) record_turn(*run, c.answer, record);
+  run->events.buffer.append("error")
+      .text("message", problem)
+      .text("error_code", "OUTPUT_INVALID")
+      .boolean("recoverable", true);
+  stored_message request{context_.ctx.new_uuid(), std::string(repair_role), repair_body(checked.errors)};
+  append_to_history(*run, request.role, request.body);
+  record.messages.push_back(std::move(request));
+  // Committed together, so that a worker that claims the run does not ask a second time.
+  const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
+  c.next = written == stored::not_ours ? step_state::action::not_ours : step_state::action::next_step;
 }
 
 ry::task<void> executor::commit_part(run_ptr run, step_state& c) {
@@ -636,6 +677,7 @@ void executor::append_terminal(live_run& run, const ending& e, std::int64_t dura
       .integer("duration_ms", duration_ms)
       .json("queue_wait_ms", ms_or_null(run.progress.queue_wait_ms))
       .json("time_to_first_token_ms", ms_or_null(run.progress.first_token_ms));
+  if (!e.output.empty()) event.json("output", e.output);
 }
 
 ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
@@ -655,6 +697,7 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
   record.webhooks = context_.config.webhooks_for(e.status);
   if (!e.error.empty()) record.error = e.error;
   if (!e.error_code.empty()) record.error_code = e.error_code;
+  if (!e.output.empty()) record.output = e.output;
   std::string& event = record.event_json.emplace("{\"run_id\":\"");
   event += run->who.run.to_string() + "\",\"thread_id\":\"" + run->who.thread.to_string() + "\",\"project_id\":\"" +
            run->who.project.to_string() + "\",\"account_id\":\"" + run->who.account.to_string() + "\",\"agent_id\":\"" +
@@ -664,7 +707,7 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
            ",\"duration_ms\":" + std::to_string(duration_ms) +
            ",\"result\":" + json_string(result_excerpt(run->progress.messages)) +
            ",\"viewed\":" + (run->events.streams != 0 ? "true" : "false") + "}";
-  const bool has_webhooks = !record.webhooks.empty();
+  const bool has_webhooks = !record.webhooks.empty() || (run->who.options && run->who.options->has_webhook);
   const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
   if (written == stored::not_ours) co_return abandon(run, "lost");
   // After the end is committed: a worker that has lost the run must not change its approvals.

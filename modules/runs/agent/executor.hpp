@@ -21,6 +21,7 @@ class executor {
   // The end of a run, as reported in the terminal event.
   struct ending {
     std::string status, reason, error, error_code;
+    std::string output = {};  // JSON, of a run with an output schema
   };
 
  private:
@@ -38,6 +39,9 @@ class executor {
     ending final_ending;  // for action::end
     turn answer;  // the model's last answer
     unfinished_parts so_far;  // of the answer that is being requested
+    // Of a run with an output schema: the text of these parts, and whether the run has asked for a correction.
+    std::string text_so_far;
+    bool asked_for_repair = false;
 
     void end_run(ending e, last_answer a = last_answer::recorded) {
       next = action::end;
@@ -53,6 +57,9 @@ class executor {
   ry::task<void> apply_answer(run_ptr run, catalog_ptr catalog, step_state& c);
   // The end of the run if the answer ends it; nullopt: the run continues.
   std::optional<ending> end_by_answer(const live_run& run, const step_state& c) const;
+  // Ends a run that has an output schema with its final answer, unless the answer does not match the schema, and the model
+  // can be asked to correct it.
+  ry::task<void> conclude_answer(run_ptr run, step_state& c, std::string answer, step_state::last_answer status);
   // Commits a part of an answer, which the model continues in the next step.
   ry::task<void> commit_part(run_ptr run, step_state& c);
   ry::task<ry::job_outcome> finish_or_release(run_ptr run, step_state& c);

@@ -13,6 +13,7 @@
 #include "agent/pictures.hpp"
 #include "agent/retry.hpp"
 #include "agent/tools/tool_offer.hpp"
+#include "llm/common/output_instruction.hpp"
 #include "module_context.hpp"
 #include "run/waiting.hpp"
 #include "text.hpp"
@@ -123,6 +124,12 @@ ry::task<void> prepare_request(module_context& p, run_ptr run, catalog_ptr catal
     if (!prompt.empty()) prompt += "\n\n";
     prompt += run->who.options->instructions;
   }
+  std::string_view output_schema = run->who.options ? std::string_view(run->who.options->output_schema) : "";
+  if (!output_schema.empty() && selected.provider->limits(selected.provider_model).output_schema == 0) {
+    if (!prompt.empty()) prompt += "\n\n";
+    prompt += llm::output_instruction(output_schema);
+    output_schema = {};
+  }
   prompt += instructions_section(catalog->instructions, max_instructions(out.window));
   model_parameters parameters = parameters_for(*run, p.config, selected.name, *catalog);
   const std::int64_t max_output = parameters.max_output_tokens.value_or(0);
@@ -134,7 +141,8 @@ ry::task<void> prepare_request(module_context& p, run_ptr run, catalog_ptr catal
     out.result = prepared_request::end::interrupted;
     co_return;
   }
-  const std::int64_t room = room_for_messages(out.window, max_output, prompt, tools.json);
+  const std::int64_t room =
+      room_for_messages(out.window, max_output, prompt, tools.json) - estimate_tokens(output_schema);
   const fitted fit = co_await fit_history(p, run, selected, room);
   if (fit.result != fitted::end::fits) {
     out.result = fit.result == fitted::end::lost ? prepared_request::end::lost : prepared_request::end::interrupted;
@@ -150,7 +158,7 @@ ry::task<void> prepare_request(module_context& p, run_ptr run, catalog_ptr catal
   const std::optional<std::vector<chat_message>> with_images =
       co_await show_pictures(p.ctx, p.config, p.sandboxes, p.files, run, selected.name, scaler, history);
   const auto build = [&] {
-    return build_request({selected.provider_model, prompt, tools.json, max_output, extra_members},
+    return build_request({selected.provider_model, prompt, tools.json, max_output, extra_members, output_schema},
                          with_images ? *with_images : history);
   };
   std::uint64_t bytes = 0;

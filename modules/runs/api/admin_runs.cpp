@@ -14,7 +14,7 @@ constexpr std::int64_t default_page = 50, max_page = 100;
 constexpr std::string_view summary =
     "jsonb_build_object('agent_run_id', r.id, 'thread_id', r.thread_id, 'account_id', r.account_id, 'agent_id', r.agent_id,"
     " 'model', r.model, 'status', r.status, 'reason', r.reason, 'error', r.error, 'error_code', r.error_code,"
-    " 'waiting', r.waiting, 'steps', r.step, 'started_at', core.iso(r.started_at), 'completed_at', core.iso(r.completed_at),"
+    " 'metadata', coalesce(r.metadata, '{}'), 'waiting', r.waiting, 'steps', r.step, 'started_at', core.iso(r.started_at), 'completed_at', core.iso(r.completed_at),"
     " 'node', p.node, 'crashes', coalesce(p.crashes, 0))";
 
 // Planned at each execution, because the best index depends on the given filters.
@@ -28,6 +28,7 @@ const std::string list_sql =
     "    and ($9::text is null or x.error_code = $9::text)"
     "    and ($10::timestamptz is null or x.id >= core.uuid_floor($10::timestamptz))"
     "    and ($11::timestamptz is null or x.id < core.uuid_floor($11::timestamptz))"
+    "    and ($12::jsonb is null or x.metadata @> $12::jsonb)"
     "  order by x.id desc limit $2::bigint) r"
     "  left join lateral core.job_place(r.job_id) p on r.status = 'running' and not r.waiting order by r.id desc";
 
@@ -45,9 +46,10 @@ ry::task<ry::response> admin_runs::list(ry::request request) {
   const std::int64_t limit = ry::query_integer(request, "limit", 1, max_page).value_or(default_page);
   const std::string list = filter.text();
   const std::optional<ry::uuid> before = ry::query_uuid_cursor(request, list);
-  ry::result<ry::rows> found = co_await db_.query_with(
-      {RY_DB_READ_ONLY | RY_DB_NO_PREPARE, 0}, list_sql, before, limit + 1, filter.effective_status(), filter.account,
-      filter.thread, filter.agent, filter.model, filter.reason, filter.error_code, filter.from, filter.to);
+  ry::result<ry::rows> found =
+      co_await db_.query_with({RY_DB_READ_ONLY | RY_DB_NO_PREPARE, 0}, list_sql, before, limit + 1,
+                              filter.effective_status(), filter.account, filter.thread, filter.agent, filter.model,
+                              filter.reason, filter.error_code, filter.from, filter.to, filter.metadata);
   const ry::page_of_rows page = ry::read_page(found.value(), limit);
   co_return ry::response::json(200, ry::page_json("runs", list, page));
 }

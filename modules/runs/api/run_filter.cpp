@@ -9,6 +9,7 @@
 #include <ry/ry.hpp>
 
 #include "text.hpp"
+#include "types/run_metadata.hpp"
 
 namespace runs {
 namespace {
@@ -61,6 +62,7 @@ constexpr std::array parameters = {
 [[noreturn]] void reject_unknown(const std::string& name) {
   std::vector<std::string> known = {"limit", "cursor"};
   for (const parameter& p : parameters) known.emplace_back(p.name);
+  known.emplace_back("metadata[KEY]");
   std::string all;
   for (const std::string& k : known) all += (all.empty() ? "" : ", ") + k;
   reject(name.substr(0, max_text) + " is not a known parameter; the parameters are " + all);
@@ -72,20 +74,21 @@ std::optional<std::string> run_filter::effective_status() const {
   if (status) return *status == "all" ? std::nullopt : status;
   for (const parameter& p : parameters)
     if (this->*p.member) return std::nullopt;
-  return "running";
+  return metadata ? std::nullopt : std::optional<std::string>("running");
 }
 
 std::string run_filter::text() const {
   std::string out = "admin_runs";
   for (const parameter& p : parameters)
     if (const auto& value = this->*p.member) out += std::string("&") + p.name + "=" + *value;
+  if (metadata) out += "&metadata=" + *metadata;
   return out;
 }
 
 run_filter read_run_filter(const query_parameters& given) {
   run_filter out;
   for (const auto& [name, value] : given) {
-    if (name == "limit" || name == "cursor") continue;
+    if (name == "limit" || name == "cursor" || metadata_filter_key(name)) continue;
     const auto known = std::find_if(parameters.begin(), parameters.end(),
                                     [&name = name](const parameter& p) { return name == p.name; });
     if (known == parameters.end()) reject_unknown(name);
@@ -93,6 +96,9 @@ run_filter read_run_filter(const query_parameters& given) {
     if (to) reject(name + " is given twice");
     to = known->read(name, value);
   }
+  metadata_filter metadata = read_metadata_filter(given);
+  if (!metadata.error.empty()) reject(metadata.error);
+  out.metadata = std::move(metadata.json);
   return out;
 }
 

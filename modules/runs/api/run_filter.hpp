@@ -11,6 +11,7 @@ namespace runs {
 struct run_filter {
   // nullopt: not given. `status` is the status of a run, or "all".
   std::optional<std::string> status, account, thread, agent, model, reason, error_code, from, to;
+  std::optional<std::string> metadata;  // a JSON object that the metadata of a run must contain
 
   // The status to list, or nullopt for all runs. Without any filter, unfinished runs are listed.
   std::optional<std::string> effective_status() const;

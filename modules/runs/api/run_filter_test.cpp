@@ -30,7 +30,7 @@ TEST(run_filter, invalid_filters_are_rejected_by_name) {
   EXPECT_EQ(
       error_message({{"account", "x"}}),
       "account is not a known parameter; the parameters are limit, cursor, status, account_id, thread_id, agent_id, model, reason, "
-      "error_code, from, to");
+      "error_code, from, to, metadata[KEY]");
   EXPECT_EQ(error_message({{"status", "broken"}}), "status must be all, running, completed, failed or stopped");
   EXPECT_EQ(error_message({{"account_id", "me"}}), "account_id must be a UUID");
   for (const char* name : {"model", "reason", "error_code"})
@@ -56,6 +56,15 @@ TEST(run_filter, accepts_common_forms_of_times) {
 TEST(run_filter, the_text_for_cursors_depends_on_the_filters) {
   EXPECT_NE(read_run_filter({{"status", "failed"}}).text(), read_run_filter({{"status", "all"}}).text());
   EXPECT_EQ(read_run_filter({{"from", "2026-11-20"}}).text(), "admin_runs&from=2026-11-20 00:00:00Z");
+}
+
+TEST(run_filter, reads_filters_by_metadata) {
+  const run_filter filter = read_run_filter({{"metadata[user]", "u1"}, {"metadata[a.b]", ""}, {"limit", "5"}});
+  EXPECT_EQ(filter.metadata, R"({"user":"u1","a.b":""})");
+  EXPECT_EQ(filter.effective_status(), std::nullopt) << "a filter lists runs of all statuses";
+  EXPECT_NE(filter.text(), run_filter().text());
+  EXPECT_EQ(error_message({{"metadata[]", "x"}}), "metadata[]: the key must have 1 to 64 characters");
+  EXPECT_EQ(error_message({{"metadata[a]", "x"}, {"metadata[a]", "y"}}), "metadata[a] is given twice");
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "api/run_routes.hpp"
 
 #include <algorithm>
+#include <ry/cpp/input.hpp>
 #include <ry/cpp/text.hpp>
 
 #include "api/caller.hpp"
 #include "error_response.hpp"
 #include "text.hpp"
+#include "types/run_metadata.hpp"
 
 namespace runs {
 namespace {
@@ -19,12 +21,37 @@ std::optional<std::string> status_filter(const query_values& query) {
   throw refusal(422, "status must be running, completed, failed or stopped");
 }
 
+// Throws a 422 if a filter by metadata is invalid.
+std::optional<std::string> metadata_of(const query_values& query) {
+  metadata_filter filter = read_metadata_filter(query);
+  if (!filter.error.empty()) throw refusal(422, std::move(filter.error));
+  return std::move(filter.json);
+}
+
+// The filters of a list, and their text for its cursors.
+struct run_list_filter {
+  repository::run_selection which;
+  std::string text;
+};
+run_list_filter run_filters(const query_values& query) {
+  run_list_filter out;
+  out.which = {status_filter(query), metadata_of(query)};
+  if (out.which.status) out.text += ":" + *out.which.status;
+  // A mark of constant size, because the filter may be long.
+  if (out.which.metadata) out.text += ":" + ry::make_cursor(*out.which.metadata, "metadata");
+  return out;
+}
+
 }  // namespace
 
 query_values query_of(const ry::request& request) {
   query_values out;
   for (const char* name : {"limit", "cursor", "status", "order"})
     if (auto value = request.query(name)) out.emplace_back(name, std::move(*value));
+  // Other parameters are ignored, even with invalid escapes.
+  if (ry::view(request.view_of().query).find("metadata") == std::string_view::npos) return out;
+  for (auto& parameter : request.query_list())
+    if (metadata_filter_key(parameter.first)) out.push_back(std::move(parameter));
   return out;
 }
 
@@ -87,10 +114,10 @@ ry::task<ry::response> run_routes::get(ry::request request) {
 
 ry::task<std::string> run_routes::list_json(std::string account, query_values query) const {
   const std::int64_t limit = page_limit(query, 50);
-  const std::optional<std::string> status = status_filter(query);
-  const std::string list = "runs" + (status ? ":" + *status : "");
+  const run_list_filter filter = run_filters(query);
+  const std::string list = "runs" + filter.text;
   const std::optional<std::string> before = run_cursor(query, list);
-  ry::result<repository::page> page = co_await repo_.runs_page(account, status, before, limit);
+  ry::result<repository::page> page = co_await repo_.runs_page(account, filter.which, before, limit);
   co_return page_json("agent_runs", list, page.value());
 }
 
@@ -101,17 +128,18 @@ ry::task<ry::response> run_routes::list(ry::request request) {
 
 ry::task<ry::response> run_routes::active(ry::request request) {
   const caller requester = co_await caller_of(accounts_, request);
-  ry::result<repository::page> page =
-      co_await repo_.runs_page(requester.id, std::string("running"), std::nullopt, 1000);
+  const repository::run_selection which{"running", metadata_of(query_of(request))};
+  ry::result<repository::page> page = co_await repo_.runs_page(requester.id, which, std::nullopt, 1000);
   co_return ry::response::json(200, "{\"active_runs\":" + page.value().items + "}");
 }
 
 ry::task<std::string> run_routes::thread_list_json(std::string account, std::string thread, query_values query) const {
   const std::int64_t limit = page_limit(query, 50);
-  const std::optional<std::string> status = status_filter(query);
-  const std::string list = "runs:" + thread + (status ? ":" + *status : "");
+  const run_list_filter filter = run_filters(query);
+  const std::string list = "runs:" + thread + filter.text;
   const std::optional<std::string> before = run_cursor(query, list);
-  ry::result<std::optional<repository::page>> page = co_await repo_.thread_runs(account, thread, status, before, limit);
+  ry::result<std::optional<repository::page>> page =
+      co_await repo_.thread_runs(account, thread, filter.which, before, limit);
   if (!page.value()) throw refusal(404, "Thread not found");
   co_return page_json("agent_runs", list, **page);
 }

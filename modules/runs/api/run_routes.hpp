@@ -23,7 +23,7 @@ namespace runs {
 
 // The parameters of a list, decoded. If a name occurs more than once, its first value counts.
 using query_values = std::vector<std::pair<std::string, std::string>>;
-// The parameters limit, cursor, status and order of a request.
+// The parameters limit, cursor, status, order and metadata[KEY] of a request.
 query_values query_of(const ry::request& request);
 std::optional<std::string> value_of(const query_values& query, std::string_view name);
 

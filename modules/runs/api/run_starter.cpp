@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ry/cpp/base64.hpp>
 #include <ry/cpp/text.hpp>
 #include <set>
 
@@ -95,6 +96,19 @@ ry::task<void> run_starter::hash_form(work& w) {
   w.args.hash = hash.hex();
 }
 
+void run_starter::prepare_webhook(start_arguments& a) const {
+  // The address guard is off in local mode only.
+  const bool is_local = context_.ctx.fact("deployment.mode") == "local";
+  if (!is_local && !ry::lower_ascii(a.form.webhook_url).starts_with("https://"))
+    throw refusal(422, "webhook_url must begin with https://");
+  const ry_status st = context_.ctx.http_client().check_url(a.form.webhook_url);
+  if (st == RY_PERMISSION_DENIED) throw refusal(422, "webhook_url must not refer to a private or local address");
+  if (st != RY_OK) throw refusal(422, "webhook_url is not a valid URL");
+  ry::result<std::string> sealed =
+      context_.ctx.secrets().seal(webhook_binding(a.run.to_string()), a.form.webhook_secret);
+  a.sealed_webhook_secret = ry::base64_encode(sealed.value(), ry::base64_alphabet::url, false);
+}
+
 ry::task<run_starter::started> run_starter::start(order o) {
   work w;
   w.of = std::move(o);
@@ -108,6 +122,7 @@ ry::task<run_starter::started> run_starter::start(order o) {
   a.new_project = context_.ctx.new_uuid();
   a.run = context_.ctx.new_uuid();
   a.message = context_.ctx.new_uuid();
+  if (!a.form.webhook_url.empty()) prepare_webhook(a);
   a.title = title_of(a.form.prompt.empty() && !a.form.history.empty() ? content_of(a.form.history.back().body)
                                                                       : a.form.prompt);
   std::optional<placement::ticket> ticket;

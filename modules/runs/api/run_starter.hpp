@@ -48,6 +48,8 @@ class run_starter {
     start_arguments args;
     std::optional<bool> is_replay;  // the response to this start is stored under its idempotency key; nullopt: unknown
   };
+  // Throws a 422 if no message can be sent to the URL, and seals the secret.
+  void prepare_webhook(start_arguments& a) const;
   ry::task<void> hash_form(work& w);
   // After `thread_not_found`: changes the outcome if only the project does not match.
   ry::task<void> refine_not_found(const start_arguments& a, start_result& run) const;

@@ -124,10 +124,11 @@ std::variant<start_request, form_refusal> parse_service_start(const std::vector<
     return form_refusal{"tool_results require thread_id, and no on_busy", 422};
   request->history = std::move(added.history);
   request->tool_results = std::move(added.tool_results);
-  added.options.tool_rules = std::move(request->options.tool_rules);
-  added.options.client_tools = std::move(request->options.client_tools);
-  added.options.questions = request->options.questions;
-  request->options = std::move(added.options);
+  run_options& options = request->options;
+  options.system = std::move(added.options.system);
+  options.instructions = std::move(added.options.instructions);
+  options.parks_client_calls = added.options.parks_client_calls;
+  options.continue_truncated = added.options.continue_truncated;
   return out;
 }
 

@@ -98,4 +98,16 @@ TEST(service_start_test, tool_results_need_a_thread_and_unique_calls) {
             "tool_results[1].tool_call_id is given more than once");
 }
 
+TEST(service_start_test, fields_of_the_form_are_kept) {
+  const start_request r = start_of({{"prompt", "x"},
+                                    {RY_RUN_FIELD_SYSTEM, "Be brief"},
+                                    {"metadata", R"({"a":"b"})"},
+                                    {"output_schema", R"({"type":"object"})"},
+                                    {"tool_policy", R"([{"match":"shell","action":"deny"}])"}});
+  EXPECT_EQ(r.options.system, "Be brief");
+  EXPECT_EQ(r.options.output_schema, R"({"type":"object"})");
+  EXPECT_EQ(r.options.tool_rules.size(), 1u);
+  EXPECT_EQ(r.metadata, R"({"a":"b"})");
+}
+
 }  // namespace

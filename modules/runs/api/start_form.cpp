@@ -6,6 +6,9 @@
 #include <ry/cpp/utf8.hpp>
 
 #include "text.hpp"
+#include "types/output_schema.hpp"
+#include "types/run_metadata.hpp"
+#include "webhook_signature.hpp"
 
 namespace runs {
 namespace {
@@ -17,10 +20,10 @@ std::optional<bool> boolean(std::string_view text) {
   return std::nullopt;
 }
 
-constexpr std::string_view start_fields[] = {"prompt",      "thread_id",    "project_id",     "agent_id",
-                                             "model_name",  "mode",         "optimistic",     "memory_enabled",
-                                             "queue",       "on_busy",      "budget_credits", "budget_policy",
-                                             "tool_policy", "client_tools", "questions"};
+constexpr std::string_view start_fields[] = {
+    "prompt",         "thread_id",     "project_id",  "agent_id",       "model_name",    "mode",        "optimistic",
+    "memory_enabled", "queue",         "on_busy",     "budget_credits", "budget_policy", "tool_policy", "client_tools",
+    "metadata",       "output_schema", "webhook_url", "webhook_secret", "questions"};
 
 constexpr std::size_t max_policy_bytes = 64 << 10;
 
@@ -31,6 +34,26 @@ std::string read_rules(std::string_view text, std::vector<tool_rule>& out) {
   const boost::json::value v = boost::json::parse(text, bad);
   if (bad) return "tool_policy must be a JSON array of rules";
   return read_tool_rules("tool_policy", v, out);
+}
+
+constexpr std::size_t max_webhook_url_bytes = 2000;
+
+// Returns an error message, or an empty string. The address is checked by the server that sends the message.
+std::string check_webhook_url(std::string_view url) {
+  if (url.size() > max_webhook_url_bytes)
+    return "webhook_url must have at most " + std::to_string(max_webhook_url_bytes) + " bytes";
+  const std::string scheme = ry::lower_ascii(url.substr(0, url.find("://")));
+  if ((scheme != "https" && scheme != "http") || url.size() == scheme.size())
+    return "webhook_url must begin with https://";
+  const std::string_view rest = url.substr(scheme.size() + 3);
+  const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
+  if (authority.empty()) return "webhook_url must have a host";
+  if (authority.find('@') != std::string_view::npos)
+    return "webhook_url must not contain a user or a password: the messages are signed with webhook_secret";
+  if (url.find('#') != std::string_view::npos) return "webhook_url must not have a fragment";
+  if (std::any_of(url.begin(), url.end(), [](char c) { return c <= ' ' || c >= 0x7f; }))
+    return "webhook_url must consist of printable ASCII characters; escape others";
+  return {};
 }
 
 }  // namespace
@@ -99,6 +122,24 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       const auto flag = boolean(value);
       if (!flag) return error("questions must be true or false");
       if (!value.empty()) out.options.questions = *flag;
+    } else if (name == "metadata") {
+      if (value.empty()) continue;
+      std::string problem = read_metadata(value, out.metadata);
+      if (!problem.empty()) return form_refusal{std::move(problem), 422};
+    } else if (name == "webhook_url") {
+      std::string problem = check_webhook_url(value);
+      if (!value.empty() && !problem.empty()) return form_refusal{std::move(problem), 422};
+      out.webhook_url = value;
+    } else if (name == "webhook_secret") {
+      if (!value.empty() && !standard_webhooks::read_secret(value))
+        return form_refusal{"webhook_secret must be whsec_ and 24 to 64 bytes in Base64", 422};
+      out.webhook_secret = value;
+    } else if (name == "output_schema") {
+      if (value.empty()) continue;
+      output_schema schema;
+      std::string problem = schema.read(value);
+      if (!problem.empty()) return error(std::move(problem));
+      out.options.output_schema = schema.text();
     } else if (name == "tool_policy") {
       if (value.empty()) continue;
       std::string problem = read_rules(value, out.options.tool_rules);
@@ -124,6 +165,10 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
   }
   if (out.optimistic && (!out.thread_id || !out.project_id))
     return error("thread_id and project_id required for optimistic mode");
+  if (out.webhook_url.empty() != out.webhook_secret.empty())
+    return form_refusal{
+        out.webhook_url.empty() ? "webhook_secret requires webhook_url" : "webhook_url requires webhook_secret", 422};
+  out.options.has_webhook = !out.webhook_url.empty();
   if (policy_given && !out.budget.set()) return error("budget_policy requires budget_credits");
   for (auto* id : {&out.thread_id, &out.project_id, &out.agent_id}) {
     if (!*id) continue;

@@ -141,4 +141,58 @@ TEST(parse_start_test, model_parameters_are_validated_and_kept) {
   EXPECT_EQ(error_detail({{"prompt", "x"}, {"top_p", "1"}, {"top_p", "1"}}), "top_p is given more than once");
 }
 
+TEST(parse_start_test, metadata_and_the_output_schema_are_kept) {
+  const start_request r = accepted({{"prompt", "x"},
+                                    {"metadata", R"({"a": "b"})"},
+                                    {"output_schema", R"({"type": "object", "properties": {"n": {"maximum": 0.3}}})"}});
+  EXPECT_EQ(r.metadata, R"({"a":"b"})");
+  EXPECT_EQ(r.options.output_schema, R"({"type":"object","properties":{"n":{"maximum":3E-1}}})");
+  EXPECT_EQ(read_options(stored_parameters(r.parameters, r.options)), r.options);
+  EXPECT_EQ(accepted({{"prompt", "x"}, {"metadata", "{}"}, {"output_schema", ""}}).metadata, "");
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"output_schema", R"({"properties":{"a":{"if":{}}}})"}}),
+            "output_schema: /properties/a/if is not a supported keyword");
+  const auto out = parse_start({{"prompt", "x"}, {"metadata", "[]"}});
+  const auto* refusal = std::get_if<form_refusal>(&out);
+  ASSERT_NE(refusal, nullptr);
+  EXPECT_EQ(refusal->http_status, 422u);
+}
+
+// The deepest schema, and options around it, are readable by the worker that claims the run.
+TEST(parse_start_test, the_deepest_schema_survives_the_database) {
+  std::string schema = "{}";
+  for (int i = 0; i < 29; ++i) schema = R"({"properties":{"a":)" + schema + "}}";
+  const start_request r = accepted({{"prompt", "x"}, {"output_schema", schema}, {"temperature", "0.5"}});
+  const std::string stored = stored_parameters(r.parameters, r.options);
+  EXPECT_EQ(read_options(stored), r.options);
+  EXPECT_EQ(read_parameters(stored).temperature, 0.5);
+}
+
+TEST(parse_start_test, a_webhook_needs_a_plain_url_and_a_secret) {
+  const std::string secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+  const start_request r =
+      accepted({{"prompt", "x"}, {"webhook_url", "https://example.com/hook?a=b"}, {"webhook_secret", secret}});
+  EXPECT_EQ(r.webhook_url, "https://example.com/hook?a=b");
+  EXPECT_EQ(r.webhook_secret, secret);
+  EXPECT_TRUE(r.options.has_webhook);
+  const auto refused = [&](const std::string& url, const std::string& with) {
+    const auto out = parse_start({{"prompt", "x"}, {"webhook_url", url}, {"webhook_secret", with}});
+    const auto* refusal = std::get_if<form_refusal>(&out);
+    return refusal == nullptr ? std::string() : std::to_string(refusal->http_status) + " " + refusal->detail;
+  };
+  EXPECT_EQ(refused("https://example.com/", ""), "422 webhook_url requires webhook_secret");
+  EXPECT_EQ(refused("", secret), "422 webhook_secret requires webhook_url");
+  EXPECT_EQ(refused("https://example.com/", "password"),
+            "422 webhook_secret must be whsec_ and 24 to 64 bytes in Base64");
+  for (const char* wrong : {"ftp://example.com/", "example.com", "https:example.com", "https"})
+    EXPECT_EQ(refused(wrong, secret), "422 webhook_url must begin with https://") << wrong;
+  EXPECT_EQ(refused("https:///x", secret), "422 webhook_url must have a host");
+  EXPECT_EQ(refused("https://u:p@example.com/", secret),
+            "422 webhook_url must not contain a user or a password: the messages are signed with webhook_secret");
+  EXPECT_EQ(refused("https://example.com/#a", secret), "422 webhook_url must not have a fragment");
+  EXPECT_EQ(refused("https://example.com/a b", secret),
+            "422 webhook_url must consist of printable ASCII characters; escape others");
+  EXPECT_EQ(refused("https://example.com/" + std::string(2000, 'x'), secret),
+            "422 webhook_url must have at most 2000 bytes");
+}
+
 }  // namespace

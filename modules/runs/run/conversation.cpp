@@ -41,10 +41,14 @@ bool contains_loaded_tools(std::string_view body) {
   return body.find("\"loaded_tools\":") != std::string_view::npos;
 }
 
-std::string without_loaded_tools(const std::string& body) {
-  if (!contains_loaded_tools(body)) return body;
+constexpr std::string_view repair_mark = ",\"repair\":true}";
+
+// Without the members that only the executor reads; for bodies of tool and summary messages.
+std::string without_marks(const std::string& body) {
+  if (!contains_loaded_tools(body) && !body.ends_with(repair_mark)) return body;
   json::object o = parse_object(body);
   o.erase("loaded_tools");
+  o.erase("repair");
   return one_line(std::move(o));
 }
 
@@ -240,6 +244,36 @@ unfinished_parts parts_so_far(const std::vector<chat_message>& messages) {
   return out;
 }
 
+std::string answer_so_far(const std::vector<chat_message>& messages) {
+  const auto is_answer = [&](std::size_t i) {
+    return messages[i].role == "assistant" && messages[i].run == belongs::to_this_run;
+  };
+  std::size_t first = messages.size();
+  if (first == 0 || !is_answer(first - 1)) return {};
+  --first;
+  while (first > 0 && is_answer(first - 1) && is_unfinished(messages[first - 1])) --first;
+  std::string out;
+  for (std::size_t i = first; i < messages.size(); ++i) out += content_of(messages[i].body);
+  return out;
+}
+
+std::string repair_body(std::string_view errors) {
+  return user_body("Your answer does not match the required JSON Schema: " + std::string(errors) +
+                   ". Answer again with the corrected JSON only, without a code fence and without any other text.");
+}
+
+bool has_asked_for_repair(const std::vector<chat_message>& messages) {
+  return std::any_of(messages.begin(), messages.end(), [](const chat_message& m) {
+    return m.run == belongs::to_this_run &&
+           (m.role == repair_role || (m.role == "summary" && m.body.ends_with(repair_mark)));
+  });
+}
+
+std::string with_repair_mark(std::string body) {
+  body.pop_back();
+  return body.append(repair_mark);
+}
+
 namespace {
 
 // Joins the messages from `first` to `last` into one body: the texts of all, the other members of the last one.
@@ -268,7 +302,7 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
     const chat_message& m = messages[i];
     if (m.role == "tool") continue;  // written after the answer with its call
     if (m.role != "assistant") {
-      add(m.role == "summary" ? without_loaded_tools(m.body) : m.body);
+      add(m.role == "summary" ? without_marks(m.body) : m.body);
       continue;
     }
     const std::size_t first_part = i;
@@ -284,7 +318,7 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
     for (const tool_call& call : calls) {
       std::size_t at = i + 1;
       while (at < end && answered_id(messages[at]) != call.id) ++at;
-      add(at < end ? without_loaded_tools(messages[at].body)
+      add(at < end ? without_marks(messages[at].body)
                    : tool_body(call, tool_outcome{std::string(no_result), true, {}}));
     }
   }
@@ -297,6 +331,7 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
     out += parts.tools_json;
   }
   if (parts.max_output_tokens > 0) out += ",\"max_output_tokens\":" + std::to_string(parts.max_output_tokens);
+  if (!parts.output_schema.empty()) out.append(",\"output_schema\":").append(parts.output_schema);
   if (!parts.parameters.empty()) out.append(",").append(parts.parameters);
   return out + "}";
 }

@@ -104,6 +104,19 @@ struct unfinished_parts {
   bool any() const { return truncated + paused > 0; }
 };
 unfinished_parts parts_so_far(const std::vector<chat_message>& messages);
+// The text of this run's last answer: of a complete one with the parts before it, or of the parts that the model has to
+// continue. Empty if the last message is not an answer of this run.
+std::string answer_so_far(const std::vector<chat_message>& messages);
+
+// The role of a stored message that asks the model to correct an output that does not match the run's schema. Models get
+// it as a message of the user; readers of the thread do not get it.
+inline constexpr std::string_view repair_role = "repair";
+// Its body.
+std::string repair_body(std::string_view errors);
+// Whether this run has asked for a correction. A run asks once, so the answer must survive a summary of the messages.
+bool has_asked_for_repair(const std::vector<chat_message>& messages);
+// Adds a member "repair", which build_request() omits, to the body of a summary of such messages.
+std::string with_repair_mark(std::string body);
 
 struct request_parts {
   std::string_view model;
@@ -111,6 +124,7 @@ struct request_parts {
   std::string_view tools_json;  // array, or empty
   std::int64_t max_output_tokens = 0;
   std::string_view parameters;  // further members of the request, separated by commas
+  std::string_view output_schema = {};  // object, or empty
 };
 // The request_json of llm.provider/1. Adds results to calls of stopped or failed runs that have none, because
 // providers require them. Joins the parts of a continued answer into one message. Adds a user message that requests the

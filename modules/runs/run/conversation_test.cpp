@@ -348,4 +348,49 @@ TEST(read_result_test, images_that_are_too_large_for_the_message_become_files) {
   EXPECT_TRUE(files[1].in_message);
 }
 
+chat_message of_this_run(const std::string& role, const std::string& body) {
+  return {role, body, belongs::to_this_run};
+}
+
+TEST(output_repair_test, the_model_gets_the_errors_as_a_message_of_the_user) {
+  const std::vector<chat_message> messages = {of_this_run("user", user_body("x")),
+                                              of_this_run("assistant", assistant_body("{}", {})),
+                                              of_this_run(std::string(repair_role), repair_body("/a is required"))};
+  EXPECT_EQ(decide(messages).kind, next_kind::call_model);
+  const json::value request =
+      json::parse(build_request({.model = "m", .output_schema = R"({"type":"object"})"}, messages));
+  EXPECT_EQ(request.at("output_schema"), json::parse(R"({"type":"object"})"));
+  ASSERT_EQ(request.at("messages").as_array().size(), 3u);
+  EXPECT_EQ(request.at("messages").at(2).at("role"), "user");
+  EXPECT_NE(content_of(messages[2].body).find("/a is required"), std::string::npos);
+}
+
+// A worker that claims the run counts the corrections in the stored messages.
+TEST(output_repair_test, a_request_for_a_correction_is_remembered) {
+  const chat_message repair = of_this_run(std::string(repair_role), repair_body("/a is required"));
+  chat_message of_another_run = repair;
+  of_another_run.run = belongs::to_an_earlier_run;
+  EXPECT_FALSE(has_asked_for_repair({of_this_run("user", repair.body), of_another_run}));
+  EXPECT_TRUE(has_asked_for_repair({repair, of_this_run("assistant", assistant_body("{}", {}))}));
+  const std::string summary = with_repair_mark(with_loaded_tools(user_body("so far"), {"t"}));
+  EXPECT_TRUE(has_asked_for_repair({of_this_run("summary", summary)}));
+  EXPECT_FALSE(has_asked_for_repair({of_this_run("summary", user_body(R"(,"repair":true})"))}));
+  EXPECT_EQ(loaded_tools_of(summary), std::vector<std::string>{"t"});
+  EXPECT_EQ(json::parse(build_request({.model = "m"}, {of_this_run("summary", summary)})).at("messages").at(0),
+            json::parse(user_body("so far")))
+      << "providers do not get the marks";
+}
+
+TEST(output_repair_test, the_answer_has_the_text_of_all_its_parts) {
+  const auto part = [](const char* text, const char* finish) {
+    return of_this_run("assistant", assistant_body(text, {}, finish));
+  };
+  const chat_message prompt = of_this_run("user", user_body("x"));
+  EXPECT_EQ(answer_so_far({prompt}), "");
+  EXPECT_EQ(answer_so_far({part("old", ""), prompt, part("{\"a\":", "length"), part("1", "pause"), part("}", "")}),
+            "{\"a\":1}");
+  EXPECT_EQ(answer_so_far({prompt, part("{\"a\":", "length")}), "{\"a\":");
+  EXPECT_EQ(answer_so_far({prompt, {"assistant", assistant_body("x", {}), belongs::to_an_earlier_run}}), "");
+}
+
 }  // namespace

@@ -100,7 +100,9 @@ std::string members_of(const model_parameters& p) {
 model_parameters read_parameters(std::string_view text) {
   model_parameters out;
   boost::system::error_code bad;
-  const json::value v = json::parse(text, bad);
+  json::parse_options options;
+  options.max_depth = max_stored_depth;
+  const json::value v = json::parse(text, bad, {}, options);
   if (bad || !v.is_object()) return out;
   for (const auto& member : v.as_object()) {
     if (!is_model_parameter(member.key())) continue;

@@ -1,5 +1,6 @@
 // Parameters of model requests, from the start request or from the settings of a model. Pure.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,9 @@ struct model_parameters {
   bool empty() const { return *this == model_parameters(); }
   bool operator==(const model_parameters&) const = default;
 };
+
+// Of the JSON in runs.parameters: of its deepest member, output_schema, and the object around it.
+inline constexpr std::size_t max_stored_depth = 61;
 
 bool is_model_parameter(std::string_view name);
 

@@ -32,7 +32,8 @@ struct step_columns {
   std::vector<std::string> runs, ids;
   std::vector<std::int64_t> jobs, fences, checkpoints, reserved, steps, inputs, outputs, cached, cache_writes, charges,
       row_of, seqs, lasts, message_of, webhook_of;
-  texts refs, notes, statuses, reasons, errors, error_codes, events, log_texts, roles, bodies, reasonings, webhooks;
+  texts refs, notes, statuses, reasons, errors, error_codes, events, log_texts, roles, bodies, reasonings, webhooks,
+      results;
 
   explicit step_columns(std::span<const checkpoint_step* const> all) {
     for (const checkpoint_step* s : all) add(*s);
@@ -57,6 +58,7 @@ struct step_columns {
     reasons.push_back(r.reason);
     errors.push_back(r.error);
     error_codes.push_back(r.error_code);
+    results.push_back(r.output);
     events.push_back(r.event_json);
     queue_waits.push_back(text_of(r.queue_wait_ms));
     first_tokens.push_back(text_of(r.first_token_ms));
@@ -129,19 +131,19 @@ ry::task<ry::result<std::vector<step_result>>> repository::persist(std::span<con
   const step_columns c(steps);
   const bool wait = how == on_lock::wait;
   constexpr std::string_view uuids = "text[]::uuid[]", numbers = "text[]::bigint[]";
-  const sql_call call("outcome, balance_micro, jobs_ready", "runs.commit_steps", arg("p_wait", wait),
-                      arg("p_accounts", c.accounts, uuids), arg("p_runs", c.runs, uuids), arg("p_jobs", c.jobs),
-                      arg("p_fences", c.fences), arg("p_borders", c.checkpoints), arg("p_reserved", c.reserved),
-                      arg("p_steps", c.steps), arg("p_inputs", c.inputs), arg("p_outputs", c.outputs),
-                      arg("p_cached", c.cached), arg("p_charges", c.charges), arg("p_refs", c.refs),
-                      arg("p_notes", c.notes), arg("p_statuses", c.statuses), arg("p_reasons", c.reasons),
-                      arg("p_errors", c.errors), arg("p_error_codes", c.error_codes), arg("p_events", c.events),
-                      arg("p_queue_waits", c.queue_waits, numbers), arg("p_first_tokens", c.first_tokens, numbers),
-                      arg("p_row_of", c.row_of), arg("p_seqs", c.seqs), arg("p_lasts", c.lasts),
-                      arg("p_wires", c.log_texts), arg("p_message_of", c.message_of), arg("p_ids", c.ids, uuids),
-                      arg("p_roles", c.roles), arg("p_bodies", c.bodies), arg("p_covers_to", c.covers_to, numbers),
-                      arg("p_reasonings", c.reasonings), arg("p_webhook_of", c.webhook_of),
-                      arg("p_webhooks", c.webhooks), arg("p_cache_writes", c.cache_writes));
+  const sql_call call(
+      "outcome, balance_micro, jobs_ready", "runs.commit_steps", arg("p_wait", wait),
+      arg("p_accounts", c.accounts, uuids), arg("p_runs", c.runs, uuids), arg("p_jobs", c.jobs),
+      arg("p_fences", c.fences), arg("p_borders", c.checkpoints), arg("p_reserved", c.reserved),
+      arg("p_steps", c.steps), arg("p_inputs", c.inputs), arg("p_outputs", c.outputs), arg("p_cached", c.cached),
+      arg("p_charges", c.charges), arg("p_refs", c.refs), arg("p_notes", c.notes), arg("p_statuses", c.statuses),
+      arg("p_reasons", c.reasons), arg("p_errors", c.errors), arg("p_error_codes", c.error_codes),
+      arg("p_events", c.events), arg("p_queue_waits", c.queue_waits, numbers),
+      arg("p_first_tokens", c.first_tokens, numbers), arg("p_row_of", c.row_of), arg("p_seqs", c.seqs),
+      arg("p_lasts", c.lasts), arg("p_wires", c.log_texts), arg("p_message_of", c.message_of),
+      arg("p_ids", c.ids, uuids), arg("p_roles", c.roles), arg("p_bodies", c.bodies),
+      arg("p_covers_to", c.covers_to, numbers), arg("p_reasonings", c.reasonings), arg("p_webhook_of", c.webhook_of),
+      arg("p_webhooks", c.webhooks), arg("p_cache_writes", c.cache_writes), arg("p_results", c.results));
   ry::result<ry::rows> rows = co_await call.run_on(db_);
   if (!rows) co_return rows.error();
   std::vector<step_result> out;
@@ -352,6 +354,18 @@ ry::task<ry::result<std::vector<std::string>>> repository::runs_before(std::stri
   co_return out;
 }
 
+ry::task<ry::result<std::optional<start_webhook>>> repository::webhook_of(std::string run) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select account_id::text, webhook_url, webhook_secret from runs.runs where id = $1::uuid and webhook_url is not null",
+      run);
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::optional<start_webhook>();
+  const ry::row r = rows->front();
+  co_return std::optional<start_webhook>(
+      start_webhook{std::string(r.text(0)), std::string(r.text(1)), std::string(r.text(2))});
+}
+
 ry::task<ry::result<std::string>> repository::force_stop(std::string run, std::vector<std::string> webhooks) const {
   ry::result<ry::rows> rows = co_await db_.query("select runs.force_stop($1::uuid, $2::text[])", run, webhooks);
   if (!rows) co_return rows.error();
@@ -391,19 +405,26 @@ ry::task<ry::result<std::vector<std::string>>> repository::unfinished_runs(std::
 ry::task<ry::result<std::optional<std::string>>> repository::run_json(std::string account, std::string run) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select runs.run_json_with_waiting(r) from runs.runs r where r.id = $1::uuid and r.account_id = $2::uuid", run,
-      account);
+      "select runs.run_json_with_waiting(r) || runs.output_json(r) from runs.runs r where r.id = $1::uuid and r.account_id = $2::uuid",
+      run, account);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<std::string>();
   co_return std::optional<std::string>(rows->front().text(0));
 }
 
-ry::task<ry::result<repository::page>> repository::runs_page(std::string account, std::optional<std::string> status,
+ry::task<ry::result<repository::page>> repository::runs_page(std::string account, run_selection which,
                                                              std::optional<std::string> before,
                                                              std::int64_t limit) const {
-  ry::result<ry::rows> rows = co_await db_.query_with(
-      {RY_DB_READ_ONLY, 0}, "select items, n, last from runs.page_of($1::uuid, $4::text, $2::uuid, $3::bigint)",
-      account, before, limit, status);
+  ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
+  if (which.metadata)
+    rows = co_await db_.query_with(
+        {RY_DB_READ_ONLY, 0},
+        "select items, n, last from runs.page_of_metadata($1::uuid, $2::text, $3::uuid, $4::bigint, $5::jsonb)",
+        account, which.status, before, limit, which.metadata);
+  else
+    rows = co_await db_.query_with({RY_DB_READ_ONLY, 0},
+                                   "select items, n, last from runs.page_of($1::uuid, $4::text, $2::uuid, $3::bigint)",
+                                   account, before, limit, which.status);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   page out{std::string(r.text(0)), {}, {}};
@@ -412,7 +433,7 @@ ry::task<ry::result<repository::page>> repository::runs_page(std::string account
 }
 
 ry::task<ry::result<std::optional<repository::page>>> repository::thread_runs(std::string account, std::string thread,
-                                                                              std::optional<std::string> status,
+                                                                              run_selection which,
                                                                               std::optional<std::string> before,
                                                                               std::int64_t limit) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
@@ -420,10 +441,10 @@ ry::task<ry::result<std::optional<repository::page>>> repository::thread_runs(st
       "select p.items, p.n, p.last from runs.threads t, lateral (select "
       "coalesce(jsonb_agg(runs.run_json_with_waiting(r) order by r.id desc), '[]') as items, count(*) as n, "
       "min(r.id::text) as last from (select * from runs.runs x where x.thread_id = t.id and "
-      "($5::text is null or x.status = $5::text) and "
+      "($5::text is null or x.status = $5::text) and ($6::jsonb is null or x.metadata @> $6::jsonb) and "
       "x.id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by x.id desc limit $4::bigint) r) p "
       "where t.id = $1::uuid and t.account_id = $2::uuid",
-      thread, account, before, limit, status);
+      thread, account, before, limit, which.status, which.metadata);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<page>();
   const ry::row r = rows->front();
@@ -495,7 +516,7 @@ ry::task<ry::result<std::optional<repository::page>>> repository::messages_page(
       " rows between unbounded preceding and 1 "
       "preceding), 0) < $5::bigint as fits from (select * from runs.messages z where z.thread_id = t.id and z.position " +
       (ascending ? "> coalesce($3::bigint, 0)" : "< coalesce($3::bigint, 9223372036854775807)") +
-      " and z.role <> 'summary' order by z." + order_by +
+      " and z.role not in ('summary', 'repair') order by z." + order_by +
       " limit $4::bigint) y) x) m where t.id = $1::uuid and t.account_id = $2::uuid";
   ry::result<ry::rows> rows =
       co_await db_.query_with({RY_DB_READ_ONLY, 0}, sql, thread, account, after, limit, messages_page_bytes);

@@ -31,6 +31,7 @@ struct start_arguments {
   std::string title;
   std::optional<std::string> sandbox;
   std::optional<std::string> key, hash;
+  std::string sealed_webhook_secret;  // base64url; empty: the start names no webhook
   std::optional<std::string> node;  // the node that begins the run immediately; nullopt: the run waits in the queue
   std::int64_t timeout_seconds = 0;
   std::string first_event;
@@ -42,7 +43,7 @@ struct start_arguments {
   // Whether this is a start of a new thread whose run this node may begin immediately.
   bool is_plain() const {
     return names_nothing() && node && body && !form.prompt.empty() && !model_denied && form.parameters.empty() &&
-           form.options.empty();
+           form.options.empty() && form.metadata.empty() && form.webhook_url.empty();
   }
 };
 
@@ -75,6 +76,16 @@ struct stored_message {
   std::string role, body;
 };
 
+// The webhook that a start named.
+struct start_webhook {
+  std::string account, url;
+  std::string sealed_secret;  // base64url
+};
+// The context to which the secret is sealed.
+inline std::string webhook_binding(const std::string& run) {
+  return "runs.webhook:" + run;
+}
+
 // The data that one checkpoint of a run commits. See commit_steps in migrations/functions/checkpoint.sql.
 struct step_record {
   log_rows events;
@@ -87,6 +98,7 @@ struct step_record {
   std::optional<std::int64_t> covers_to;  // of a summary among the messages
   std::optional<std::string> reasoning;  // of an assistant message among the messages
   std::optional<std::string> status, reason, error, error_code, event_json;
+  std::optional<std::string> output;  // JSON, of a run with an output schema
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // since the start; a value that is already stored is kept
   std::vector<std::string> webhooks;  // names of the endpoints to notify of the end
 };
@@ -319,6 +331,8 @@ class repository {
   // Unfinished runs of the thread that `run` waits for; the one that is executing comes last. Empty if `run` no longer
   // waits.
   ry::task<ry::result<std::vector<std::string>>> runs_before(std::string thread, std::string run) const;
+  // nullopt: the run does not exist, or has no webhook.
+  ry::task<ry::result<std::optional<start_webhook>>> webhook_of(std::string run) const;
   ry::task<ry::result<std::string>> force_stop(std::string run, std::vector<std::string> webhooks) const;
   // Stores the failure causes of a run for operators: a JSON array of {at_us, step, text}.
   ry::task<ry::result<void>> put_causes(ry::uuid run, std::string causes) const;
@@ -333,10 +347,13 @@ class repository {
     std::string items;  // JSON array
     std::string next_first, next_second;  // key of the last item; empty: this is the last page
   };
-  ry::task<ry::result<page>> runs_page(std::string account, std::optional<std::string> status,
-                                       std::optional<std::string> before, std::int64_t limit) const;
-  ry::task<ry::result<std::optional<page>>> thread_runs(std::string account, std::string thread,
-                                                        std::optional<std::string> status,
+  struct run_selection {
+    std::optional<std::string> status;
+    std::optional<std::string> metadata;  // a JSON object that the metadata of a run must contain
+  };
+  ry::task<ry::result<page>> runs_page(std::string account, run_selection which, std::optional<std::string> before,
+                                       std::int64_t limit) const;
+  ry::task<ry::result<std::optional<page>>> thread_runs(std::string account, std::string thread, run_selection which,
                                                         std::optional<std::string> before, std::int64_t limit) const;
   ry::task<ry::result<page>> approvals_page(std::string account, std::optional<std::string> run,
                                             std::optional<std::string> status, std::optional<std::string> before,

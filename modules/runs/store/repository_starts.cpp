@@ -1,6 +1,7 @@
 // Starts: builds the arguments of runs.start_runs, start_plain and start_plain_all, and reads their results.
 #include "store/repository.hpp"
 #include "store/sql_call.hpp"
+#include "text.hpp"
 
 namespace runs {
 namespace {
@@ -18,11 +19,25 @@ std::optional<std::string_view> mode_text(std::optional<run_mode> mode) {
   return mode ? std::optional(name_of(*mode)) : std::nullopt;
 }
 
+// p_extras of runs.start_runs: a JSON object.
+std::optional<std::string> extras_of(const start_arguments& a) {
+  std::string out;
+  const auto add = [&out](std::string_view name, std::string_view json) {
+    out.append(out.empty() ? "{\"" : ",\"").append(name).append("\":").append(json);
+  };
+  if (!a.form.metadata.empty()) add("metadata", a.form.metadata);
+  if (!a.form.webhook_url.empty()) {
+    add("webhook_url", json_string(a.form.webhook_url));
+    add("webhook_secret", json_string(a.sealed_webhook_secret));
+  }
+  return out.empty() ? std::nullopt : std::optional(out + "}");
+}
+
 // The starts as column arrays for the statement. Holds references into the starts.
 struct start_columns {
   texts accounts, tiers, threads, projects, optimistic, agents, models, default_models, denied, bodies, titles, modes,
       memory, sandboxes, keys, hashes, prompted, policies, queue, behind;
-  std::vector<std::optional<std::string>> budgets, parameters;
+  std::vector<std::optional<std::string>> budgets, parameters, extras;
   std::vector<std::string> new_threads, new_projects, runs, messages;
   std::vector<std::int64_t> max_runs, max_threads;
   bool plain = true;
@@ -63,6 +78,7 @@ struct start_columns {
     behind.push_back(boolean_text(f.on_busy != busy_policy::reject));
     const std::string stored = stored_parameters(f.parameters, f.options);
     parameters.push_back(stored.empty() ? std::nullopt : std::optional(stored));
+    extras.push_back(extras_of(a));
     if (f.budget.set()) {
       budgets.push_back(std::to_string(f.budget.micro));
       policies.push_back(name_of(f.budget.policy));
@@ -197,7 +213,8 @@ ry::task<ry::result<std::vector<start_result>>> repository::start(std::span<cons
       arg("p_budgets", c.budgets, numbers), arg("p_policies", c.policies), arg("p_queue", c.queue, booleans),
       arg("p_behind", c.behind, booleans), arg("p_max_waiting", any.max_waiting), arg("p_plain", c.plain),
       arg("p_wait", wait), arg("p_node", any.node, "uuid"), arg("p_timeout", any.timeout_seconds, "int"),
-      arg("p_first_event", any.first_event), arg("p_reserve", any.reserve), arg("p_parameters", c.parameters));
+      arg("p_first_event", any.first_event), arg("p_reserve", any.reserve), arg("p_parameters", c.parameters),
+      arg("p_extras", c.extras));
   ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
   if (in != nullptr)
     rows = co_await call.run_on(*in);

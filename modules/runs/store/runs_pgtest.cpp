@@ -333,6 +333,84 @@ TEST_F(runs_sql, a_page_of_runs_reads_few_rows) {
   }
 }
 
+TEST_F(runs_sql, runs_are_listed_by_their_metadata) {
+  start({.max_runs = 9, .extras = R"({"metadata": {"a": "1", "b": "2"}})"});
+  const std::string first = last_run();
+  start({.max_runs = 9, .extras = R"({"metadata": {"a": "1"}})"});
+  const std::string second = last_run();
+  start({.max_runs = 9});
+  start({.account = bob, .extras = R"({"metadata": {"a": "1", "b": "2"}})"});
+  EXPECT_EQ(sql("select count(*) from runs.runs where metadata is null"), "1");
+  EXPECT_EQ(
+      sql("select string_agg(runs.run_json(r)->>'metadata', ' ' order by id) from runs.runs r where account_id = " +
+          q(ann)),
+      R"({"a": "1", "b": "2"} {"a": "1"} {})");
+  const auto page = [&](const std::string& filter, const std::string& rest = "null, null, 10") {
+    return sql("select coalesce(string_agg(x.run->>'id', ' ' order by x.i), '-') from runs.page_of_metadata(" + q(ann) +
+               ", " + rest + ", " + q(filter) + ") p, jsonb_array_elements(p.items::jsonb) with ordinality x (run, i)");
+  };
+  EXPECT_EQ(page(R"({"a": "1"})", "null, null, 10"), second + " " + first);
+  EXPECT_EQ(page(R"({"a": "1", "b": "2"})"), first);
+  EXPECT_EQ(page(R"({"b": "1"})"), "-");
+  EXPECT_EQ(page(R"({"a": "1"})", "'completed', null, 10"), "-");
+  EXPECT_EQ(page(R"({"a": "1"})", "null, " + q(second) + ", 10"), first);
+  EXPECT_EQ(page(R"({"a": "1"})", "null, null, 1"), second);
+}
+
+TEST_F(runs_sql, the_output_is_part_of_the_end_and_of_reads_of_one_run) {
+  start({});
+  const std::string run = last_run();
+  EXPECT_EQ(sql("select runs.run_json(r) || runs.output_json(r) ? 'output' from runs.runs r"), "f");
+  EXPECT_EQ(
+      sql("select outcome from runs.commit_steps(true, array[" + q(ann) + "]::uuid[], array[" + q(run) +
+          "]::uuid[], array[(select job_id from runs.runs)], array[1], array[3], array[3], array[1], array[0], array[0], "
+          "array[0], array[0], array[''], array['{}'], array['completed'], array['ok'], array[null]::text[], "
+          "array[null]::text[], array['{}'], array[1], array[1], array[1], array[2], array[3], array['x'], '{}', '{}', '{}', "
+          "'{}', '{}', '{}', '{}', '{}', p_results => array['{\"a\":[1.50]}'])"),
+      "ok");
+  EXPECT_EQ(sql("select (runs.run_json(r) || runs.output_json(r))->>'output' from runs.runs r"), R"({"a": [1.50]})");
+  EXPECT_EQ(sql("select runs.run_json(r) ? 'output' from runs.runs r"), "f") << "lists do not contain it";
+  EXPECT_EQ(sql("select runs.terminal_payload(r)::jsonb->>'output' from runs.runs r"), R"({"a": [1.50]})");
+}
+
+// The job contains the message but not the URL, and each way to end a run creates it.
+TEST_F(runs_sql, the_end_of_a_run_notifies_the_webhook_of_its_start) {
+  const std::string extras = R"({"webhook_url": "https://example.com/secret", "webhook_secret": "sealed"})";
+  start({.max_runs = 9, .extras = extras});
+  const std::string completed = last_run();
+  start({.max_runs = 9, .extras = extras});
+  const std::string stopped = last_run();
+  start({.max_runs = 9});
+  EXPECT_EQ(persist(completed, 2, 2, end_step("completed")).substr(0, 2), "ok");
+  EXPECT_EQ(persist(completed, 2, 2, end_step("completed")).substr(0, 2), "ok");
+  EXPECT_EQ(sql("select runs.force_stop(" + q(stopped) + ")"), "stopped");
+  EXPECT_EQ(persist(last_run(), 2, 2, end_step("completed")).substr(0, 2), "ok");
+  EXPECT_EQ(
+      sql("select string_agg((args->>'run') || ' ' || (args->>'id') || ' ' || ((args->>'body')::jsonb->>'type'), ', ' order by "
+          "args->>'run') from core.job where kind = 'runs.start_webhook'"),
+      completed + " run_" + completed + " run.completed, " + stopped + " run_" + stopped + " run.stopped");
+  EXPECT_EQ(sql("select count(*) from core.job where args::text like '%example.com%' or args::text like '%sealed%'"),
+            "0");
+  EXPECT_EQ(sql("select count(*) from runs.runs r where runs.run_json(r)::text like '%example.com%'"), "0");
+}
+
+// A rare value among many runs of the same and of another account, and a value that most runs of the account have.
+TEST_F(runs_sql, a_page_of_runs_with_metadata_reads_few_rows) {
+  sql("insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, status, job_id, "
+      "fence, seq_reserved, timeout_seconds, metadata) select (lpad(to_hex(n), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid, "
+      "case when n % 10 = 0 then " +
+      q(ann) +
+      "::uuid else md5((n % 1000)::text)::uuid end, md5('p')::uuid, md5('t')::uuid, md5('a')::uuid, 1, 'm', 'completed', 0, "
+      "0, 9, 3000, jsonb_build_object('env', 'prod', 'customer', 'c' || n / 100) from generate_series(1, 50000) n");
+  sql("vacuum analyze runs.runs");
+  const auto page = [&](const std::string& filter) {
+    return "select n from runs.page_of_metadata(" + q(ann) + ", null, null, 20, " + q(filter) + ")";
+  };
+  EXPECT_LT(rows_read([&] { EXPECT_EQ(sql(page(R"({"customer": "c77"})")), "10"); }), 200);
+  EXPECT_LT(rows_read([&] { EXPECT_EQ(sql(page(R"({"env": "prod", "customer": "none"})")), "0"); }), 100);
+  EXPECT_EQ(sql(page(R"({"env": "prod"})")), "20");
+}
+
 TEST_F(runs_sql, deleting_a_thread_removes_all_its_data_and_nothing_else) {
   start({.max_runs = 5});
   start({.account = bob});

@@ -55,6 +55,7 @@ class runs_sql : public testing_sql::database_test {
                 budget = "null", policy = "null";
     int max_runs = 1, max_threads = 10;
     bool optimistic = false, denied = false, queue = false, behind = false;
+    std::string extras = "null";
   };
   template <class F>
   static std::string column_of(const std::vector<start_request>& requests, const char* type, F of) {
@@ -94,7 +95,13 @@ class runs_sql : public testing_sql::database_test {
            column("boolean", [](const start_request& w) { return w.queue ? "true" : "false"; }) +
            column("boolean", [](const start_request& w) { return w.behind ? "true" : "false"; }) + "3, " +
            (plain ? "true, " : "false, ") + (wait ? "true, " : "false, ") + q(node) + ", 3000, " + first_event +
-           ", 64)";
+           ", 64" + extras_argument(requests) + ")";
+  }
+  static std::string extras_argument(const std::vector<start_request>& requests) {
+    if (std::all_of(requests.begin(), requests.end(), [](const start_request& w) { return w.extras == "null"; }))
+      return {};
+    const std::string column = column_of(requests, "text", [](const start_request& w) { return q(w.extras); });
+    return ", p_extras => " + column.substr(0, column.rfind(','));
   }
   static std::string start_sql(const start_request& w) { return batch_sql({w}, true); }
   static std::string plain_sql(const start_request& w) {

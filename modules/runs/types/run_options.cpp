@@ -64,9 +64,11 @@ std::string stored_parameters(const model_parameters& parameters, const run_opti
   if (!options.system.empty()) add("system", json_string(options.system));
   if (!options.instructions.empty()) add("instructions", json_string(options.instructions));
   if (!options.client_tools.empty()) add("client_tools", options.client_tools);
+  if (!options.output_schema.empty()) add("output_schema", options.output_schema);
   if (!options.tool_rules.empty()) add("tool_policy", rules_json(options.tool_rules));
   if (options.parks_client_calls) add("parks_client_calls", "true");
   if (options.questions) add("questions", *options.questions ? "true" : "false");
+  if (options.has_webhook) add("has_webhook", "true");
   if (!options.continue_truncated) add("continue_truncated", "false");
   return out.empty() ? out : "{" + out + "}";
 }
@@ -74,17 +76,19 @@ std::string stored_parameters(const model_parameters& parameters, const run_opti
 run_options read_options(std::string_view text) {
   run_options out;
   boost::system::error_code bad;
-  // The stored members nest deeper than in the start, in which each is a JSON text of its own.
-  const json::value v = module_json::parse_exactly(text, 2 * json::parse_options().max_depth, bad);
+  const json::value v = module_json::parse_exactly(text, max_stored_depth, bad);
   if (bad || !v.is_object()) return out;
   const json::object& o = v.as_object();
   out.system = module_json::text_of(o, "system");
   out.instructions = module_json::text_of(o, "instructions");
   if (const json::array* tools = module_json::array_at(o, "client_tools")) out.client_tools = json::serialize(*tools);
+  if (const json::object* schema = module_json::object_at(o, "output_schema"))
+    out.output_schema = json::serialize(*schema);
   if (const json::value* rules = module_json::member_at(o, "tool_policy"))
     (void)read_tool_rules("tool_policy", *rules, out.tool_rules);
   out.parks_client_calls = module_json::flag_at(o, "parks_client_calls");
   if (o.contains("questions")) out.questions = module_json::flag_at(o, "questions");
+  out.has_webhook = module_json::flag_at(o, "has_webhook");
   out.continue_truncated = module_json::flag_at(o, "continue_truncated", true);
   return out;
 }

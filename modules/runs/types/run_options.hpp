@@ -15,10 +15,12 @@ struct run_options {
   std::string instructions;  // follow the agent's prompt; empty: none
   // Tools that the client executes: a JSON array as read_client_tools() returns it; empty: none.
   std::string client_tools;
+  std::string output_schema;  // the JSON Schema of the final answer; empty: none
   std::vector<tool_rule> tool_rules;  // make the operator's policy stricter
   // Whether a run with a call of a client tool waits for its result; otherwise it ends as completed.
   bool parks_client_calls = false;
   std::optional<bool> questions;  // whether the agent and its tools can ask the person; nullopt: as configured
+  bool has_webhook = false;  // the start named a webhook
   bool continue_truncated = true;  // false: an answer that reaches the output limit ends the run
 
   bool empty() const { return *this == run_options(); }

@@ -34,6 +34,8 @@ struct start_request {
   runs::budget budget;
   model_parameters parameters;
   run_options options;
+  std::string metadata;  // a JSON object of strings; empty: none
+  std::string webhook_url, webhook_secret;  // both or none
   std::vector<added_message> history;  // oldest first; only for a new thread
   std::vector<client_result> tool_results;  // only for an existing thread
   bool queue = false;  // queue the run instead of rejecting it if all slots are in use
@@ -41,7 +43,8 @@ struct start_request {
 
   // The bytes that the database keeps until the thread is deleted, apart from files.
   std::size_t stored_bytes() const {
-    std::size_t out = prompt.size() + options.system.size() + options.instructions.size() + options.client_tools.size();
+    std::size_t out = prompt.size() + options.system.size() + options.instructions.size() +
+                      options.client_tools.size() + metadata.size() + webhook_url.size() + options.output_schema.size();
     for (const added_message& m : history) out += m.body.size();
     for (const client_result& r : tool_results) out += r.content.size();
     return out;

@@ -141,6 +141,12 @@ class Contract {
     const { operation, path, method, values } = found;
     const d = this.document;
     const given = { path: values, query: Object.fromEntries(url.searchParams), header: Object.fromEntries(headers) };
+    for (const [name, value] of url.searchParams) {  // style deepObject
+      const [, object, key] = /^([^[]+)\[(.*)\]$/.exec(name) ?? [];
+      if (object === undefined) continue;
+      (given.query[object] ??= {})[key] = value;
+      delete given.query[name];
+    }
     const known = new Set(operation.security?.some((s) => 'host.query_token' in s) ? ['token'] : []);
     for (const [i, p] of (operation.parameters ?? []).entries()) {
       const { node, at } = d.resolve(p, ['paths', path, method, 'parameters', i]);

@@ -154,7 +154,8 @@ export class RequestMaker {
       if (!node.required && !r.chance(node.name === 'path' ? 0.9 : 0.35)) continue;
       if (node.name === 'cursor' && this.known.pick(actor, `cursor ${at.path}`, r) === undefined) continue;
       const value = make(this.document, node.schema ?? {}, r, hint, node.name);
-      if (node.in === 'query') query.push([node.name, String(value)]);
+      if (node.in === 'query' && node.style === 'deepObject') for (const [k, v] of Object.entries(value)) query.push([`${node.name}[${k}]`, String(v)]);
+      else if (node.in === 'query') query.push([node.name, String(value)]);
       else if (node.in === 'header') headers.push([node.name, String(value)]);
     }
     return { query, headers, path };

@@ -1,4 +1,4 @@
--- ry: number 0018 compatible
+-- ry: number 0033 compatible
 -- Checkpoints: the commits of a run after a model response, after tool calls, and at its end.
 
 -- Commits steps of several runs, ordered by run id: events, messages, usage, charge, and for the last step of a run its
@@ -6,7 +6,12 @@
 -- run has ended or belongs to another worker; alone: another transaction locks its account, and nothing was written for
 -- the step. p_wait: there is a single step, which waits for that lock. p_row_of, p_message_of and p_webhook_of contain
 -- the position of the step to which an event, message or webhook belongs. completed_at is computed from the duration in
--- the terminal event, so that both agree. p_cache_writes: nodes of an earlier release do not pass it.
+-- the terminal event, so that both agree. p_results: the outputs of runs with an output schema. p_cache_writes and p_results:
+-- nodes of an earlier release do not pass them.
+drop function if exists commit_steps(
+  boolean, uuid[], uuid[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[],
+  text[], text[], text[], text[], text[], text[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], bigint[], uuid[],
+  text[], text[], bigint[], text[], bigint[], text[], bigint[]);
 create or replace function commit_steps(
   p_wait boolean, p_accounts uuid[], p_runs uuid[], p_jobs bigint[], p_fences bigint[], p_borders bigint[],
   p_reserved bigint[], p_steps bigint[], p_inputs bigint[], p_outputs bigint[], p_cached bigint[], p_charges bigint[],
@@ -14,7 +19,8 @@ create or replace function commit_steps(
   p_events text[], p_queue_waits bigint[], p_first_tokens bigint[],
   p_row_of bigint[], p_seqs bigint[], p_lasts bigint[], p_wires text[],
   p_message_of bigint[], p_ids uuid[], p_roles text[], p_bodies text[], p_covers_to bigint[], p_reasonings text[],
-  p_webhook_of bigint[], p_webhooks text[], p_cache_writes bigint[] default '{}')
+  p_webhook_of bigint[], p_webhooks text[], p_cache_writes bigint[] default '{}',
+  p_results text[] default '{}')
 returns table (outcome text, balance_micro bigint, jobs_ready boolean)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set work_mem = '32MB' as $$
 #variable_conflict use_column
@@ -31,6 +37,7 @@ declare
   v_balances bigint[] := array_fill(null::bigint, array[cardinality(p_runs)]);
   v_held bigint[]; v_held_fences bigint[]; v_ended bigint[]; v_ended_fences bigint[];
   v_kinds text[]; v_keys text[]; v_payloads jsonb[]; v_threads_of_events uuid[];
+  v_with_webhook uuid[];  -- runs that end and whose start named a webhook
 begin
   -- Locks the runs in the order of the parameters, then the accounts: the same order everywhere prevents deadlocks.
   perform 1 from unnest(p_runs) u (run),
@@ -64,12 +71,13 @@ begin
            first_token_ms = coalesce(r.first_token_ms, p_first_tokens[w.n]),
            status = coalesce(p_statuses[w.n], r.status),
            reason = p_reasons[w.n], error = p_errors[w.n], error_code = p_error_codes[w.n],
+           output = p_results[w.n]::jsonb,
            completed_at = case when p_statuses[w.n] is not null then coalesce(
              r.started_at + (p_events[w.n]::jsonb ->> 'duration_ms')::bigint * interval '1 millisecond', clock_timestamp()) end
       from unnest(v_runs) with ordinality w (run, n)
      where r.id = any (v_runs) and r.id = w.run and r.fence = p_fences[w.n] and r.completed_at is null
        and r.border_seq < p_borders[w.n]
-    returning w.n, r.account_id, r.thread_id)
+    returning w.n, r.account_id, r.thread_id, r.webhook_url is not null as has_webhook)
   select array_agg(d.account_id order by w.n), array_agg(d.thread_id order by w.n),
          array_agg(case when d.n is not null then 'ok'
                         when p_wait or w.account is null or w.tier is not null then 'gone' else 'alone' end order by w.n),
@@ -80,9 +88,10 @@ begin
          array_agg('run.' || w.status order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed')),
          array_agg(w.account::text order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed')),
          array_agg(w.event::jsonb order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed')),
-         array_agg(d.thread_id order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed'))
+         array_agg(d.thread_id order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed')),
+         array_agg(p_runs[w.n]) filter (where d.has_webhook and w.status is not null)
     into v_owners, v_threads, v_outcomes, v_held, v_held_fences, v_ended, v_ended_fences, v_kinds, v_keys, v_payloads,
-         v_threads_of_events
+         v_threads_of_events, v_with_webhook
     from (select o.n, p_accounts[o.n] as account, v_tiers[o.n] as tier, p_jobs[o.n] as job, p_fences[o.n] as fence,
                  p_statuses[o.n] as status, p_events[o.n] as event
             from unnest(p_runs) with ordinality o (run, n)) w
@@ -127,6 +136,9 @@ begin
     perform runs.enqueue_webhooks(p_runs[h.step], array_agg(h.name order by h.n))
        from unnest(p_webhook_of, p_webhooks) with ordinality h (step, name, n)
       where v_threads[h.step] is not null group by h.step;
+  end if;
+  if v_with_webhook is not null then
+    perform runs.enqueue_start_webhook(w.run) from unnest(v_with_webhook) w (run);
   end if;
   if v_kinds is not null then
     -- The payload already states whether the worker itself has readers.
@@ -181,6 +193,13 @@ begin
   return query select unnest(v_lost);
 end $$;
 
+-- The message to webhooks about the end of a run.
+create or replace function webhook_body(r runs.runs) returns text language sql stable as $$
+  select jsonb_build_object('type', 'run.' || r.status, 'timestamp', runs.iso(r.completed_at),
+                            'data', runs.run_json(r) || runs.output_json(r) ||
+                                    jsonb_build_object('account_id', r.account_id))::text
+$$;
+
 -- Creates one job per webhook about the end of a run. The body is fixed here, because it is signed and sent unchanged
 -- on every attempt.
 create or replace function enqueue_webhooks(p_run uuid, p_webhooks text[]) returns void language plpgsql as $$
@@ -191,12 +210,19 @@ begin
   if cardinality(p_webhooks) = 0 then
     return;
   end if;
-  select jsonb_build_object('type', 'run.' || r.status, 'timestamp', runs.iso(r.completed_at),
-                            'data', runs.run_json(r) || jsonb_build_object('account_id', r.account_id))::text
-    into v_body from runs.runs r where r.id = p_run;
+  select runs.webhook_body(r) into v_body from runs.runs r where r.id = p_run;
   foreach v_name in array p_webhooks loop
     perform core.job_enqueue(p_kind => 'runs.webhook', p_queue => 'webhooks', p_max_attempts => 16,
                              p_share => md5(v_name)::uuid,
                              p_args => jsonb_build_object('endpoint', v_name, 'id', 'run_' || p_run, 'body', v_body));
   end loop;
 end $$;
+
+-- Creates the job for the webhook that the start of the run named, if any. The job does not contain the URL, which other
+-- accounts and administrators must not see.
+create or replace function enqueue_start_webhook(p_run uuid) returns void language sql as $$
+  select core.job_enqueue(p_kind => 'runs.start_webhook', p_queue => 'webhooks', p_max_attempts => 16,
+                          p_share => r.account_id,
+                          p_args => jsonb_build_object('run', r.id, 'id', 'run_' || r.id, 'body', runs.webhook_body(r)))
+    from runs.runs r where r.id = p_run and r.webhook_url is not null
+$$;

@@ -27,7 +27,12 @@ $$;
 -- Decides starts of any kind, at most one per account. outcome: see types/start_outcome.hpp; detail depends on it. The
 -- parameters that are not arrays apply to all starts. p_plain: no start names a thread, project, key or sandbox.
 -- p_wait: there is a single start, which waits for the lock of its account; otherwise a start whose account is locked
--- has the outcome "alone". p_node: the node that executes the runs; null: the jobs wait in the queue.
+-- has the outcome "alone". p_node: the node that executes the runs; null: the jobs wait in the queue. p_extras: a JSON object
+-- with the members that few starts have ("metadata", "webhook_url", "webhook_secret"); null: none. Nodes of an earlier release do not pass it.
+drop function if exists start_runs(
+  uuid[], text[], bigint[], bigint[], uuid[], uuid[], boolean[], uuid[], uuid[], uuid[], uuid[], uuid[], text[], text[],
+  boolean[], text[], text[], text[], boolean[], uuid[], text[], text[], boolean[], bigint[], text[], boolean[], boolean[],
+  bigint, boolean, boolean, uuid, int, text, bigint, text[]);
 create or replace function start_runs(
   p_accounts uuid[], p_tiers text[], p_max_runs bigint[], p_max_threads bigint[], p_threads uuid[],
   p_projects uuid[], p_optimistic boolean[], p_new_threads uuid[], p_new_projects uuid[], p_runs uuid[],
@@ -35,7 +40,8 @@ create or replace function start_runs(
   p_bodies text[], p_titles text[], p_modes text[], p_memory boolean[], p_sandboxes uuid[], p_keys text[],
   p_hashes text[], p_prompted boolean[], p_budgets bigint[], p_policies text[], p_queue boolean[],
   p_behind boolean[], p_max_waiting bigint, p_plain boolean, p_wait boolean,
-  p_node uuid, p_timeout int, p_first_event text, p_reserve bigint, p_parameters text[] default '{}')
+  p_node uuid, p_timeout int, p_first_event text, p_reserve bigint, p_parameters text[] default '{}',
+  p_extras text[] default '{}')
 returns table (n bigint, outcome text, detail text, thread_id uuid, project_id uuid, sandbox_id uuid,
                run_id uuid, agent_id uuid, agent_version int, model text, job_id bigint, fence bigint,
                fresh_thread boolean)
@@ -192,13 +198,15 @@ begin
     insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, mode,
                            memory_enabled, job_id, fence, seq_reserved, border_seq, timeout_seconds,
                            budget_micro, budget_policy, waiting, waiting_message, waiting_body, queue_place,
-                           slot_limit, parameters)
+                           slot_limit, parameters, metadata, webhook_url, webhook_secret)
     select g.run, g.account, g.the_project, g.the_thread, g.agent, g.version, g.model, g.mode, g.memory,
            coalesce(j.ids[g.n], 0), case when g.outcome = 'ok' then v_fence else 0 end,
            case when g.outcome <> 'ok' then 2 when v_fence = 0 then 1 else p_reserve end,
            case when g.outcome = 'ok' then 1 else 2 end, p_timeout,
            g.budget, g.policy, g.outcome = 'queued', case when g.outcome = 'queued' then g.message end,
-           case when g.outcome = 'queued' then g.body end, case when g.outcome = 'queued' then g.place end, g.max_runs, p_parameters[g.n]
+           case when g.outcome = 'queued' then g.body end, case when g.outcome = 'queued' then g.place end, g.max_runs, p_parameters[g.n],
+           p_extras[g.n]::jsonb -> 'metadata', p_extras[g.n]::jsonb ->> 'webhook_url',
+           p_extras[g.n]::jsonb ->> 'webhook_secret'
       from judged g, job j where g.outcome in ('ok', 'queued')),
   first_event as (
     insert into runs.events (run_id, seq, last_seq, wire)

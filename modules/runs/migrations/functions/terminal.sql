@@ -1,4 +1,4 @@
--- ry: number 0028 compatible
+-- ry: number 0034 compatible
 -- The end of a run without its worker.
 
 -- The terminal event of a run that another node ends or whose log was trimmed. agent/executor builds the same event for
@@ -6,7 +6,7 @@
 create or replace function terminal_payload(r runs.runs) returns text language sql stable as $$
   select format('{"type": "status", "sequence": %s, "status": "%s", "reason": "%s", %s"usage": '
                 '{"input_tokens":%s,"output_tokens":%s,"cached_tokens":%s%s}, "tokens": %s, "credits": %s, '
-                '"duration_ms": %s, "queue_wait_ms": %s, "time_to_first_token_ms": %s}',
+                '"duration_ms": %s, "queue_wait_ms": %s, "time_to_first_token_ms": %s%s}',
                 r.border_seq, r.status, r.reason,
                 case when r.status = 'failed'
                      then format('"error": %s, "error_code": %s, ', to_json(coalesce(r.error, '')),
@@ -15,7 +15,7 @@ create or replace function terminal_payload(r runs.runs) returns text language s
                 case when r.cache_write_tokens <> 0 then format(',"cache_write_tokens":%s', r.cache_write_tokens) end,
                 r.input_tokens + r.output_tokens, trim_scale(r.charged_micro / 1000000.0),
                 runs.duration_ms(r), coalesce(r.queue_wait_ms::text, 'null'),
-                coalesce(r.first_token_ms::text, 'null'))
+                coalesce(r.first_token_ms::text, 'null'), ', "output": '::text || r.output::text)
 $$;
 
 -- The terminal event as stored in the log. No row: the run continues, or it does not exist.
@@ -51,6 +51,7 @@ begin
   insert into runs.events (run_id, seq, last_seq, wire)
   values (p_run, v_last, v_last, runs.event_wire(v_last, runs.terminal_payload(v)));
   perform runs.enqueue_webhooks(p_run, p_webhooks);
+  perform runs.enqueue_start_webhook(p_run);
   perform runs.drop_approvals(p_run);
   begin
     perform core.job_complete(v.job_id, v_fence);
