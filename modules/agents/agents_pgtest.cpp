@@ -25,19 +25,19 @@ class agents_sql : public testing_sql::database_test {
   }
   static std::string revise(const std::string& account, const std::string& agent, int expected,
                             const std::string& values) {
-    return "select agents.revise(" + account + ", " + agent + ", " + std::to_string(expected) + ", " + values +
-           ", null, 100, 'free')";
+    return "select agents.change_agent(" + account + ", " + agent + ", " + std::to_string(expected) + ", " + values +
+           ", null, null, 100, 'free', 100, 1000000)";
   }
   // Returns the id in SQL quotes.
   std::string add(const std::string& account, const std::string& mcps, const std::string& is_default, int max_servers) {
     const auto id = "'" + sql("select agents.new_id()") + "'";
-    sql("select agents.add_agent(" + account + ", " + id + ", 'n', '', '', '', '" + mcps + "', " + is_default + ", " +
-        std::to_string(max_servers) + ", 'free')");
+    sql("select agents.create_agent(" + account + ", " + id + ", 'n', '', '', '', '" + mcps + "', " + is_default +
+        ", '[]', " + std::to_string(max_servers) + ", 'free', 100)");
     return id;
   }
   static std::string set_default(const std::string& account, const std::string& agent, const std::string& is_default) {
-    return "select agents.revise(" + account + ", " + agent + ", 0, null, null, null, null, null, " + is_default +
-           ", 100, 'free')";
+    return "select agents.change_agent(" + account + ", " + agent + ", 0, null, null, null, null, null, " + is_default +
+           ", null, 100, 'free', 100, 1000000)";
   }
   // Runs f(connection, number) in n concurrent threads, each with its own connection.
   template <class F>
@@ -174,7 +174,7 @@ TEST_F(agents_sql, concurrent_default_changes_leave_one_default_agent) {
       db(set_default(ann, ids[i], "true"));
       EXPECT_NE(db("select agent_id from agents.resolve(" + ann + ", null)"), "");
     }
-    db("select agents.add_agent(" + ann + ", agents.new_id(), 'n', '', '', '', '[]', true, 1, 'free')");
+    db("select agents.create_agent(" + ann + ", agents.new_id(), 'n', '', '', '', '[]', true, '[]', 1, 'free', 100)");
   });
   EXPECT_EQ(sql("select count(*) from agents.agent where is_default"), "1");
   EXPECT_EQ(sql("select count(*) from agents.agent"), "17");
@@ -185,9 +185,10 @@ TEST_F(agents_sql, the_server_limit_holds_for_concurrent_writers) {
   for (int i = 0; i < 8; ++i) ids.push_back(add(ann, "[]", "false", 3));
   std::atomic<int> succeeded{0}, refused{0};
   run_concurrently(8, [&](const auto& db, std::size_t i) {
-    for (const std::string& text :
-         {"select agents.revise(" + ann + ", " + ids[i] + ", 0, null, null, null, null, '[{}]', null, 3, 'pro')",
-          "select agents.add_agent(" + ann + ", agents.new_id(), 'n', '', '', '', '[{}]', false, 3, 'pro')"}) {
+    for (const std::string& text : {"select agents.change_agent(" + ann + ", " + ids[i] +
+                                        ", 0, null, null, null, null, '[{}]', null, null, 3, 'pro', 100, 1000000)",
+                                    "select agents.create_agent(" + ann +
+                                        ", agents.new_id(), 'n', '', '', '', '[{}]', false, '[]', 3, 'pro', 100)"}) {
       try {
         db(text);
         ++succeeded;
@@ -205,7 +206,8 @@ TEST_F(agents_sql, the_server_limit_holds_for_concurrent_writers) {
 TEST_F(agents_sql, after_a_downgrade_servers_cannot_be_added) {
   const auto a = add(ann, "[{},{},{}]", "false", 3);
   const auto revise_to = [&](const std::string& list) {
-    return "select agents.revise(" + ann + ", " + a + ", 0, null, null, null, null, '" + list + "', null, 1, 'free')";
+    return "select agents.change_agent(" + ann + ", " + a + ", 0, null, null, null, null, '" + list +
+           "', null, null, 1, 'free', 100, 1000000)";
   };
   EXPECT_EQ(state_of(revise_to("[{},{},{\"a\":1}]")), "") << "as many as before";
   EXPECT_EQ(state_of(revise_to("[{},{},{},{}]")), "RY402");
@@ -221,7 +223,8 @@ TEST_F(agents_sql, concurrently_created_agents_stay_within_the_limit) {
     threads.emplace_back([&] {
       const auto db = connect();
       try {
-        db("select agents.add_agent(" + ann + ", gen_random_uuid(), 'n', '', '', '', '[]', false, 9, 'free', 4)");
+        db("select agents.create_agent(" + ann +
+           ", gen_random_uuid(), 'n', '', '', '', '[]', false, '[]', 9, 'free', 4)");
       } catch (const testing_sql::sql_error& e) {
         if (e.state == "RY402") ++refused;
       }
@@ -235,8 +238,8 @@ TEST_F(agents_sql, concurrently_created_agents_stay_within_the_limit) {
 TEST_F(agents_sql, the_newest_versions_are_kept) {
   const auto id = sql("select agents.ensure_default(" + ann + ")");
   for (int i = 0; i < 9; ++i) {
-    sql("select agents.revise(" + ann + ", '" + id + "', 0, 'name " + std::to_string(i) +
-        "', null, null, null, null, null, 9, 'free', 3)");
+    sql("select agents.change_agent(" + ann + ", '" + id + "', 0, 'name " + std::to_string(i) +
+        "', null, null, null, null, null, null, 9, 'free', 3, 1000000)");
   }
   EXPECT_EQ(sql("select string_agg(version::text, ',' order by version) from agents.agent_version where agent_id = '" +
                 id + "'"),
@@ -246,8 +249,8 @@ TEST_F(agents_sql, the_newest_versions_are_kept) {
 TEST_F(agents_sql, old_versions_are_deleted_by_size_as_well) {
   const auto id = sql("select agents.ensure_default(" + ann + ")");
   const auto prompt = [&](int n) {
-    sql("select agents.revise(" + ann + ", '" + id + "', 0, null, null, repeat('" + std::to_string(n) +
-        "', 1000), null, null, null, 9, 'free', 100, 2500)");
+    sql("select agents.change_agent(" + ann + ", '" + id + "', 0, null, null, repeat('" + std::to_string(n) +
+        "', 1000), null, null, null, null, 9, 'free', 100, 2500)");
   };
   for (int i = 0; i < 5; ++i) prompt(i);
   const std::string kept =
@@ -255,8 +258,8 @@ TEST_F(agents_sql, old_versions_are_deleted_by_size_as_well) {
       " where agent_id = '" +
       id + "'";
   EXPECT_EQ(sql(kept), "5,6") << "a third one would exceed 2500 bytes";
-  sql("select agents.revise(" + ann + ", '" + id +
-      "', 0, null, null, repeat('x', 9000), null, null, null, 9, 'free', 100, 2500)");
+  sql("select agents.change_agent(" + ann + ", '" + id +
+      "', 0, null, null, repeat('x', 9000), null, null, null, null, 9, 'free', 100, 2500)");
   EXPECT_EQ(sql(kept), "7") << "the current version is always kept";
   // Versions of earlier releases have no size.
   sql("alter table agents.agent_version disable trigger user");
@@ -264,6 +267,28 @@ TEST_F(agents_sql, old_versions_are_deleted_by_size_as_well) {
   sql("alter table agents.agent_version enable trigger user");
   prompt(1);
   EXPECT_EQ(sql(kept), "8");
+}
+
+TEST_F(agents_sql, the_tool_policy_belongs_to_the_version) {
+  const auto id = add(ann, "[]", "false", 1);
+  const std::string rules = R"([{"match":"a\u0000","action":"ask"}])";
+  const auto set = [&](const std::string& policy) {
+    return sql("select agents.change_agent(" + ann + ", " + id + ", 0, null, null, null, null, null, null, " + policy +
+               ", 1, 'free', 100, 1000000)");
+  };
+  const auto policies = [&] {
+    return sql("select string_agg(tool_policy, ' ' order by version) from agents.agent_version where agent_id = " + id);
+  };
+  EXPECT_EQ(set("'" + rules + "'"), "2");
+  EXPECT_EQ(set("'" + rules + "'"), "2") << "no change, no version";
+  EXPECT_EQ(policies(), "[] " + rules);
+  // Nodes of an earlier release do not pass the policy.
+  sql("select agents.revise(" + ann + ", " + id +
+      ", 0, 'other', null, null, null, null, null, 1, 'free', 100, 1000000)");
+  EXPECT_EQ(policies(), "[] " + rules + " " + rules);
+  EXPECT_EQ(set("'[]'"), "4");
+  sql("select agents.add_agent(" + ann + ", gen_random_uuid(), 'older', '', '', '', '[]', false, 1, 'free', 100)");
+  EXPECT_EQ(sql("select tool_policy from agents.agent_version where name = 'older'"), "[]");
 }
 
 // Prepares each statement of the repository against the real schema.

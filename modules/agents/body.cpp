@@ -2,6 +2,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "common/tool_rules.hpp"
 #include "common/unicode.hpp"
 #include "errors.hpp"
 #include "json/known_members.hpp"
@@ -43,6 +44,17 @@ std::optional<std::string> name_in(const json::object& o) {
   return s;
 }
 
+std::string tool_policy_of(const json::value& list) {
+  constexpr std::string_view name = "tool_policy";
+  std::vector<tool_rules::tool_rule> rules;
+  const std::string problem = tool_rules::read_tool_rules(name, list, rules);
+  if (!problem.empty()) throw ry::http_error(422, RY_INVALID_ARGUMENT, "agents.invalid_value", problem);
+  std::string out = tool_rules::rules_json(rules);
+  if (out.size() > tool_rules::max_rules_bytes)
+    throw invalid(name, "must have at most " + std::to_string(tool_rules::max_rules_bytes) + " bytes");
+  return out;
+}
+
 }  // namespace
 
 agent_body read_agent_body(std::string_view body) {
@@ -51,8 +63,8 @@ agent_body read_agent_body(std::string_view body) {
   if (ec || !doc.is_object()) throw ry::bad_request("agents.body", "The body must be a JSON object");
   const auto& o = doc.get_object();
   module_json::require_known_members(
-      o, {"name", "description", "system_prompt", "model_name", "custom_mcps", "agent_id", "expected_version",
-          "version", "is_default", "created_at", "updated_at"});
+      o, {"name", "description", "system_prompt", "model_name", "custom_mcps", "tool_policy", "agent_id",
+          "expected_version", "version", "is_default", "created_at", "updated_at"});
 
   agent_body out;
   out.change.name = name_in(o);
@@ -75,6 +87,8 @@ agent_body read_agent_body(std::string_view body) {
     require_known_mcp_members(*v);
     out.mcps = *v;
   }
+  if (const auto* v = o.if_contains("tool_policy"); v && !v->is_null())
+    out.change.tool_policy_json = tool_policy_of(*v);
   return out;
 }
 

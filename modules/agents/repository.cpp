@@ -5,9 +5,9 @@
 namespace agents {
 namespace {
 
-#define AGENT_FIELDS                                                                          \
-  "select a.id, a.account_id, a.is_default, a.version as current_version, v.version, v.name," \
-  " v.description, v.system_prompt, v.model_name, v.custom_mcps::text as mcps,"               \
+#define AGENT_FIELDS                                                                           \
+  "select a.id, a.account_id, a.is_default, a.version as current_version, v.version, v.name,"  \
+  " v.description, v.system_prompt, v.model_name, v.custom_mcps::text as mcps, v.tool_policy," \
   " to_char(v.created_at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as created_at"
 #define AGENT_TABLES " from agents.agent a join agents.agent_version v on v.agent_id = a.id"
 
@@ -25,6 +25,7 @@ agent_ptr read_agent(const ry::row& r) {
   a->system_prompt = r.text("system_prompt");
   a->model_name = r.opt_text("model_name").value_or("");
   a->custom_mcps_json = r.text("mcps");
+  a->tool_policy_json = r.text("tool_policy");
   a->created_at = r.text("created_at");
   return a;
 }
@@ -109,21 +110,21 @@ ry::task<page> repository::versions(ry::uuid account, ry::uuid id, std::int64_t 
 }
 
 ry::task<void> repository::create(ry::uuid account, ry::uuid id, revision first, plan allowed) const {
-  auto done = co_await ctx_.db().query("select agents.add_agent($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10, $11)",
-                                       account, id, first.name, first.description.value_or(""),
-                                       first.system_prompt.value_or(""), first.model_name.value_or(""),
-                                       first.custom_mcps_json.value_or("[]"), first.is_default.value_or(false),
-                                       allowed.custom_mcps, allowed.tier_name, limits_.max_agents(allowed.tier_name));
+  auto done = co_await ctx_.db().query(
+      "select agents.create_agent($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10, $11, $12)", account, id, first.name,
+      first.description.value_or(""), first.system_prompt.value_or(""), first.model_name.value_or(""),
+      first.custom_mcps_json.value_or("[]"), first.is_default.value_or(false), first.tool_policy_json.value_or("[]"),
+      allowed.custom_mcps, allowed.tier_name, limits_.max_agents(allowed.tier_name));
   if (!done) count_limit_rejection(ctx_, done.error());
   std::move(done).value();
 }
 
 ry::task<std::int32_t> repository::revise(ry::uuid account, ry::uuid id, revision change, plan allowed) const {
   auto done = co_await ctx_.db().query(
-      "select agents.revise($1, $2, $3::int, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13)", account, id,
-      change.expected_version, change.name, change.description, change.system_prompt, change.model_name,
-      change.custom_mcps_json, change.is_default, allowed.custom_mcps, allowed.tier_name, limits_.versions_kept,
-      limits_.versions_kept_mb * 1024 * 1024);
+      "select agents.change_agent($1, $2, $3::int, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13, $14)", account,
+      id, change.expected_version, change.name, change.description, change.system_prompt, change.model_name,
+      change.custom_mcps_json, change.is_default, change.tool_policy_json, allowed.custom_mcps, allowed.tier_name,
+      limits_.versions_kept, limits_.versions_kept_mb * 1024 * 1024);
   if (!done) count_limit_rejection(ctx_, done.error());
   const auto rows = std::move(done).value();
   co_return static_cast<std::int32_t>(rows.front().int64(0));

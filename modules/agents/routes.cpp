@@ -4,6 +4,7 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include "body.hpp"
@@ -33,6 +34,7 @@ json::object version_json(const agent& a) {
   o["system_prompt"] = a.system_prompt;
   o["model_name"] = a.model_name.empty() ? json::value(nullptr) : json::value(a.model_name);
   o["custom_mcps"] = masked_mcp_list(a.custom_mcps_json);
+  o["tool_policy"] = json::parse(a.tool_policy_json);
   return o;
 }
 

@@ -32,8 +32,8 @@ class agent_routes : public testing::Test {
   void stored(const std::string& mcps) {
     host_.db.on("where a.id = $2",
                 {{"id", "account_id", "is_default", "current_version", "version", "name", "description",
-                  "system_prompt", "model_name", "mcps", "created_at"},
-                 {{agent_id, ann, "f", "1", "1", "A", "", "", std::nullopt, mcps, "2026-01-01T00:00:00.000Z"}}});
+                  "system_prompt", "model_name", "mcps", "tool_policy", "created_at"},
+                 {{agent_id, ann, "f", "1", "1", "A", "", "", std::nullopt, mcps, "[]", "2026-01-01T00:00:00.000Z"}}});
   }
   ry::testing::answer put(const std::string& body) {
     ry::testing::call_options o;
@@ -97,11 +97,11 @@ TEST_F(agent_routes, a_cursor_of_another_list_is_refused) {
 
 TEST_F(agent_routes, is_default_is_passed_to_the_database) {
   stored("[]");
-  host_.db.on("agents.revise", {{"revise"}, {{"1"}}});
+  host_.db.on("agents.change_agent", {{"revise"}, {{"1"}}});
   EXPECT_EQ(put(R"({"is_default":true})").status, 200u);
   bool revised = false;
   for (const auto& c : host_.db.calls) {
-    if (c.sql.find("agents.revise") == std::string::npos) continue;
+    if (c.sql.find("agents.change_agent") == std::string::npos) continue;
     revised = true;
     EXPECT_EQ(c.params.at(8), "t");
   }
@@ -119,13 +119,13 @@ TEST_F(agent_routes, returns_secrets_masked) {
 
 TEST_F(agent_routes, seals_secrets_before_they_reach_the_database) {
   stored("[]");
-  host_.db.on("agents.revise", {{"revise"}, {{"2"}}});
+  host_.db.on("agents.change_agent", {{"revise"}, {{"2"}}});
   const auto a = put(R"({"custom_mcps":[)" + server("w", "plain-secret") + "]}");
   EXPECT_EQ(a.status, 200u) << a.failure.message();
   bool revised = false;
   for (const auto& c : host_.db.calls) {
     for (const auto& p : c.params) EXPECT_THAT(p.value_or(""), Not(HasSubstr("plain-secret")));
-    if (c.sql.find("agents.revise") == std::string::npos) continue;
+    if (c.sql.find("agents.change_agent") == std::string::npos) continue;
     revised = true;
     EXPECT_EQ(c.params.at(2), "1") << "bound to the version that was read";
     EXPECT_THAT(c.params.at(7).value_or(""), HasSubstr("sealed"));
@@ -137,22 +137,53 @@ TEST_F(agent_routes, passes_the_plans_server_limit_to_the_database) {
   stored("[" + server("w", "x") + "]");
   const auto limit_reached = ry::http_error(402, RY_RESOURCE_EXHAUSTED, "db.RY402", "reached",
                                             R"({"error_code":"CUSTOM_WORKER_LIMIT_EXCEEDED"})");
-  host_.db.fail("agents.revise", limit_reached);
+  host_.db.fail("agents.change_agent", limit_reached);
   const auto a = put(R"({"custom_mcps":[)" + server("a", "xxxxxx") + "," + server("b", "yyyyyy") + "]}");
   EXPECT_EQ(a.status, 402u);
   EXPECT_EQ(a.failure.detail_json(), R"({"error_code":"CUSTOM_WORKER_LIMIT_EXCEEDED"})");
   const auto& p = host_.db.calls.back().params;
-  EXPECT_EQ(p.at(9), "1");
-  EXPECT_EQ(p.at(10), "free");
+  EXPECT_EQ(p.at(10), "1");
+  EXPECT_EQ(p.at(11), "free");
+}
+
+TEST_F(agent_routes, the_tool_policy_is_validated_and_passed_to_the_database) {
+  stored("[]");
+  host_.db.on("agents.change_agent", {{"change_agent"}, {{"2"}}});
+  const auto changed = put(R"({"tool_policy":[{"action":"ask","when":{"b":"\u0000","a":"*"},"match":"git__*"}]})");
+  EXPECT_EQ(changed.status, 200u) << changed.failure.message();
+  EXPECT_THAT(changed.body, HasSubstr(R"("tool_policy":[])"));
+  bool revised = false;
+  for (const auto& c : host_.db.calls) {
+    if (c.sql.find("agents.change_agent") == std::string::npos) continue;
+    revised = true;
+    EXPECT_EQ(c.params.at(9), R"([{"match":"git__*","action":"ask","when":{"a":"*","b":"\u0000"}}])");
+  }
+  EXPECT_TRUE(revised);
+  const std::string long_pattern(1000, 'x');
+  std::string many;
+  for (int i = 0; i < 70; ++i)
+    many += (i == 0 ? R"({"match":")" : R"(,{"match":")") + long_pattern + R"(","action":"ask"})";
+  for (const auto& [policy, problem] : std::initializer_list<std::pair<std::string, std::string>>{
+           {R"("x")", "tool_policy must be an array of rules"},
+           {"{}", "tool_policy must be an array of rules"},
+           {"[1]", "tool_policy[0] must be an object"},
+           {R"([{"match":"a","action":"allow"}])", "tool_policy[0].action must be run, ask or deny"},
+           {R"([{"match":"a","action":"ask","when":{"x":1}}])", "tool_policy[0].when must have strings as values"},
+           {R"([{"match":"a","action":"ask","to":1}])", "tool_policy[0] has an unknown member \"to\""},
+           {"[" + many + "]", "tool_policy must have at most 65536 bytes"}}) {
+    const auto refused = put(R"({"tool_policy":)" + policy + "}");
+    EXPECT_EQ(refused.status, 422u) << policy.substr(0, 100);
+    EXPECT_EQ(refused.failure.message(), problem);
+  }
 }
 
 TEST_F(agent_routes, retries_after_a_concurrent_change_unless_a_version_was_expected) {
   stored("[]");
   const auto conflict = ry::error(RY_ALREADY_EXISTS, "db.RY409", "changed meanwhile").with_http(409);
-  host_.db.fail("agents.revise", conflict);
-  host_.db.on("agents.revise", {{"revise"}, {{"2"}}});
+  host_.db.fail("agents.change_agent", conflict);
+  host_.db.on("agents.change_agent", {{"revise"}, {{"2"}}});
   EXPECT_EQ(put(R"({"name":"B"})").status, 200u);
-  host_.db.script_["agents.revise"] = {{{}, {}, 0, conflict}};
+  host_.db.script_["agents.change_agent"] = {{{}, {}, 0, conflict}};
   EXPECT_EQ(put(R"({"name":"B","expected_version":1})").status, 409u);
   EXPECT_EQ(put(R"({"name":""})").status, 422u);
   EXPECT_EQ(put("[]").status, 400u);

@@ -26,6 +26,7 @@ ry_agent_view view_of(const agent& a) {
   view.custom_mcps_json = ry::str(a.custom_mcps_json);
   view.is_default = a.is_default ? 1 : 0;
   view.description = ry::str(a.description);
+  view.tool_policy_json = ry::str(a.tool_policy_json);
   return view;
 }
 

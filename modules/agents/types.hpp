@@ -25,6 +25,7 @@ struct agent {
   std::string system_prompt;
   std::string model_name;  // empty: the deployment's default
   std::string custom_mcps_json = "[]";  // secrets sealed
+  std::string tool_policy_json = "[]";  // rules as rules_json() writes them
   std::string created_at;  // of this version, ISO 8601
 };
 using agent_ptr = std::shared_ptr<const agent>;
@@ -37,6 +38,7 @@ struct revision {
   std::optional<std::string> system_prompt;
   std::optional<std::string> model_name;  // empty: the deployment's default
   std::optional<std::string> custom_mcps_json;
+  std::optional<std::string> tool_policy_json;
   std::optional<bool> is_default;
 };
 

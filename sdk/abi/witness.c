@@ -815,7 +815,7 @@ AT(ry_accounts_v1, ensure, 8);
 AT(ry_accounts_v1, tier, 16);
 AT(ry_accounts_v1, find, 24);
 
-SIZE(ry_agent_view, 128);
+SIZE(ry_agent_view, 144);
 AT(ry_agent_view, struct_size, 0);
 AT(ry_agent_view, version, 4);
 AT(ry_agent_view, agent_id, 8);
@@ -827,6 +827,7 @@ AT(ry_agent_view, custom_mcps_json, 88);
 AT(ry_agent_view, is_default, 104);
 AT(ry_agent_view, reserved0, 108);
 AT(ry_agent_view, description, 112);
+AT(ry_agent_view, tool_policy_json, 128);
 
 SIZE(ry_agents_v1, 40);
 AT(ry_agents_v1, struct_size, 0);

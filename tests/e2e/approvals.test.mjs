@@ -259,6 +259,55 @@ test('a start can only make the policy stricter', async () => {
   }
 });
 
+test('the policy of an agent can only make the policy stricter, over REST and other protocols', async () => {
+  const u = await server.user();
+  const agent = (await u.get('/agents')).json.agents[0];
+  assert.deepEqual(agent.tool_policy, []);
+  const rules = [{ match: 'shell', when: { command: '*careful*' }, action: 'ask' }, { match: 'shell', when: { command: '*never*' }, action: 'deny' }, { match: '*', action: 'run' }];
+  const changed = await u.request('PUT', `/agents/${agent.agent_id}`, { json: { ...agent, tool_policy: rules } });
+  assert.equal(changed.status, 200, changed.text);
+  assert.deepEqual(changed.json.tool_policy, rules);
+  assert.equal(changed.json.version, agent.version + 1);
+  const denied = async (form) => {
+    const r = await u.start(form);
+    assert.match(textOf((await u.stream(r.json.agent_run_id)).events), /policy of this deployment denies/);
+  };
+  await denied({ prompt: 'echo never' });
+  await denied({ prompt: 'echo forbidden' });  // the operator's rule, in spite of the last rule
+  await denied({ prompt: 'echo careful', tool_policy: JSON.stringify([{ match: 'shell', action: 'deny' }]) });
+  await denied({ prompt: 'echo never', tool_policy: JSON.stringify([{ match: 'shell', action: 'run' }]) });
+  const { id, approval } = await startAsking(u, 'echo careful');
+  await decide(u, approval, { decision: 'approve' });
+  assert.match(textOf((await u.stream(id)).events), /^results: careful/);
+  const response = await u.post('/v1/responses', { json: { model: 'agent', input: 'echo never' } });
+  assert.equal(response.status, 200, response.text);
+  assert.match(response.text, /policy of this deployment denies/);
+  for (const [policy, problem] of [['x', 'tool_policy must be an array of rules'], [[{ match: 'a', action: 'allow' }], 'tool_policy[0].action must be run, ask or deny'],
+    [[{ match: 'a', action: 'ask', x: 1 }], 'tool_policy[0] has an unknown member'], [Array(201).fill({ match: 'a', action: 'ask' }), 'tool_policy must have at most 200 rules']]) {
+    const r = await u.request('PUT', `/agents/${agent.agent_id}`, { json: { tool_policy: policy } });
+    assert.equal(r.status, 422, r.text);
+    assert.ok(r.text.includes(problem), r.text);
+  }
+  const other = await server.user();
+  assert.equal((await other.request('PUT', `/agents/${agent.agent_id}`, { json: { tool_policy: [] } })).status, 404);
+  const versions = (await u.get(`/agents/${agent.agent_id}/versions`)).json.versions;
+  assert.deepEqual(versions.map((v) => v.tool_policy), [rules, []]);
+});
+
+test('a change of the agent makes the policy of runs in progress stricter, never weaker', async () => {
+  const u = await server.user({ tier: 'pro' });
+  const set = async (agent, tool_policy) => assert.equal((await u.request('PUT', `/agents/${agent}`, { json: { tool_policy } })).status, 200);
+  const deny = [{ match: 'shell', when: { command: '*ask 1' }, action: 'deny' }];
+  for (const [atStart, later] of [[[], deny], [deny, []]]) {
+    const agent = (await u.post('/agents', { json: { name: 'Stricter', tool_policy: atStart } })).json.agent_id;
+    const started = await u.start({ prompt: '[same id]', agent_id: agent });
+    const asked = await u.stream(started.json.agent_run_id, { until: (e) => e.type === 'approval_requested' });
+    await set(agent, later);
+    assert.equal((await decide(u, asked.events.at(-1), { decision: 'approve' })).status, 200);
+    assert.match(textOf((await u.stream(started.json.agent_run_id)).events), /^results: ask 0.*\| .*policy of this deployment denies/s);
+  }
+});
+
 test('a stop ends a parked run at once, and its approval is cancelled', async () => {
   const u = await server.user();
   const { id, approval } = await startAsking(u, 'echo ask');

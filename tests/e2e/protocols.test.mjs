@@ -13,6 +13,7 @@ when = {command = "*ask*"}
 action = "ask"
 [[runs.tool_policy]]
 match = "shell"
+when = {command = "*reached*"}
 action = "deny"
 [openai_api]
 approval_wait_seconds = 1
@@ -27,7 +28,8 @@ before(async () => {
     const done = turns(request).filter((m) => m.role === 'tool');
     if (done.length) return reply.say(`tool: ${done.at(-1).content}`);
     if (lastUser(request).includes('[ask]')) return reply.tools([{ id: 'c1', name: 'shell', arguments: { command: 'echo ask' } }]);
-    if (lastUser(request).includes('[shell]')) return reply.tools([{ id: 'c1', name: 'shell', arguments: { command: 'echo reached' } }]);
+    const command = /\[shell\] (\w+)/.exec(lastUser(request))?.[1];
+    if (command) return reply.tools([{ id: 'c1', name: 'shell', arguments: { command: `echo ${command}` } }]);
     for (let i = 0; i < 40; i++) { reply.text(`word${i} `); await sleep(40); }
     reply.end();
   });
@@ -98,9 +100,20 @@ test('a run that is followed by clients of six protocols yields the same text', 
   for (const [name, text] of texts) assert.equal(text.trimEnd(), expected.trimEnd(), name);
 });
 
-test('a rule that denies a tool applies to runs of every protocol', async () => {
+test('a rule of the operator that denies a tool applies to runs of every protocol', async () => {
+  await callShell(await server.user({ tier: 'enterprise' }), '[shell] reached');
+});
+
+test('a rule of the agent that denies a tool applies to runs of every protocol', async () => {
   const u = await server.user({ tier: 'enterprise' });
-  const prompt = '[shell]';
+  const agent = (await u.get('/agents')).json.agents[0].agent_id;
+  assert.equal((await u.request('PUT', `/agents/${agent}`, { json: { tool_policy: [{ match: 'shell', action: 'deny' }] } })).status, 200);
+  await callShell(u, '[shell] free');
+});
+
+// Starts a run over each protocol, whose model calls the shell, and checks that the call is denied.
+async function callShell(u, prompt) {
+  llm.seen.length = 0;
   const client = new OpenAI({ apiKey: u.token, baseURL: `${server.url}/v1` });
   await client.responses.create({ model: 'agent', input: prompt });
   await client.chat.completions.create({ model: 'agent', messages: [{ role: 'user', content: prompt }] });
@@ -116,7 +129,7 @@ test('a rule that denies a tool applies to runs of every protocol', async () => 
   const seen = llm.seen.map((c) => c.json).filter((r) => turns(r).some((m) => m.role === 'tool'));
   assert.ok(seen.length >= 7, `${seen.length} of 7 starts reached the tool`);
   for (const r of seen) for (const m of turns(r).filter((t) => t.role === 'tool')) assert.match(JSON.stringify(m.content), /policy of this deployment denies/);
-});
+}
 
 const mcpCall = (u, params, session = {}) => request(u, '/mcp', { method: 'POST', headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25', ...session },
   json: { jsonrpc: '2.0', id: 3, method: 'tools/call', params } });

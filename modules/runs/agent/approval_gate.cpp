@@ -13,11 +13,6 @@ namespace {
 
 constexpr std::string_view denied_by_policy = "The call was not made: the policy of this deployment denies it.";
 
-const std::vector<tool_rule>& rules_of(const live_run& run) {
-  static const std::vector<tool_rule> none;
-  return run.who.options ? run.who.options->tool_rules : none;
-}
-
 std::string denial(const approval& a) {
   if (a.status == "expired") return "The call was not made: no decision about it was made in time.";
   if (a.reason.empty()) return "The call was not made: the user denied it.";
@@ -33,7 +28,7 @@ tool_outcome client_outcome(const approval& a) {
 tool_action action_of(const module_context& p, const live_run& run, const tool_catalog::tool* tool,
                       const tool_call& call) {
   const bool read_only = tool != nullptr && tool->read_only;
-  const tool_action action = action_for(p.config.tools, rules_of(run), call.name, read_only, call.arguments);
+  const tool_action action = action_for(p.config.tools, run.progress.added, call.name, read_only, call.arguments);
   return action == tool_action::ask && tool != nullptr && tool->asks_person ? tool_action::run : action;
 }
 
@@ -79,7 +74,7 @@ void sort_by_approval(const module_context& p, live_run& run, const tool_catalog
     const bool read_only = tool != nullptr && tool->read_only;
     // The approver may have changed the arguments to ones that the policy denies.
     const bool allowed =
-        action_for(p.config.tools, rules_of(run), call.name, read_only, a.arguments) != tool_action::deny;
+        action_for(p.config.tools, run.progress.added, call.name, read_only, a.arguments) != tool_action::deny;
     if (a.status == "approved" && !allowed) {
       out.refused.push_back({std::move(call), {std::string(denied_by_policy), true}});
     } else if (a.status == "approved") {
@@ -101,13 +96,13 @@ void sort_by_approval(const module_context& p, live_run& run, const tool_catalog
 
 bool needs_approval(const module_context& p, const live_run& run, const tool_catalog::tool* tool,
                     const tool_call& call) {
-  if (allows_everything(p.config.tools, rules_of(run)) || (tool != nullptr && tool->of_client)) return false;
+  if (allows_everything(p.config.tools, run.progress.added) || (tool != nullptr && tool->of_client)) return false;
   return action_of(p, run, tool, call) == tool_action::ask;
 }
 
 bool calls_are_free(const module_context& p, const live_run& run) {
   const bool waits = run.progress.has_questions || run.progress.calls_may_have_begun || may_ask_user(p.config, run);
-  return !waits && allows_everything(p.config.tools, rules_of(run)) &&
+  return !waits && allows_everything(p.config.tools, run.progress.added) &&
          !(run.who.options && run.who.options->parks_client_calls);
 }
 

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <ry/cpp/trace.hpp>
 
+#include "agent/agent_rules.hpp"
 #include "agent/approval_gate.hpp"
 #include "agent/history.hpp"
 #include "agent/questions.hpp"
@@ -351,6 +352,7 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
   if (end_of_run) co_return c.end_run(std::move(*end_of_run), step_state::last_answer::open);
   if (t.calls.empty()) co_return co_await commit_part(run, c);
 
+  co_await read_agent_rules(context_, run);
   step_record record;
   run->events.buffer.hold();
   record_turn(*run, t, record);
@@ -393,6 +395,7 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
 }
 
 ry::task<void> executor::make_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls, step_state& c) {
+  co_await read_agent_rules(context_, run);
   if (!calls_are_free(context_, *run)) {
     gated_calls gated = co_await gate_calls(context_, run, catalog, std::move(calls));
     if (gated.lost) {

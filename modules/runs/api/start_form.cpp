@@ -25,11 +25,10 @@ constexpr std::string_view start_fields[] = {
     "memory_enabled", "queue",         "on_busy",     "budget_credits", "budget_policy", "tool_policy", "client_tools",
     "metadata",       "output_schema", "webhook_url", "webhook_secret", "questions"};
 
-constexpr std::size_t max_policy_bytes = 64 << 10;
-
 // Rules of a start. Returns an error message, or an empty string.
 std::string read_rules(std::string_view text, std::vector<tool_rule>& out) {
-  if (text.size() > max_policy_bytes) return "tool_policy must have at most " + size_text(max_policy_bytes);
+  if (text.size() > tool_rules::max_rules_bytes)
+    return "tool_policy must have at most " + size_text(tool_rules::max_rules_bytes);
   boost::system::error_code bad;
   const boost::json::value v = boost::json::parse(text, bad);
   if (bad) return "tool_policy must be a JSON array of rules";

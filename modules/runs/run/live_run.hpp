@@ -72,6 +72,11 @@ struct run_progress {
   bool has_approvals = false;  // some calls of the run needed an approval, or asked the person
   std::set<std::string, std::less<>> approval_events;  // type and id of those that this worker appended
   bool has_questions = false;  // calls of the current answer may have questions
+  // Rules of the agent for tool calls, in the version of the run (nullopt: not read yet) and in the current version; a
+  // deleted agent keeps those that were read last.
+  std::optional<std::vector<tool_rule>> rules_of_version;
+  std::vector<tool_rule> rules_of_current_version;
+  added_rules added;  // these rules and those of the start, as of the last calls
   bool had_worker = false;  // another worker executed the run before; its in-memory state is lost
   struct {  // events of an unfinished response of another worker; to == 0: none
     std::uint64_t from = 0, to = 0;

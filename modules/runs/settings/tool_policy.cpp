@@ -4,23 +4,11 @@
 #include <boost/json.hpp>
 #include <optional>
 
-#include "json/members.hpp"
-#include "text.hpp"
-
 namespace runs {
 
 namespace json = boost::json;
 
 namespace {
-
-constexpr std::size_t max_rules = 200, max_conditions = 20, max_pattern = 1000;
-constexpr std::string_view action_names[] = {"run", "ask", "deny"};
-
-std::optional<tool_action> action_of(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(action_names); ++i)
-    if (action_names[i] == name) return static_cast<tool_action>(i);
-  return std::nullopt;
-}
 
 bool applies(const tool_rule& rule, std::string_view tool, const json::object& arguments) {
   if (!matches(rule.match, tool)) return false;
@@ -61,67 +49,25 @@ bool matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-tool_action action_for(const tool_policy& policy, const std::vector<tool_rule>& added, std::string_view tool,
-                       bool read_only, std::string_view arguments) {
+tool_action action_for(const tool_policy& policy, const added_rules& added, std::string_view tool, bool read_only,
+                       std::string_view arguments) {
   boost::system::error_code bad;
   const json::value parsed = json::parse(arguments, bad);
   const json::object none;
   const json::object& values = !bad && parsed.is_object() ? parsed.as_object() : none;
   tool_action out = policy.otherwise == tool_default::risk && !read_only ? tool_action::ask : tool_action::run;
   if (const auto ruled = first_action(policy.rules, tool, values)) out = *ruled;
-  if (const auto stricter = first_action(added, tool, values)) out = std::max(out, *stricter);
+  for (const std::vector<tool_rule>& rules : added)
+    if (const auto stricter = first_action(rules, tool, values)) out = std::max(out, *stricter);
   return out;
 }
 
-bool allows_everything(const tool_policy& policy, const std::vector<tool_rule>& added) {
+bool allows_everything(const tool_policy& policy, const added_rules& added) {
   const auto all_run = [](const std::vector<tool_rule>& rules) {
     return std::all_of(rules.begin(), rules.end(), [](const tool_rule& r) { return r.action == tool_action::run; });
   };
-  return policy.otherwise == tool_default::run && all_run(policy.rules) && all_run(added);
-}
-
-std::string read_tool_rules(std::string_view name, const json::value& list, std::vector<tool_rule>& out) {
-  const std::string at(name);
-  if (!list.is_array()) return at + " must be an array of rules";
-  if (list.as_array().size() > max_rules) return at + " must have at most " + std::to_string(max_rules) + " rules";
-  for (const json::value& item : list.as_array()) {
-    const std::string here = at + "[" + std::to_string(out.size()) + "]";
-    if (!item.is_object()) return here + " must be an object";
-    const json::object& o = item.as_object();
-    for (const auto& member : o)
-      if (member.key() != "match" && member.key() != "when" && member.key() != "action")
-        return here + " has an unknown member \"" + plain_sentence(member.key()) + "\"";
-    tool_rule rule;
-    rule.match = module_json::text_of(o, "match");
-    if (rule.match.empty() || rule.match.size() > max_pattern) return here + ".match must be a pattern of tool names";
-    const auto action = action_of(module_json::text_of(o, "action"));
-    if (!action) return here + ".action must be run, ask or deny";
-    rule.action = *action;
-    if (const json::value* when = module_json::member_at(o, "when")) {
-      if (!when->is_object() || when->as_object().size() > max_conditions)
-        return here + ".when must be an object of at most " + std::to_string(max_conditions) + " patterns";
-      for (const auto& condition : when->as_object()) {
-        if (!condition.value().is_string()) return here + ".when must have strings as values";
-        rule.when.emplace(condition.key(), condition.value().as_string());
-      }
-    }
-    out.push_back(std::move(rule));
-  }
-  return {};
-}
-
-std::string rules_json(const std::vector<tool_rule>& rules) {
-  json::array out;
-  for (const tool_rule& rule : rules) {
-    json::object o{{"match", rule.match}, {"action", action_names[static_cast<std::size_t>(rule.action)]}};
-    if (!rule.when.empty()) {
-      json::object when;
-      for (const auto& [argument, pattern] : rule.when) when[argument] = pattern;
-      o["when"] = std::move(when);
-    }
-    out.push_back(std::move(o));
-  }
-  return json::serialize(out);
+  return policy.otherwise == tool_default::run && all_run(policy.rules) &&
+         std::all_of(added.begin(), added.end(), all_run);
 }
 
 }  // namespace runs

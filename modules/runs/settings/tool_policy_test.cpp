@@ -54,11 +54,21 @@ TEST(tool_policy_test, a_start_can_only_make_the_policy_stricter) {
   tool_policy p;
   p.rules = rules(R"([{"match":"a","action":"deny"},{"match":"b","action":"ask"},{"match":"c","action":"run"}])");
   const auto weaker = rules(R"([{"match":"*","action":"run"}])"), stricter = rules(R"([{"match":"*","action":"ask"}])");
-  EXPECT_EQ(action_for(p, weaker, "a", false, "{}"), tool_action::deny);
-  EXPECT_EQ(action_for(p, weaker, "b", false, "{}"), tool_action::ask);
-  EXPECT_EQ(action_for(p, stricter, "a", false, "{}"), tool_action::deny);
-  EXPECT_EQ(action_for(p, stricter, "c", false, "{}"), tool_action::ask);
+  EXPECT_EQ(action_for(p, {weaker}, "a", false, "{}"), tool_action::deny);
+  EXPECT_EQ(action_for(p, {weaker}, "b", false, "{}"), tool_action::ask);
+  EXPECT_EQ(action_for(p, {stricter}, "a", false, "{}"), tool_action::deny);
+  EXPECT_EQ(action_for(p, {stricter}, "c", false, "{}"), tool_action::ask);
   EXPECT_EQ(action_for(p, {}, "d", false, "{}"), tool_action::run);
+}
+
+TEST(tool_policy_test, of_several_added_lists_the_strictest_action_applies) {
+  const auto of_start = rules(R"([{"match":"a","action":"run"},{"match":"*","action":"ask"}])"),
+             of_agent = rules(R"([{"match":"b","action":"run"},{"match":"a","action":"deny"}])");
+  EXPECT_EQ(action_for({}, {of_start, of_agent}, "a", false, "{}"), tool_action::deny);
+  EXPECT_EQ(action_for({}, {of_agent, of_start}, "a", false, "{}"), tool_action::deny);
+  EXPECT_EQ(action_for({}, {of_start, of_agent}, "b", false, "{}"), tool_action::ask);
+  EXPECT_EQ(action_for({}, {of_agent}, "b", false, "{}"), tool_action::run);
+  EXPECT_EQ(action_for({}, {of_agent}, "c", false, "{}"), tool_action::run);
 }
 
 TEST(tool_policy_test, the_default_risk_runs_only_read_only_tools) {
@@ -75,27 +85,10 @@ TEST(tool_policy_test, a_policy_without_effect_is_detected) {
   EXPECT_TRUE(allows_everything(p, {}));
   p.rules = rules(R"([{"match":"*","action":"run"}])");
   EXPECT_TRUE(allows_everything(p, {}));
-  EXPECT_FALSE(allows_everything(p, rules(R"([{"match":"x","action":"ask"}])")));
+  EXPECT_FALSE(
+      allows_everything(p, {rules(R"([{"match":"x","action":"run"}])"), rules(R"([{"match":"x","action":"ask"}])")}));
   p.otherwise = tool_default::risk;
   EXPECT_FALSE(allows_everything(p, {}));
-}
-
-TEST(tool_rules_test, invalid_rules_are_named) {
-  rules("{}", "tool_policy must be an array of rules");
-  rules("[1]", "tool_policy[0] must be an object");
-  rules(R"([{"action":"ask"}])", "tool_policy[0].match must be a pattern of tool names");
-  rules(R"([{"match":"a","action":"run"},{"match":"a","action":"no"}])",
-        "tool_policy[1].action must be run, ask or deny");
-  rules(R"([{"match":"a","action":"run","then":1}])", "tool_policy[0] has an unknown member \"then\"");
-  rules(R"([{"match":"a","action":"run","when":1}])", "tool_policy[0].when must be an object of at most 20 patterns");
-  rules(R"([{"match":"a","action":"run","when":{"x":1}}])", "tool_policy[0].when must have strings as values");
-}
-
-TEST(tool_rules_test, rules_are_read_as_they_were_written) {
-  const auto all = rules(R"([{"match":"a*","when":{"x":"\"1\""},"action":"deny"},{"match":"b","action":"run"}])");
-  std::vector<tool_rule> again;
-  EXPECT_EQ(read_tool_rules("p", boost::json::parse(rules_json(all)), again), "");
-  EXPECT_EQ(again, all);
 }
 
 }  // namespace

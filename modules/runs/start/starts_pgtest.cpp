@@ -301,8 +301,8 @@ TEST_F(runs_sql, refused_starts_write_nothing) {
 
 TEST_F(runs_sql, an_agents_model_is_returned_for_a_check) {
   const std::string agent = sql("select agent_id from agents.resolve(" + q(ann) + ", null)");
-  sql("select agents.revise(" + q(ann) + ", " + q(agent) +
-      ", 0, null, null, null, 'runyard/power', null, null, 100, 'free')");
+  sql("select agents.change_agent(" + q(ann) + ", " + q(agent) +
+      ", 0, null, null, null, 'runyard/power', null, null, null, 100, 'free', 100, 1000000)");
   EXPECT_EQ(start({}), "model runyard/power");
   EXPECT_EQ(start({.model = "runyard/basic"}), "ok");
   EXPECT_EQ(sql("select model from runs.runs"), "runyard/basic");

@@ -24,6 +24,9 @@ typedef struct ry_agent_view {
   uint32_t is_default; /* when this version was last read; may be out of date */
   uint32_t reserved0;
   ry_str description; /* may be empty */
+  /* Rules that make the operator's policy for tool calls stricter: JSON array of {"match":"...","when":{},"action":"ask"},
+   * as in the setting runs.tool_policy; "[]": none. See docs/approvals.md. */
+  ry_str tool_policy_json;
 } ry_agent_view;
 
 typedef void (*ry_agent_fn)(void* ctx, ry_status st, const ry_agent_view* agent, const ry_error_view* err) RY_NOEXCEPT;
