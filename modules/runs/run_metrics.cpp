@@ -55,9 +55,9 @@ run_metrics::run_metrics(const ry::context& ctx, const settings& s) : ctx_(ctx) 
   first_token = m.histogram("first_token_seconds", "Time from the start of a run to the first chunk of an answer", {},
                             response_bounds);
   duration = m.histogram("duration_seconds", "Time from the start of a run to its end", {}, run_bounds);
-  starts = counters({"here", "queued", "waiting", "replayed", "no_account", "prompt_required", "key_reused",
+  starts = counters({"here", "queued", "waiting", "joined", "replayed", "no_account", "prompt_required", "key_reused",
                      "thread_not_found", "project_not_found", "agent_not_found", "model_denied", "no_credits",
-                     "thread_limit", "run_limit", "thread_busy", "queue_full"},
+                     "thread_limit", "run_limit", "thread_busy", "prompts_full", "queue_full"},
                     [&](const char* outcome) {
                       return m.counter("starts_total", "Start requests", {{"outcome", outcome}});
                     });

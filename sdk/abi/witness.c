@@ -880,13 +880,14 @@ AT(ry_run_start, file_stride, 56);
 AT(ry_run_start, idempotency_key, 64);
 AT(ry_run_start, tx, 80);
 
-SIZE(ry_run_started, 64);
+SIZE(ry_run_started, 80);
 AT(ry_run_started, struct_size, 0);
 AT(ry_run_started, replayed, 4);
 AT(ry_run_started, queue_position, 8);
 AT(ry_run_started, run_id, 16);
 AT(ry_run_started, thread_id, 32);
 AT(ry_run_started, project_id, 48);
+AT(ry_run_started, message_id, 64);
 
 SIZE(ry_run_event, 24);
 AT(ry_run_event, sequence, 0);

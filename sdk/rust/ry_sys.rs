@@ -362,6 +362,7 @@ pub struct ry_run_started {
     pub run_id: ry_str,
     pub thread_id: ry_str,
     pub project_id: ry_str,
+    pub message_id: ry_str,
 }
 pub type ry_run_started_fn = extern "C" fn(*mut c_void, ry_status, *const ry_run_started, *const ry_error_view);
 pub type ry_run_json_fn = extern "C" fn(*mut c_void, ry_status, ry_str, *const ry_error_view);
@@ -532,7 +533,7 @@ size!(ry_accounts_v1, 32);
 size!(ry_run_field, 32);
 size!(ry_run_file, 56);
 size!(ry_run_start, 88);
-size!(ry_run_started, 64);
+size!(ry_run_started, 80);
 size!(ry_run_event, 24);
 size!(ry_run_sink, 24);
 size!(ry_run_follow, 56);

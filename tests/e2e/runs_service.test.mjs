@@ -458,3 +458,27 @@ test('a client that disconnects ends the reader; a slow one is not disconnected'
   assert.ok(gapless(events));
   assert.equal(textOf(events), numbered(3000));
 });
+
+test('a prompt joins a run in progress only if the module expects it, also in a transaction of the module', async () => {
+  closeGate();
+  const user = await server.user();
+  const run = (await user.start({ prompt: '[gate]' })).json;
+  await user.stream(run.agent_run_id, { until: (e) => e.type === 'llm_response_chunk' });
+  const fields = { thread_id: run.thread_id, prompt: 'more', on_busy: 'steer' };
+  const refused = await relay(user, 'relay_cpp', fields);
+  assert.equal(refused.status, 400, refused.text);
+  assert.match(refused.text, /on_busy must be reject, enqueue or interrupt/);
+  const other = await relay(user, 'relay_cpp', { ...fields, joins: 'true', instructions: 'x' });
+  assert.equal(other.status, 422, other.text);
+  const rolledBack = await relay(user, 'relay_cpp', { ...fields, joins: 'true' }, '?tx=rollback');
+  assert.equal(rolledBack.json.run_id, run.agent_run_id, rolledBack.text);
+  const joined = [relay(user, 'relay_cpp', { ...fields, joins: 'true' }), relay(user, 'relay_cpp', { ...fields, prompt: 'and more', joins: 'true' }, '?tx=commit')];
+  await waitFor('both prompts', () => database.sql('select count(*) from runs.joined_prompts') === '2');
+  release();
+  const [followed, committed] = await Promise.all(joined);
+  assert.equal(committed.json.run_id, run.agent_run_id, committed.text);
+  assert.equal(followed.json.run_id, run.agent_run_id, followed.text);
+  assert.match(followed.json.text, /^begun and endedecho: (and )?more/);
+  const prompts = (await user.get(`/threads/${run.thread_id}/messages?order=asc`)).json.messages.filter((m) => m.role === 'user').map((m) => m.content);
+  assert.deepEqual(prompts.sort(), ['[gate]', 'and more', 'more']);
+});

@@ -3907,6 +3907,7 @@ export interface components {
             name: string;
             /** @description Instructions for the model. */
             system_prompt: string;
+            tool_policy: components["schemas"]["agents.ToolPolicy"];
             /** Format: date-time */
             updated_at: string;
             /** @description Version number, starting at 1. Each change creates a new version. */
@@ -3933,6 +3934,8 @@ export interface components {
             name?: string | null;
             /** @description Instructions for the model, at most 64 KiB. */
             system_prompt?: string | null;
+            /** @description Rules for tool calls, which replace the current ones; `[]` removes them. Null: no change. */
+            tool_policy?: components["schemas"]["agents.ToolPolicy"] | null;
             /** @description Ignored. */
             updated_at?: unknown;
             /** @description Ignored. */
@@ -3976,6 +3979,8 @@ export interface components {
             name: string;
             /** @description Instructions for the model, at most 64 KiB. */
             system_prompt?: string | null;
+            /** @description Rules for tool calls. Null: none. */
+            tool_policy?: components["schemas"]["agents.ToolPolicy"] | null;
             /** @description Ignored. */
             updated_at?: unknown;
             /** @description Ignored. */
@@ -3983,6 +3988,20 @@ export interface components {
         };
         /** @description Value for `cursor` to get the next page. Null on the last page. */
         "agents.NextCursor": string | null;
+        /** @description Rules that make the deployment's policy for tool calls stricter, at most 200 and 64 KiB. Of these rules, the first one that matches a call applies, unless the deployment's policy is stricter. They apply to all runs of the agent, also to those in progress: if a run was started with an earlier version of the agent, the stricter of both applies. */
+        "agents.ToolPolicy": {
+            /**
+             * @description `ask`: a person must approve the call. `deny`: the call is not made. `run`: the rules that follow do not apply to the call.
+             * @enum {unknown}
+             */
+            action: "ask" | "deny" | "run";
+            /** @description Pattern of tool names; `*` matches any characters, `?` matches one. */
+            match: string;
+            /** @description Patterns of arguments, all of which must match. Arguments that are not strings are compared as JSON text. */
+            when?: {
+                [key: string]: string;
+            };
+        }[];
         "agents.TooManyServers": {
             detail: {
                 /** @description Number of agents or MCP servers of the account. */
@@ -4013,6 +4032,7 @@ export interface components {
             model_name: string | null;
             name: string;
             system_prompt: string;
+            tool_policy: components["schemas"]["agents.ToolPolicy"];
             version: number;
         };
         "agui.Agent": {
@@ -5252,6 +5272,11 @@ export interface components {
             agent_run_id: string;
             /**
              * Format: uuid
+             * @description Present only if the prompt has joined a run in progress: the id of the message that it becomes. The run's stream announces it with an event `message`.
+             */
+            message_id?: string;
+            /**
+             * Format: uuid
              * @description Id of the project that contains the thread.
              */
             project_id: string;
@@ -5267,6 +5292,11 @@ export interface components {
              * @constant
              */
             status: "running";
+            /**
+             * @description Present only if the prompt has joined a run in progress (`on_busy=steer`); `agent_run_id` is the id of this run.
+             * @constant
+             */
+            steered?: true;
             /**
              * Format: uuid
              * @description Id of the thread, new or existing.
@@ -5305,8 +5335,8 @@ export interface components {
             mode?: ("" | "agent" | "chat" | "code") | string;
             /** @description Model to use instead of the agent's model: an alias, or `<provider>/<model>`. The models that an account may use depend on its plan. */
             model_name?: string;
-            /** @description What to do if the thread has a run in progress. `reject` (default): return 409. `enqueue`: wait until the thread's earlier runs have ended. `interrupt`: stop those runs, then start. Case-insensitive. */
-            on_busy?: ("" | "reject" | "enqueue" | "interrupt") | string;
+            /** @description What to do if the thread has a run in progress. `reject` (default): return 409. `enqueue`: wait until the thread's earlier runs have ended. `interrupt`: stop those runs, then start. `steer`: add the prompt to the run in progress, which answers it in its next step, with its own agent, model, parameters and budget; if the run cannot take it, as `enqueue`. `steer` does not allow `files`, `tool_policy` and `client_tools`. Case-insensitive. */
+            on_busy?: ("" | "reject" | "enqueue" | "interrupt" | "steer") | string;
             /** @description `true`: the client chooses `thread_id` and `project_id`, and both are required. Default: `false`. */
             optimistic?: components["schemas"]["runs.Flag"];
             /**
@@ -11499,7 +11529,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The run has started, or it is waiting for a slot (see `queue_position`). */
+            /** @description The run has started, or it is waiting for a slot (see `queue_position`), or the prompt has joined a run in progress (see `steered`). */
             200: {
                 headers: {
                     /** @description Present if this is the response of an earlier start with the same `Idempotency-Key`. */
@@ -11509,14 +11539,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "thread_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
-                     *       "agent_run_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
-                     *       "project_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
-                     *       "status": "running"
-                     *     }
-                     */
                     "application/json": components["schemas"]["runs.Started"];
                 };
             };

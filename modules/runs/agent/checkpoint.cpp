@@ -46,8 +46,12 @@ budget_verdict may_spend(const settings& config, const live_run& run, spending_s
 
 ry::task<stored> persist(const ry::context& ctx, checkpoint_batcher& checkpoints, std::shared_ptr<live_run> run,
                          step_record content) {
-  const auto shared_record = std::make_shared<step_record>(std::move(content));
-  step_record& record = *shared_record;
+  return persist(ctx, checkpoints, std::move(run), std::make_shared<step_record>(std::move(content)));
+}
+
+ry::task<stored> persist(const ry::context& ctx, checkpoint_batcher& checkpoints, std::shared_ptr<live_run> run,
+                         std::shared_ptr<step_record> content) {
+  step_record& record = *content;
   const ry::trace trace = ry::trace::current(ctx);
   while (run->events.buffer.in_flight()) {
     if (run->stop.reason() == RY_REASON_LEASE_LOST) co_return stored::not_ours;
@@ -70,9 +74,15 @@ ry::task<stored> persist(const ry::context& ctx, checkpoint_batcher& checkpoints
     record.charge_note = "{\"run_id\":\"" + run->who.run.to_string() + "\",\"cut\":true}";
   }
   for (std::uint64_t delay_ms = 100;; delay_ms = std::min<std::uint64_t>(delay_ms * 2, 5000)) {
-    checkpoint_step step{run->who.run, run->who.account, run->who.job, run->who.fence, shared_record};
+    checkpoint_step step{run->who.run, run->who.account, run->who.job, run->who.fence, content};
     ry::result<step_result> done = co_await checkpoints.write(std::move(step), run->exec);
     if (done) {
+      run->progress.prompts_pending = done->pending_prompts > 0;
+      if (done->how == step_result::outcome::prompts) {
+        run->progress.unbilled.usage = record.usage;
+        run->progress.unbilled.micro = record.charge_micro;
+        co_return stored::prompts;
+      }
       if (done->how != step_result::outcome::ok) co_return stored::not_ours;
       if (done->balance_micro) run->progress.balance_micro = done->balance_micro;
       if (done->jobs_ready) ctx.jobs().wake("runs");

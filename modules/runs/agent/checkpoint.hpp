@@ -29,10 +29,14 @@ void warn_about_budget(live_run& run);
 budget_verdict may_spend(const settings& config, const live_run& run, spending_step step);
 
 // Commits the events since hold(), the charges and the rest of the record; retries while the database is unavailable.
-// Sets the run's balance. not_ours: the run has ended, or belongs to another worker. Throws ry::error on a permanent
+// Sets the run's balance. not_ours: the run has ended, or belongs to another worker. prompts: the record would complete the
+// run, but prompts have joined it; nothing was written, and the events are still held back. Throws ry::error on a permanent
 // database error.
-enum class stored { yes, not_ours };
+enum class stored { yes, not_ours, prompts };
 ry::task<stored> persist(const ry::context& ctx, checkpoint_batcher& checkpoints, std::shared_ptr<live_run> run,
                          step_record content);
+// As above; the caller can change the record and use it again after stored::prompts.
+ry::task<stored> persist(const ry::context& ctx, checkpoint_batcher& checkpoints, std::shared_ptr<live_run> run,
+                         std::shared_ptr<step_record> content);
 
 }  // namespace runs

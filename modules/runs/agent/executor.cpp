@@ -157,6 +157,7 @@ ry::task<executor::run_ptr> executor::claim(ry::job job, ry::uuid id, std::optio
   run->progress.uploads_waiting = row.uploads_waiting;
   if (row.last_seq > row.border_seq)
     run->progress.open_turn = {static_cast<std::uint64_t>(row.border_seq) + 1, last, row.attempts};
+  run->progress.prompts_pending = true;  // unknown: the first step reads them
   if (row.stop_requested) run->stop.interrupt(RY_REASON_USER);
   // A run that was only queued had no worker before.
   if (job.crashes() != 0)
@@ -183,8 +184,10 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
   for (int tries = 0; !out; ++tries) {
     std::optional<ry::error> failure;
     try {
-      co_await steps(run, c);
-      out = co_await finish_or_release(run, c);
+      while (!out) {
+        co_await steps(run, c);
+        out = co_await finish_or_release(run, c);
+      }
     } catch (...) {
       failure = ry::current_error();
     }
@@ -248,7 +251,19 @@ ry::task<void> executor::steps(run_ptr run, step_state& c) {
   }
 }
 
-ry::task<ry::job_outcome> executor::finish_or_release(run_ptr run, step_state& c) {
+void executor::add_prompts(live_run& run, std::vector<stored_message> prompts, step_record& record) {
+  for (stored_message& prompt : prompts) {
+    run.events.buffer.append("message")
+        .text("message_id", prompt.id.to_string())
+        .text("role", prompt.role)
+        .text("content", content_of(prompt.body));
+    append_to_history(run, prompt.role, prompt.body);
+    record.messages.push_back(std::move(prompt));
+    ++record.joined;
+  }
+}
+
+ry::task<std::optional<ry::job_outcome>> executor::finish_or_release(run_ptr run, step_state& c) {
   if (c.next == step_state::action::not_ours) co_return abandon(run, "lost");
   if (c.next == step_state::action::release) co_return co_await release(run);
   if (c.next == step_state::action::parked) {
@@ -322,6 +337,19 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, step_state& 
   if (refused) co_return c.end_run(std::move(*refused));
   c.so_far = parts_so_far(run->progress.messages);
   if (wants_output(*run)) c.text_so_far = c.so_far.any() ? answer_so_far(run->progress.messages) : std::string();
+  // The model first continues an answer that is not complete.
+  if (run->progress.prompts_pending && !c.so_far.any()) {
+    ry::result<std::vector<stored_message>> prompts = co_await context_.repo.pending_prompts(run->who.run);
+    run->progress.prompts_pending = false;
+    if (!prompts.value().empty()) {
+      step_record record;
+      run->events.buffer.hold();
+      add_prompts(*run, std::move(*prompts), record);
+      const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
+      if (written == stored::not_ours) c.next = step_state::action::not_ours;
+      co_return;
+    }
+  }
   c.next = step_state::action::ask_model;
 }
 
@@ -683,10 +711,11 @@ void executor::append_terminal(live_run& run, const ending& e, std::int64_t dura
   if (!e.output.empty()) event.json("output", e.output);
 }
 
-ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
+ry::task<std::optional<ry::job_outcome>> executor::finish(run_ptr run, step_state& c) {
   const ending& e = c.final_ending;
   if (e.status == std::string_view("failed")) co_await log_run_failure(run, e);
-  step_record record;
+  const auto shared_record = std::make_shared<step_record>();
+  step_record& record = *shared_record;
   run->events.buffer.hold();
   if (c.answer_status == step_state::last_answer::open) {
     // Records only the text, because calls of an interrupted, withheld or refused answer are never made.
@@ -711,8 +740,9 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
            ",\"result\":" + json_string(result_excerpt(run->progress.messages)) +
            ",\"viewed\":" + (run->events.streams != 0 ? "true" : "false") + "}";
   const bool has_webhooks = !record.webhooks.empty() || (run->who.options && run->who.options->has_webhook);
-  const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
+  const stored written = co_await persist(context_.ctx, context_.checkpoints, run, shared_record);
   if (written == stored::not_ours) co_return abandon(run, "lost");
+  if (written == stored::prompts) co_return co_await continue_with_prompts(run, shared_record, c);
   // After the end is committed: a worker that has lost the run must not change its approvals.
   if (run->progress.has_approvals) {
     const ry::result<void> dropped = co_await context_.repo.drop_approvals(run->who.run);
@@ -726,6 +756,22 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
   run->end(event_broadcaster::ending::finished);
   context_.live.remove(*run);
   co_return ry::job_outcome::done_in_tx();
+}
+
+ry::task<std::optional<ry::job_outcome>> executor::continue_with_prompts(run_ptr run,
+                                                                         std::shared_ptr<step_record> record,
+                                                                         step_state& c) {
+  run->events.buffer.drop_last();  // the terminal event
+  record->events = {};
+  record->status = record->reason = record->error = record->error_code = record->event_json = record->output =
+      std::nullopt;
+  record->webhooks.clear();
+  ry::result<std::vector<stored_message>> prompts = co_await context_.repo.pending_prompts(run->who.run);
+  add_prompts(*run, std::move(prompts).value(), *record);
+  const stored written = co_await persist(context_.ctx, context_.checkpoints, run, record);
+  if (written == stored::not_ours) co_return abandon(run, "lost");
+  c = {};
+  co_return std::nullopt;
 }
 
 ry::task<ry::job_outcome> executor::release(run_ptr run) {

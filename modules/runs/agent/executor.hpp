@@ -62,7 +62,10 @@ class executor {
   ry::task<void> conclude_answer(run_ptr run, step_state& c, std::string answer, step_state::last_answer status);
   // Commits a part of an answer, which the model continues in the next step.
   ry::task<void> commit_part(run_ptr run, step_state& c);
-  ry::task<ry::job_outcome> finish_or_release(run_ptr run, step_state& c);
+  // nullopt: prompts have joined the run at its end, so it continues.
+  ry::task<std::optional<ry::job_outcome>> finish_or_release(run_ptr run, step_state& c);
+  // Adds prompts that have joined the run to its events, its messages and the record.
+  static void add_prompts(live_run& run, std::vector<stored_message> prompts, step_record& record);
 
   // Executes the allowed calls of the last answer. Parks the run if only calls that wait for approvals are left.
   ry::task<void> make_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls, step_state& c);
@@ -79,7 +82,10 @@ class executor {
   void log_error(live_run& run, std::string_view message, const ry::error& error) const;
   // Logs a failed run with its ids and cause, and stores the causes.
   ry::task<void> log_run_failure(run_ptr run, const ending& e) const;
-  ry::task<ry::job_outcome> finish(run_ptr run, step_state& c);
+  ry::task<std::optional<ry::job_outcome>> finish(run_ptr run, step_state& c);
+  // Continues a run whose end was not committed: `record` has the last answer and the end.
+  ry::task<std::optional<ry::job_outcome>> continue_with_prompts(run_ptr run, std::shared_ptr<step_record> record,
+                                                                 step_state& c);
   static void append_terminal(live_run& run, const ending& e, std::int64_t duration_ms);
   ry::task<ry::job_outcome> release(run_ptr run);
   // Removes the run from this worker without a checkpoint; `label` is the metric label.

@@ -22,6 +22,7 @@ namespace runs {
 namespace {
 
 constexpr std::int64_t first_reservation = 32;
+constexpr std::uint32_t prompts_full_retry_s = 5;
 
 class form_hash {
  public:
@@ -125,6 +126,24 @@ ry::task<run_starter::started> run_starter::start(order o) {
   if (!a.form.webhook_url.empty()) prepare_webhook(a);
   a.title = title_of(a.form.prompt.empty() && !a.form.history.empty() ? content_of(a.form.history.back().body)
                                                                       : a.form.prompt);
+  if (a.form.on_busy == busy_policy::steer) {
+    if (!w.of.files.empty()) throw refusal(422, "on_busy=steer does not allow files");
+    std::optional<start_result> joined;
+    if (a.form.thread_id) joined = co_await ry::shield(join(w));
+    if (joined) {
+      count_start(*joined);
+      if (joined->outcome == start_outcome::joined)
+        prompts_.add(w.of.requester.id, static_cast<std::int64_t>(a.form.stored_bytes()),
+                     prompt_limit(context_.config, w.of.requester), context_.ctx.mono_us());
+      else if (joined->outcome != start_outcome::replay)
+        throw_refusal(w, *joined);
+      started answer;
+      if (joined->message_id.empty())
+        answer.queue_position = (co_await context_.repo.first_place(joined->run_id)).value();
+      answer.run = std::move(*joined);
+      co_return answer;
+    }
+  }
   std::optional<placement::ticket> ticket;
   // The run of a transaction that may never be committed must not occupy this node.
   if (w.of.in == nullptr) ticket = context_.run_placement.take();
@@ -167,10 +186,12 @@ ry::task<run_starter::started> run_starter::start(order o) {
     begin_run(w, run);
   else if (queued)
     out.queue_position = run.detail;
-  else if (run.outcome == start_outcome::replay)
-    out.queue_position = (co_await context_.repo.first_place(run.run_id)).value();
-  else
+  else if (run.outcome == start_outcome::replay && a.form.on_busy == busy_policy::steer)
+    run.message_id = (co_await context_.repo.joined_message(a.account, *a.key, w.of.in)).value();
+  else if (run.outcome != start_outcome::replay)
     throw_refusal(w, run);
+  if (run.outcome == start_outcome::replay && run.message_id.empty())
+    out.queue_position = (co_await context_.repo.first_place(run.run_id)).value();
   if (uploads && is_granted(run.outcome)) co_await place_files(w, *uploads, run);
   co_return out;
 }
@@ -210,6 +231,41 @@ ry::task<bool> run_starter::is_replay(work& w) {
 ry::task<void> run_starter::reject_unless_replay(work& w) {
   const bool replay = co_await is_replay(w);
   if (!replay) context_.run_placement.refuse();
+}
+
+ry::task<std::optional<start_result>> run_starter::join(work& w) {
+  w.args.body = user_body(w.args.form.prompt);
+  ry::result<join_result> made = co_await context_.repo.join(w.args, context_.config.max_pending_prompts,
+                                                             context_.config.pending_prompt_bytes, w.of.in);
+  join_result& joined = made.value();
+  start_result out;
+  out.run_id = std::move(joined.run_id);
+  out.thread_id = std::move(joined.thread_id);
+  out.project_id = std::move(joined.project_id);
+  out.sandbox_id = std::move(joined.sandbox_id);
+  out.message_id = std::move(joined.message_id);
+  switch (joined.how) {
+    case join_result::outcome::none:
+      co_return std::nullopt;
+    case join_result::outcome::joined:
+      out.outcome = start_outcome::joined;
+      break;
+    case join_result::outcome::replay:
+      out.outcome = start_outcome::replay;
+      break;
+    case join_result::outcome::key_reused:
+      out.outcome = start_outcome::key_reused;
+      break;
+    case join_result::outcome::busy:
+      out.outcome = start_outcome::thread_busy;
+      out.detail = out.run_id;
+      break;
+    case join_result::outcome::full:
+      out.outcome = start_outcome::prompts_full;
+      out.detail = out.run_id;
+      break;
+  }
+  co_return out;
 }
 
 ry::task<start_result> run_starter::decide_start(work& w) {
@@ -456,7 +512,8 @@ void run_starter::throw_refusal(const work& w, const start_result& run) const {
     throw ry::internal("runs.start", "unexpected outcome " + std::string(name_of(run.outcome)));
   if (run.outcome == start_outcome::thread_limit) ry::account_limit(context_.ctx, "threads").add();
   if (run.outcome == start_outcome::run_limit) ry::account_limit(context_.ctx, "agent_runs").add();
-  throw refusal(refused.http_status, std::move(refused.message), std::move(refused.detail_json));
+  const ry::error answer = refusal(refused.http_status, std::move(refused.message), std::move(refused.detail_json));
+  throw run.outcome == start_outcome::prompts_full ? answer.with_retry_after(prompts_full_retry_s) : answer;
 }
 
 }  // namespace runs

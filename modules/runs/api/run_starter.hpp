@@ -55,6 +55,8 @@ class run_starter {
   ry::task<void> refine_not_found(const start_arguments& a, start_result& run) const;
   // Throws the error that the node is full, unless the start is a replay, which needs no capacity.
   ry::task<void> reject_unless_replay(work& w);
+  // Adds the prompt to the run in progress of the thread. nullopt: no run can take it.
+  ry::task<std::optional<start_result>> join(work& w);
   ry::task<start_result> decide_start(work& w);
   ry::task<start_result> decide_start_with_files(work& w, upload_parser& uploads);
   // The transaction of a start with files, which read() has already read, or with history.

@@ -112,6 +112,7 @@ ry::task<void> runs_service::start(std::unique_ptr<start_call> call) {
   out.run_id = ry::str(run.run_id);
   out.thread_id = ry::str(run.thread_id);
   out.project_id = ry::str(run.project_id);
+  out.message_id = ry::str(run.message_id);
   call->fn(call->ctx, RY_OK, &out, nullptr);
 }
 

@@ -104,8 +104,10 @@ std::string read_client_results(const boost::json::value& list, std::vector<clie
 
 std::variant<start_request, form_refusal> parse_service_start(const std::vector<form_field>& fields) {
   start_request added;
+  bool joins = false;
   for (const form_field& f : fields) {
     std::string problem;
+    if (f.name == RY_RUN_FIELD_JOINS) joins = f.value == "true";
     if (f.name == RY_RUN_FIELD_HISTORY) problem = read_history(f.value, added.history);
     if (f.name == RY_RUN_FIELD_TOOL_RESULTS) problem = read_results(f.value, added.tool_results);
     if (f.name == RY_RUN_FIELD_CLIENT_CALLS) added.options.parks_client_calls = f.value == "wait";
@@ -120,6 +122,11 @@ std::variant<start_request, form_refusal> parse_service_start(const std::vector<
       parse_start(fields, ends_with_answer ? prompt_rule::required : prompt_rule::optional);
   auto* request = std::get_if<start_request>(&out);
   if (request == nullptr) return out;
+  if (request->on_busy == busy_policy::steer) {
+    if (!joins) return form_refusal{"on_busy must be reject, enqueue or interrupt"};
+    if (!added.history.empty() || !added.options.empty())
+      return form_refusal{"on_busy=steer allows no other options of the run", 422};
+  }
   if (!added.tool_results.empty() && (!request->thread_id || request->on_busy != busy_policy::reject))
     return form_refusal{"tool_results require thread_id, and no on_busy", 422};
   request->history = std::move(added.history);

@@ -83,6 +83,21 @@ TEST(service_start_test, texts_and_client_tools_are_options_of_the_run) {
             "system must be UTF-8 without NUL characters");
 }
 
+TEST(service_start_test, only_callers_that_expect_it_can_join_a_run) {
+  const form_field prompt{"prompt", "x"}, of_thread{"thread_id", thread}, steer{"on_busy", "steer"},
+      joins{RY_RUN_FIELD_JOINS, "true"};
+  EXPECT_EQ(refusal_text({prompt, of_thread, steer}), "on_busy must be reject, enqueue or interrupt");
+  EXPECT_EQ(start_of({prompt, of_thread, steer, joins}).on_busy, busy_policy::steer);
+  for (const form_field& option :
+       std::initializer_list<form_field>{{RY_RUN_FIELD_SYSTEM, "s"},
+                                         {RY_RUN_FIELD_INSTRUCTIONS, "i"},
+                                         {RY_RUN_FIELD_CONTINUE_TRUNCATED, "false"},
+                                         {RY_RUN_FIELD_CLIENT_CALLS, "wait"},
+                                         {RY_RUN_FIELD_HISTORY, R"([{"role":"user","content":"x"}])"}})
+    EXPECT_EQ(refusal_text({prompt, of_thread, steer, joins, option}),
+              "on_busy=steer allows no other options of the run");
+}
+
 TEST(service_start_test, tool_results_need_a_thread_and_unique_calls) {
   const char* one = R"([{"tool_call_id":"c1","content":"x","is_error":true}])";
   const start_request r = start_of({{"thread_id", thread}, {RY_RUN_FIELD_TOOL_RESULTS, one}});

@@ -95,10 +95,11 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
     } else if (name == "on_busy") {
       if (value.empty()) continue;
       const std::string policy = ry::lower_ascii(value);
-      if (policy != "reject" && policy != "enqueue" && policy != "interrupt")
-        return error("on_busy must be reject, enqueue or interrupt");
+      if (policy != "reject" && policy != "enqueue" && policy != "interrupt" && policy != "steer")
+        return error("on_busy must be reject, enqueue, interrupt or steer");
       if (policy == "enqueue") out.on_busy = busy_policy::enqueue;
       if (policy == "interrupt") out.on_busy = busy_policy::interrupt;
+      if (policy == "steer") out.on_busy = busy_policy::steer;
     } else if (name == "budget_credits") {
       if (value.empty()) continue;
       const auto micro = micro_of_credits(value);
@@ -168,6 +169,11 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
     return form_refusal{
         out.webhook_url.empty() ? "webhook_secret requires webhook_url" : "webhook_url requires webhook_secret", 422};
   out.options.has_webhook = !out.webhook_url.empty();
+  // The run in progress keeps its own tools and rules, which must not be weaker than those that the client requested.
+  if (out.on_busy == busy_policy::steer && (!out.options.tool_rules.empty() || !out.options.client_tools.empty()))
+    return form_refusal{"on_busy=steer does not allow tool_policy and client_tools", 422};
+  if (out.on_busy == busy_policy::steer && out.thread_id && out.prompt.empty())
+    return form_refusal{"on_busy=steer requires prompt", 422};
   if (policy_given && !out.budget.set()) return error("budget_policy requires budget_credits");
   for (auto* id : {&out.thread_id, &out.project_id, &out.agent_id}) {
     if (!*id) continue;

@@ -93,6 +93,17 @@ TEST(parse_start_test, errors_name_the_invalid_field) {
   EXPECT_EQ(error_detail({{"prompt", "x"}, {"queue", "false"}, {"on_busy", "reject"}}), "");
 }
 
+TEST(parse_start_test, a_prompt_that_joins_a_run_brings_no_rules_and_tools) {
+  constexpr const char* thread = "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11";
+  EXPECT_EQ(accepted({{"prompt", "x"}, {"on_busy", "Steer"}, {"thread_id", thread}}).on_busy, busy_policy::steer);
+  EXPECT_EQ(accepted({{"prompt", "x"}, {"on_busy", "steer"}, {"model_name", "m"}}).on_busy, busy_policy::steer);
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"on_busy", "steer"}, {"tool_policy", R"([{"match":"a","action":"ask"}])"}}),
+            "on_busy=steer does not allow tool_policy and client_tools");
+  EXPECT_EQ(error_detail({{"prompt", "x"}, {"on_busy", "steer"}, {"client_tools", R"([{"name":"a"}])"}}),
+            "on_busy=steer does not allow tool_policy and client_tools");
+  EXPECT_EQ(error_detail({{"on_busy", "steer"}, {"thread_id", thread}}), "on_busy=steer requires prompt");
+}
+
 TEST(parse_start_test, a_budget_is_exact_and_hard_by_default) {
   EXPECT_EQ(accepted({{"prompt", "x"}, {"budget_credits", "0.25"}}).budget, (budget{250'000, budget_policy::hard}));
   EXPECT_EQ(accepted({{"prompt", "x"}, {"budget_credits", " 3 "}, {"budget_policy", "finish_turn"}}).budget,

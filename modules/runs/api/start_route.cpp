@@ -144,6 +144,7 @@ ry::task<ry::response> start_route::create_response(ry::request request) {
                      "\",\"project_id\":\"" + run.project_id + "\"";
   if (!run.sandbox_id.empty()) body += ",\"sandbox_id\":\"" + run.sandbox_id + "\"";
   body += ",\"status\":\"running\"";
+  if (!run.message_id.empty()) body += ",\"steered\":true,\"message_id\":\"" + run.message_id + "\"";
   if (!started.queue_position.empty()) body += ",\"queue_position\":" + started.queue_position;
   if (role == RY_ROLE_SUPER_ADMIN && ry::lower_ascii(trim(request.header("X-Emit-Timing"))) == "true")
     body += ",\"timing_breakdown\":{\"setup_ms\":" + milliseconds_text(elapsed_us) + "}";

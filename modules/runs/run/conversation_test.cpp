@@ -83,6 +83,18 @@ TEST(decide_test, determines_each_step_of_a_run) {
   EXPECT_EQ(decide(m).kind, next_kind::finished);
 }
 
+TEST(decide_test, a_prompt_that_joined_the_run_is_answered) {
+  EXPECT_EQ(decide({user_message("go"), assistant_message("done"), user_message("more")}).kind, next_kind::call_model);
+  EXPECT_EQ(decide({user_message("go"), assistant_message("", {first}), result_message(first, "1"),
+                    user_message("more"), user_message("and more")})
+                .kind,
+            next_kind::call_model);
+  EXPECT_EQ(
+      decide({user_message("go"), assistant_message("done"), user_message("more"), assistant_message("also done")})
+          .kind,
+      next_kind::finished);
+}
+
 TEST(decide_test, calls_of_earlier_runs_are_not_repeated) {
   EXPECT_EQ(
       decide({user_message("a", belongs::to_an_earlier_run), assistant_message("b", {}, belongs::to_an_earlier_run)})

@@ -72,6 +72,7 @@ struct run_progress {
   bool has_approvals = false;  // some calls of the run needed an approval, or asked the person
   std::set<std::string, std::less<>> approval_events;  // type and id of those that this worker appended
   bool has_questions = false;  // calls of the current answer may have questions
+  bool prompts_pending = false;  // prompts have joined the run and are not messages of its thread yet
   // Rules of the agent for tool calls, in the version of the run (nullopt: not read yet) and in the current version; a
   // deleted agent keeps those that were read last.
   std::optional<std::vector<tool_rule>> rules_of_version;

@@ -70,6 +70,8 @@ struct settings {
   std::int64_t max_attempts = 4;  // per model response
   std::int64_t max_continuations = 2;  // of a response that was truncated at the output limit
   std::int64_t max_waiting_runs = 100;  // of an account
+  // Prompts that have joined a run and wait for its next step.
+  std::int64_t max_pending_prompts = 20, pending_prompt_bytes = 1 << 20;
   std::int64_t max_crashes = 2;
   std::int64_t default_context_tokens = 128'000;
   std::int64_t max_parallel_tools = 8;  // of one response

@@ -265,6 +265,8 @@ void settings_parser::read_limits(settings& out, const json::object& o) {
   out.max_attempts = integer(o, "", "max_attempts", out.max_attempts);
   out.max_continuations = integer(o, "", "max_continuations", out.max_continuations);
   out.max_waiting_runs = integer(o, "", "max_waiting_runs", out.max_waiting_runs);
+  out.max_pending_prompts = integer(o, "", "max_pending_prompts", out.max_pending_prompts);
+  out.pending_prompt_bytes = integer(o, "", "pending_prompt_bytes", out.pending_prompt_bytes);
   out.max_crashes = integer(o, "", "max_crashes", out.max_crashes);
   out.default_context_tokens = integer(o, "", "default_context_tokens", out.default_context_tokens);
   out.max_parallel_tools = integer(o, "", "max_parallel_tools", out.max_parallel_tools);

@@ -31,7 +31,7 @@ struct step_columns {
   std::vector<std::optional<std::string>> accounts, queue_waits, first_tokens, covers_to;
   std::vector<std::string> runs, ids;
   std::vector<std::int64_t> jobs, fences, checkpoints, reserved, steps, inputs, outputs, cached, cache_writes, charges,
-      row_of, seqs, lasts, message_of, webhook_of;
+      row_of, seqs, lasts, message_of, webhook_of, joined;
   texts refs, notes, statuses, reasons, errors, error_codes, events, log_texts, roles, bodies, reasonings, webhooks,
       results;
 
@@ -52,6 +52,7 @@ struct step_columns {
     cached.push_back(r.usage.cached);
     cache_writes.push_back(r.usage.cache_write);
     charges.push_back(r.charge_micro);
+    joined.push_back(r.joined);
     refs.push_back(r.charge_ref);
     notes.push_back(r.charge_note);
     statuses.push_back(r.status);
@@ -131,19 +132,20 @@ ry::task<ry::result<std::vector<step_result>>> repository::persist(std::span<con
   const step_columns c(steps);
   const bool wait = how == on_lock::wait;
   constexpr std::string_view uuids = "text[]::uuid[]", numbers = "text[]::bigint[]";
-  const sql_call call(
-      "outcome, balance_micro, jobs_ready", "runs.commit_steps", arg("p_wait", wait),
-      arg("p_accounts", c.accounts, uuids), arg("p_runs", c.runs, uuids), arg("p_jobs", c.jobs),
-      arg("p_fences", c.fences), arg("p_borders", c.checkpoints), arg("p_reserved", c.reserved),
-      arg("p_steps", c.steps), arg("p_inputs", c.inputs), arg("p_outputs", c.outputs), arg("p_cached", c.cached),
-      arg("p_charges", c.charges), arg("p_refs", c.refs), arg("p_notes", c.notes), arg("p_statuses", c.statuses),
-      arg("p_reasons", c.reasons), arg("p_errors", c.errors), arg("p_error_codes", c.error_codes),
-      arg("p_events", c.events), arg("p_queue_waits", c.queue_waits, numbers),
-      arg("p_first_tokens", c.first_tokens, numbers), arg("p_row_of", c.row_of), arg("p_seqs", c.seqs),
-      arg("p_lasts", c.lasts), arg("p_wires", c.log_texts), arg("p_message_of", c.message_of),
-      arg("p_ids", c.ids, uuids), arg("p_roles", c.roles), arg("p_bodies", c.bodies),
-      arg("p_covers_to", c.covers_to, numbers), arg("p_reasonings", c.reasonings), arg("p_webhook_of", c.webhook_of),
-      arg("p_webhooks", c.webhooks), arg("p_cache_writes", c.cache_writes), arg("p_results", c.results));
+  const sql_call call("outcome, balance_micro, jobs_ready, pending_prompts", "runs.commit_steps", arg("p_wait", wait),
+                      arg("p_accounts", c.accounts, uuids), arg("p_runs", c.runs, uuids), arg("p_jobs", c.jobs),
+                      arg("p_fences", c.fences), arg("p_borders", c.checkpoints), arg("p_reserved", c.reserved),
+                      arg("p_steps", c.steps), arg("p_inputs", c.inputs), arg("p_outputs", c.outputs),
+                      arg("p_cached", c.cached), arg("p_charges", c.charges), arg("p_refs", c.refs),
+                      arg("p_notes", c.notes), arg("p_statuses", c.statuses), arg("p_reasons", c.reasons),
+                      arg("p_errors", c.errors), arg("p_error_codes", c.error_codes), arg("p_events", c.events),
+                      arg("p_queue_waits", c.queue_waits, numbers), arg("p_first_tokens", c.first_tokens, numbers),
+                      arg("p_row_of", c.row_of), arg("p_seqs", c.seqs), arg("p_lasts", c.lasts),
+                      arg("p_wires", c.log_texts), arg("p_message_of", c.message_of), arg("p_ids", c.ids, uuids),
+                      arg("p_roles", c.roles), arg("p_bodies", c.bodies), arg("p_covers_to", c.covers_to, numbers),
+                      arg("p_reasonings", c.reasonings), arg("p_webhook_of", c.webhook_of),
+                      arg("p_webhooks", c.webhooks), arg("p_cache_writes", c.cache_writes), arg("p_results", c.results),
+                      arg("p_joined", c.joined));
   ry::result<ry::rows> rows = co_await call.run_on(db_);
   if (!rows) co_return rows.error();
   std::vector<step_result> out;
@@ -152,8 +154,10 @@ ry::task<ry::result<std::vector<step_result>>> repository::persist(std::span<con
     step_result& one = out.emplace_back();
     if (outcome == "ok") one.how = step_result::outcome::ok;
     if (outcome == "alone") one.how = step_result::outcome::alone;
+    if (outcome == "prompts") one.how = step_result::outcome::prompts;
     one.balance_micro = row.opt_int64(1);
     one.jobs_ready = row.boolean(2);
+    one.pending_prompts = row.opt_int64(3).value_or(0);
   }
   if (out.size() != steps.size()) co_return ry::error(RY_UNKNOWN, "runs.persist", "an outcome is missing");
   co_return out;

@@ -55,6 +55,7 @@ struct queue_state {
 struct start_result {
   start_outcome outcome = start_outcome::ok;
   std::string detail;  // depends on the outcome: a tier, a model, a count, thread ids as JSON, a run
+  std::string message_id;  // of a prompt that joined the run; empty: the start began the run
   std::string thread_id, project_id, sandbox_id, run_id, agent_id, model;
   std::int32_t agent_version = 0;
   std::int64_t job = 0, fence = 0;
@@ -91,6 +92,7 @@ struct step_record {
   log_rows events;
   std::int64_t reserve_to = 0;
   std::vector<stored_message> messages;
+  std::int64_t joined = 0;  // how many of the messages are pending prompts of the run
   std::int32_t step = 0;
   token_usage usage;
   std::int64_t charge_micro = 0;
@@ -113,8 +115,9 @@ struct checkpoint_step {
 
 struct step_result {
   // gone: the run has ended or belongs to another worker. alone: another transaction locks its account, and nothing
-  // was written.
-  enum class outcome { ok, gone, alone } how = outcome::gone;
+  // was written. prompts: the step would complete a run with pending prompts, and nothing was written.
+  enum class outcome { ok, gone, alone, prompts } how = outcome::gone;
+  std::int64_t pending_prompts = 0;  // of the run, after the step
   std::optional<std::int64_t> balance_micro;
   bool jobs_ready = false;  // this or another step of the statement created jobs that wait for a worker
 };
@@ -200,6 +203,13 @@ struct due_approval {
   std::string id, account, run, on_timeout;
 };
 
+// How a prompt joined a run in progress. none: no run can take it.
+struct join_result {
+  enum class outcome { joined, none, busy, full, replay, key_reused } how = outcome::none;
+  std::string run_id, thread_id, project_id, sandbox_id;
+  std::string message_id;  // of a replay: empty if the earlier start began the run
+};
+
 struct append_batch {
   std::vector<std::string> runs;  // of each row
   log_rows events;
@@ -244,6 +254,13 @@ class repository {
   // nothing was written, and the caller uses start() for this one. on_lock::wait: only if all are of one account.
   ry::task<ry::result<std::vector<start_result>>> start_together(std::span<const start_arguments* const> starts,
                                                                  on_lock how) const;
+  // Adds the prompt of a start to the run in progress of its thread. `in`: the caller's transaction, or nullptr.
+  ry::task<ry::result<join_result>> join(const start_arguments& start, std::int64_t max_prompts, std::int64_t max_bytes,
+                                         ry::tx* in) const;
+  // The message of an earlier start with this key that joined a run; empty: there is none.
+  ry::task<ry::result<std::string>> joined_message(std::string account, std::string key, ry::tx* in) const;
+  // The pending prompts of a run, oldest first.
+  ry::task<ry::result<std::vector<stored_message>>> pending_prompts(ry::uuid run) const;
   // Adds messages to the thread of a start, before its prompt. `run`: the run that they belong to; nullopt: none.
   ry::task<ry::result<void>> add_messages(ry::tx& in, const std::string& thread, std::optional<std::string> run,
                                           const std::vector<added_message>& messages) const;

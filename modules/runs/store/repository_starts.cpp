@@ -1,4 +1,8 @@
 // Starts: builds the arguments of runs.start_runs, start_plain and start_plain_all, and reads their results.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "store/repository.hpp"
 #include "store/sql_call.hpp"
 #include "text.hpp"
@@ -224,6 +228,57 @@ ry::task<ry::result<std::vector<start_result>>> repository::start(std::span<cons
   std::vector<start_result> all = read_starts(*rows, starts.size());
   if (all.empty()) co_return ry::error(RY_UNKNOWN, "runs.start", "an outcome is missing");
   co_return all;
+}
+
+ry::task<ry::result<join_result>> repository::join(const start_arguments& a, std::int64_t max_prompts,
+                                                   std::int64_t max_bytes, ry::tx* in) const {
+  const sql_call call("outcome, run_id, thread_id, project_id, sandbox_id, message_id", "runs.join_run",
+                      arg("p_account", a.account), arg("p_thread", a.form.thread_id),
+                      arg("p_project", a.form.project_id), arg("p_message", a.message), arg("p_body", *a.body),
+                      arg("p_key", a.key), arg("p_hash", a.hash), arg("p_max_prompts", max_prompts),
+                      arg("p_max_bytes", max_bytes));
+  ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
+  if (in != nullptr)
+    rows = co_await call.run_on(*in);
+  else
+    rows = co_await call.run_on(db_);
+  if (!rows) co_return rows.error();
+  constexpr std::pair<std::string_view, join_result::outcome> outcomes[] = {
+      {"joined", join_result::outcome::joined}, {"none", join_result::outcome::none},
+      {"busy", join_result::outcome::busy},     {"full", join_result::outcome::full},
+      {"replay", join_result::outcome::replay}, {"key_reused", join_result::outcome::key_reused}};
+  const ry::row r = rows->front();
+  const auto* const found = std::find_if(std::begin(outcomes), std::end(outcomes),
+                                         [&](const auto& known) { return known.first == r.text(0); });
+  if (found == std::end(outcomes)) co_return ry::error(RY_UNKNOWN, "runs.join", "the outcome is unknown");
+  join_result out;
+  out.how = found->second;
+  out.run_id = r.opt_text(1).value_or("");
+  out.thread_id = r.opt_text(2).value_or("");
+  out.project_id = r.opt_text(3).value_or("");
+  out.sandbox_id = r.opt_text(4).value_or("");
+  out.message_id = r.opt_text(5).value_or("");
+  co_return out;
+}
+
+ry::task<ry::result<std::string>> repository::joined_message(std::string account, std::string key, ry::tx* in) const {
+  constexpr const char* sql = "select message_id from runs.idempotency where account_id = $1::uuid and key = $2";
+  ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
+  if (in != nullptr)
+    rows = co_await in->query(sql, account, key);
+  else
+    rows = co_await db_.query(sql, account, key);
+  if (!rows) co_return rows.error();
+  co_return rows->empty() ? std::string() : std::string(rows->front().opt_text(0).value_or(""));
+}
+
+ry::task<ry::result<std::vector<stored_message>>> repository::pending_prompts(ry::uuid run) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select message_id, body from runs.joined_prompts where run_id = $1::uuid order by position", run);
+  if (!rows) co_return rows.error();
+  std::vector<stored_message> out;
+  for (const ry::row r : *rows) out.push_back({r.uuid(0), "user", std::string(r.text(1))});
+  co_return out;
 }
 
 }  // namespace runs

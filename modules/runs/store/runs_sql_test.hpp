@@ -33,8 +33,9 @@ class runs_sql : public testing_sql::database_test {
              run uuid, job bigint, fence bigint, seqs bigint[], lasts bigint[], wires text[], reserved bigint,
              ids text[], roles text[], bodies text[], step bigint, input bigint, output bigint, cached bigint,
              charge bigint, ref text, status text, reason text, error text, code text, event text, waited bigint,
-             first_token bigint, note text default '{}', covers_to bigint default null, reasoning text default null)
-           returns table (outcome text, balance_micro bigint, jobs_ready boolean) language sql as $$
+             first_token bigint, note text default '{}', covers_to bigint default null, reasoning text default null,
+             joined bigint default 0)
+           returns table (outcome text, balance_micro bigint, jobs_ready boolean, pending_prompts bigint) language sql as $$
              select * from runs.commit_steps(
                true, array[case when status is not null or charge > 0 then (select r.account_id from runs.runs r where r.id = run) end],
                array[run], array[job], array[fence], array[lasts[cardinality(lasts)]], array[reserved], array[step],
@@ -43,7 +44,8 @@ class runs_sql : public testing_sql::database_test {
                array_fill(1::bigint, array[cardinality(seqs)]), seqs, lasts, wires,
                array_fill(1::bigint, array[cardinality(ids)]), ids::uuid[], roles, bodies,
                array(select case when x = 'summary' then covers_to end from unnest(roles) x),
-               array(select case when x = 'assistant' then reasoning end from unnest(roles) x), '{}', '{}')
+               array(select case when x = 'assistant' then reasoning end from unnest(roles) x), '{}', '{}', '{}',
+               array[joined])
            $$)");
     for (const std::string& id : {ann, bob})
       sql("select accounts.provision(" + q(id) + ", " + q(id) + ", '', '', true, '', 'free', 5000000)");

@@ -54,9 +54,17 @@ event_buffer::range event_buffer::slice(std::uint64_t from, std::uint64_t to) co
 
 void event_buffer::drop_held() {
   if (held_from_ == 0) return;
-  tail_.resize(offset_of(held_from_));
-  next_ = held_from_;
+  drop_from(held_from_);
   held_from_ = 0;
+}
+
+void event_buffer::drop_last() {
+  if (held_from_ != 0 && last() >= held_from_) drop_from(last());
+}
+
+void event_buffer::drop_from(std::uint64_t sequence) {
+  tail_.resize(offset_of(sequence));
+  next_ = sequence;
   while (!flights_.empty() && flights_.back().to >= next_) {
     taken_ = flights_.back().from - 1;
     flights_.pop_back();

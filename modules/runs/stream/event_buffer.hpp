@@ -42,6 +42,9 @@ class event_buffer {
   // Discards the events since hold(), which were not and will not be written. Earlier events that were taken together
   // with them can be taken again. Requires that no other range is in flight.
   void drop_held();
+  // Discards the last event, which is held back and was not and will not be written. Events that were taken together with it
+  // can be taken again. Requires that no other range is in flight.
+  void drop_last();
   std::uint64_t last() const { return next_ - 1; }
   std::uint64_t durable() const { return durable_; }
   std::uint64_t reserved() const { return reserved_; }
@@ -74,6 +77,8 @@ class event_buffer {
   std::size_t offset_of(std::uint64_t sequence) const;
   range slice(std::uint64_t from, std::uint64_t to) const;
   void forget_hints();
+  // Discards the events from this number on.
+  void drop_from(std::uint64_t sequence);
   void trim();
 
   std::uint64_t next_, reserved_, durable_, taken_, tail_from_;

@@ -64,6 +64,31 @@ TEST(event_buffer_test, dropped_held_events_leave_no_trace) {
   EXPECT_EQ(buffer.last(), 4u);
 }
 
+TEST(event_buffer_test, the_last_held_event_can_be_replaced) {
+  event_buffer buffer(0, 100);
+  chunk(buffer);
+  buffer.hold();
+  chunk(buffer);
+  buffer.append("status");
+  EXPECT_EQ(sequences(buffer.take().wire), (std::vector<std::uint64_t>{1, 2, 3}));
+  buffer.drop_last();
+  EXPECT_FALSE(buffer.in_flight());
+  EXPECT_EQ(buffer.last(), 2u);
+  EXPECT_EQ(buffer.deliverable(), 1u) << "the other event is still held back";
+  buffer.append("message");
+  const event_buffer::range r = buffer.take();
+  EXPECT_EQ(sequences(r.wire), (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(r.wire.find("status"), std::string_view::npos);
+  buffer.release();
+  buffer.done(r.from, r.to);
+  EXPECT_TRUE(buffer.all_durable());
+  // No event is held back, so drop_last() has no effect.
+  buffer.drop_last();
+  buffer.hold();
+  buffer.drop_last();
+  EXPECT_EQ(buffer.last(), 3u);
+}
+
 TEST(event_buffer_test, events_beyond_the_reservation_are_not_delivered) {
   event_buffer buffer(0, 3);
   for (int i = 0; i < 5; ++i) chunk(buffer);

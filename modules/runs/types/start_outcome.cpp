@@ -22,6 +22,7 @@ struct outcome_row {
 constexpr outcome_row outcomes[] = {
     {start_outcome::ok, "ok"},
     {start_outcome::queued, "queued"},
+    {start_outcome::joined, "joined"},
     {start_outcome::replay, "replay"},
     {start_outcome::no_account, "no_account", 401, "Not authenticated"},
     {start_outcome::key_reused, "key_reused", 409, "Idempotency-Key was used before with a different body"},
@@ -37,6 +38,8 @@ constexpr outcome_row outcomes[] = {
     {start_outcome::run_limit, "run_limit", 402,
      "You have reached the limit of {max_runs} concurrent runs of your plan", "AGENT_RUN_LIMIT_EXCEEDED"},
     {start_outcome::thread_busy, "thread_busy", 409, "The thread has a run in progress", "THREAD_BUSY"},
+    {start_outcome::prompts_full, "prompts_full", 429,
+     "Too many prompts wait for the next step of the run in progress; try again later", "PENDING_PROMPTS_EXCEEDED"},
     {start_outcome::tier, "tier"},
     {start_outcome::model, "model"},
     {start_outcome::alone, "alone"},
@@ -81,6 +84,7 @@ std::string members_of(start_outcome o, const refusal_values& values) {
              ",\"limit\":" + std::to_string(values.max_runs);
     }
     case start_outcome::thread_busy:
+    case start_outcome::prompts_full:
       return ",\"agent_run_id\":" + json_string(values.detail);
     default:
       return {};

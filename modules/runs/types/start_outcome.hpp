@@ -10,6 +10,7 @@ namespace runs {
 enum class start_outcome {
   ok,
   queued,  // the run exists; it waits for a slot or for the thread's earlier run
+  joined,  // the prompt has joined the thread's run in progress
   replay,  // an earlier start had the same Idempotency-Key
   no_account,
   key_reused,
@@ -22,6 +23,7 @@ enum class start_outcome {
   thread_limit,
   run_limit,
   thread_busy,
+  prompts_full,  // the run in progress has too many pending prompts
   // Nothing was written, and the start is retried:
   tier,  // the account has a different tier than this node assumed
   model,  // the agent names a model that this node has to check first

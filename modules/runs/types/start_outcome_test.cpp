@@ -20,7 +20,8 @@ TEST(start_outcome_test, names_convert_back_to_their_outcomes) {
 TEST(start_outcome_test, only_refusals_have_a_status) {
   EXPECT_EQ(refusal_of(start_outcome::thread_not_found).http_status, 404u);
   EXPECT_EQ(refusal_of(start_outcome::key_reused).http_status, 409u);
-  for (const auto o : {start_outcome::ok, start_outcome::queued, start_outcome::replay, start_outcome::tier})
+  for (const auto o :
+       {start_outcome::ok, start_outcome::queued, start_outcome::joined, start_outcome::replay, start_outcome::tier})
     EXPECT_EQ(refusal_of(o).http_status, 0u) << name_of(o);
 }
 
@@ -36,6 +37,11 @@ TEST(start_outcome_test, refusals_with_details_name_their_values) {
             R"("error_code":"THREAD_LIMIT_EXCEEDED"})");
   EXPECT_EQ(refusal_of(start_outcome::thread_busy, {"free", "m", 5, 2, "run"}).detail_json,
             R"({"message":"The thread has a run in progress","agent_run_id":"run","error_code":"THREAD_BUSY"})");
+  const auto full = refusal_of(start_outcome::prompts_full, {"free", "m", 5, 2, "run"});
+  EXPECT_EQ(full.http_status, 429u);
+  EXPECT_EQ(full.detail_json,
+            R"({"message":"Too many prompts wait for the next step of the run in progress; try again later",)"
+            R"("agent_run_id":"run","error_code":"PENDING_PROMPTS_EXCEEDED"})");
   EXPECT_EQ(refusal_of(start_outcome::no_credits).detail_json,
             R"({"message":"Insufficient credits","error_code":"INSUFFICIENT_CREDITS"})");
 }

@@ -12,7 +12,8 @@
 namespace runs {
 
 // Behaviour of a start on a thread with an unfinished run.
-enum class busy_policy { reject, enqueue, interrupt };
+// steer: the prompt joins the run; if the run cannot take it, as enqueue.
+enum class busy_policy { reject, enqueue, interrupt, steer };
 
 // A message that a start adds to its thread.
 struct added_message {

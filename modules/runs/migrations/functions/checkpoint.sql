@@ -1,13 +1,15 @@
--- ry: number 0033 compatible
+-- ry: number 0085 compatible
 -- Checkpoints: the commits of a run after a model response, after tool calls, and at its end.
 
 -- Commits steps of several runs, ordered by run id: events, messages, usage, charge, and for the last step of a run its
 -- status, the completion of its job, webhooks and the domain event; also admits waiting runs. outcome: ok; gone: the
 -- run has ended or belongs to another worker; alone: another transaction locks its account, and nothing was written for
--- the step. p_wait: there is a single step, which waits for that lock. p_row_of, p_message_of and p_webhook_of contain
--- the position of the step to which an event, message or webhook belongs. completed_at is computed from the duration in
--- the terminal event, so that both agree. p_results: the outputs of runs with an output schema. p_cache_writes and p_results:
--- nodes of an earlier release do not pass them.
+-- the step; prompts: the step would complete a run with pending prompts, and nothing was written for it. pending_prompts:
+-- of the run after the step. p_wait: there is a single step, which waits for that lock. p_row_of, p_message_of and
+-- p_webhook_of contain the position of the step to which an event, message or webhook belongs. completed_at is computed
+-- from the duration in the terminal event, so that both agree. p_results: the outputs of runs with an output schema. p_joined: how many of the
+-- step's messages are pending prompts of the run. Nodes of an earlier release do not pass p_cache_writes, p_results and
+-- p_joined; the end of their runs adds pending prompts to the thread, as does the end of a run that fails or is stopped.
 drop function if exists commit_steps(
   boolean, uuid[], uuid[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[],
   text[], text[], text[], text[], text[], text[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], bigint[], uuid[],
@@ -20,8 +22,8 @@ create or replace function commit_steps(
   p_row_of bigint[], p_seqs bigint[], p_lasts bigint[], p_wires text[],
   p_message_of bigint[], p_ids uuid[], p_roles text[], p_bodies text[], p_covers_to bigint[], p_reasonings text[],
   p_webhook_of bigint[], p_webhooks text[], p_cache_writes bigint[] default '{}',
-  p_results text[] default '{}')
-returns table (outcome text, balance_micro bigint, jobs_ready boolean)
+  p_results text[] default '{}', p_joined bigint[] default null)
+returns table (outcome text, balance_micro bigint, jobs_ready boolean, pending_prompts bigint)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set work_mem = '32MB' as $$
 #variable_conflict use_column
 declare
@@ -34,6 +36,7 @@ declare
   v_owners uuid[];
   v_threads uuid[];
   v_outcomes text[];
+  v_prompts bigint[];
   v_balances bigint[] := array_fill(null::bigint, array[cardinality(p_runs)]);
   v_held bigint[]; v_held_fences bigint[]; v_ended bigint[]; v_ended_fences bigint[];
   v_kinds text[]; v_keys text[]; v_payloads jsonb[]; v_threads_of_events uuid[];
@@ -69,6 +72,7 @@ begin
            charged_micro = r.charged_micro + p_charges[w.n],
            queue_wait_ms = coalesce(r.queue_wait_ms, p_queue_waits[w.n]),
            first_token_ms = coalesce(r.first_token_ms, p_first_tokens[w.n]),
+           pending_prompts = r.pending_prompts - coalesce(p_joined[w.n], 0),
            status = coalesce(p_statuses[w.n], r.status),
            reason = p_reasons[w.n], error = p_errors[w.n], error_code = p_error_codes[w.n],
            output = p_results[w.n]::jsonb,
@@ -77,8 +81,10 @@ begin
       from unnest(v_runs) with ordinality w (run, n)
      where r.id = any (v_runs) and r.id = w.run and r.fence = p_fences[w.n] and r.completed_at is null
        and r.border_seq < p_borders[w.n]
-    returning w.n, r.account_id, r.thread_id, r.webhook_url is not null as has_webhook)
+       and (r.pending_prompts = 0 or p_joined is null or p_statuses[w.n] is distinct from 'completed')
+    returning w.n, r.account_id, r.thread_id, r.pending_prompts, r.webhook_url is not null as has_webhook)
   select array_agg(d.account_id order by w.n), array_agg(d.thread_id order by w.n),
+         array_agg(d.pending_prompts order by w.n),
          array_agg(case when d.n is not null then 'ok'
                         when p_wait or w.account is null or w.tier is not null then 'gone' else 'alone' end order by w.n),
          array_agg(w.job) filter (where d.n is not null and w.status is null),
@@ -90,7 +96,7 @@ begin
          array_agg(w.event::jsonb order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed')),
          array_agg(d.thread_id order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed')),
          array_agg(p_runs[w.n]) filter (where d.has_webhook and w.status is not null)
-    into v_owners, v_threads, v_outcomes, v_held, v_held_fences, v_ended, v_ended_fences, v_kinds, v_keys, v_payloads,
+    into v_owners, v_threads, v_prompts, v_outcomes, v_held, v_held_fences, v_ended, v_ended_fences, v_kinds, v_keys, v_payloads,
          v_threads_of_events, v_with_webhook
     from (select o.n, p_accounts[o.n] as account, v_tiers[o.n] as tier, p_jobs[o.n] as job, p_fences[o.n] as fence,
                  p_statuses[o.n] as status, p_events[o.n] as event
@@ -99,11 +105,15 @@ begin
   if array_position(v_threads, null) is not null then
     -- A step that an earlier attempt has written is ok, although nothing is written for it now.
     select array_agg(case when w.outcome = 'gone' and r.border_seq >= w.border
-                               and r.status = coalesce(w.status, 'running') then 'ok' else w.outcome end order by w.n)
-      into v_outcomes
-      from unnest(v_outcomes, p_runs, p_fences, p_borders, p_statuses) with ordinality
-             w (outcome, run, fence, border, status, n)
-      left join lateral (select x.border_seq, x.status from runs.runs x
+                               and r.status = coalesce(w.status, 'running') then 'ok'
+                          when w.outcome = 'gone' and r.border_seq < w.border and r.status = 'running'
+                               and r.pending_prompts > 0 and p_joined is not null and w.status = 'completed' then 'prompts'
+                          else w.outcome end order by w.n),
+           array_agg(coalesce(w.prompts, r.pending_prompts) order by w.n)
+      into v_outcomes, v_prompts
+      from unnest(v_outcomes, p_runs, p_fences, p_borders, p_statuses, v_prompts) with ordinality
+             w (outcome, run, fence, border, status, prompts, n)
+      left join lateral (select x.border_seq, x.status, x.pending_prompts from runs.runs x
                           where x.id = w.run and x.fence = w.fence offset 0) r on true;
   end if;
   if v_held is not null then
@@ -132,6 +142,14 @@ begin
       from unnest(p_message_of) with ordinality m (step, n)
      where v_threads[m.step] is not null order by m.n;
   end if;
+  if 0 < any (p_joined) then
+    delete from runs.joined_prompts j using unnest(p_message_of, p_ids) m (step, id)
+     where v_threads[m.step] is not null and p_joined[m.step] > 0 and j.run_id = p_runs[m.step] and j.message_id = m.id;
+  end if;
+  if 0 < any (v_prompts) then
+    perform runs.settle_prompts(p_runs[o.n]) from unnest(v_prompts) with ordinality o (pending, n)
+     where o.pending > 0 and v_threads[o.n] is not null and p_statuses[o.n] is not null;
+  end if;
   if cardinality(p_webhooks) > 0 then
     perform runs.enqueue_webhooks(p_runs[h.step], array_agg(h.name order by h.n))
        from unnest(p_webhook_of, p_webhooks) with ordinality h (step, name, n)
@@ -155,7 +173,8 @@ begin
     perform runs.admit(w.account);
     v_ready := true;
   end loop;
-  return query select o.outcome, v_balances[o.n], v_ready from unnest(v_outcomes) with ordinality o (outcome, n);
+  return query select o.outcome, v_balances[o.n], v_ready, v_prompts[o.n]
+                 from unnest(v_outcomes) with ordinality o (outcome, n);
 end $$;
 
 -- Appends events between checkpoints and raises reservations of event numbers. Returns the runs whose reservation was

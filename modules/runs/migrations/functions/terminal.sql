@@ -1,4 +1,4 @@
--- ry: number 0034 compatible
+-- ry: number 0086 compatible
 -- The end of a run without its worker.
 
 -- The terminal event of a run that another node ends or whose log was trimmed. agent/executor builds the same event for
@@ -43,6 +43,9 @@ begin
        select 1 from runs.runs o where o.thread_id = v.thread_id and o.status = 'running' and not o.waiting) then
     insert into runs.messages (thread_id, id, run_id, role, body)
     values (v.thread_id, v.waiting_message, v.id, 'user', v.waiting_body);
+  end if;
+  if v.pending_prompts > 0 then
+    perform runs.settle_prompts(p_run);
   end if;
   update runs.runs set status = 'stopped', reason = 'user_stop', completed_at = clock_timestamp(),
                        fence = -v_fence, seq_reserved = v_last, border_seq = v_last, waiting = false,

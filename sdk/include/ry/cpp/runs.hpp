@@ -58,6 +58,7 @@ struct started {
   std::string run_id, thread_id, project_id;
   bool replayed = false;  // an earlier start with this key created the run
   std::int64_t queue_position = 0;  // 0: the run does not wait
+  std::string message_id;  // empty: the start began the run; otherwise see ry_run_started
 };
 
 struct follow_options {
@@ -192,7 +193,10 @@ class client {
           return service_->start(service_.self(), &c, exec, fn, ctx);
         },
         [](const ry_run_started* s) {
-          return started{text(s->run_id), text(s->thread_id), text(s->project_id), s->replayed != 0, s->queue_position};
+          return started{
+              text(s->run_id),     text(s->thread_id),
+              text(s->project_id), s->replayed != 0,
+              s->queue_position,   RY_HAS(s, ry_run_started, message_id) ? text(s->message_id) : std::string()};
         });
     co_return std::move(out).value();
   }

@@ -74,6 +74,11 @@ typedef struct ry_run_start {
  * TOOL_RESULT_NOT_PENDING. The field prompt is optional then. */
 #define RY_RUN_FIELD_TOOL_RESULTS "tool_results"
 
+/* "true": the caller expects that a start with on_busy=steer may join a run in progress, see message_id of
+ * ry_run_started; otherwise on_busy=steer is refused. Such a start may have none of the fields history, system, instructions,
+ * client_tools, client_calls, tool_results and tool_policy, and no files. */
+#define RY_RUN_FIELD_JOINS "joins"
+
 /* borrowed-out */
 typedef struct ry_run_started {
   uint32_t struct_size;
@@ -82,6 +87,9 @@ typedef struct ry_run_started {
   ry_str run_id;
   ry_str thread_id;
   ry_str project_id;
+  /* Empty: the start began a run. Otherwise its prompt has joined the run `run_id`, which was in progress, and this is the id
+   * of the message that the prompt becomes. The run announces it with an event `message` with this message_id. */
+  ry_str message_id;
 } ry_run_started;
 
 /* started: NULL unless st == RY_OK. */
