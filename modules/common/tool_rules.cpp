@@ -46,6 +46,8 @@ std::string read_tool_rules(std::string_view name, const json::value& list, std:
         return here + ".when must be an object of at most " + std::to_string(max_conditions) + " patterns";
       for (const auto& condition : when->as_object()) {
         if (!condition.value().is_string()) return here + ".when must have strings as values";
+        if (condition.key().size() > max_pattern || condition.value().as_string().size() > max_pattern)
+          return here + ".when must have names and patterns of at most " + std::to_string(max_pattern) + " bytes";
         rule.when.emplace(condition.key(), condition.value().as_string());
       }
     }

@@ -1,5 +1,7 @@
 // Which tool calls need an approval, or are denied. Pure.
 #pragma once
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,13 +28,15 @@ struct tool_policy {
 // that matches applies.
 using added_rules = std::vector<std::vector<tool_rule>>;
 
-// The strictest of the actions by the policy and by each of the added lists. `arguments`: JSON object text.
+// The strictest of the actions by the policy and by each of the added lists. `arguments`: JSON object text; if it is not, or
+// the work would be too much, rules that ask or deny apply regardless of their conditions.
 tool_action action_for(const tool_policy& policy, const added_rules& added, std::string_view tool, bool read_only,
                        std::string_view arguments);
 // Whether the policy allows all calls, so that they need not be evaluated.
 bool allows_everything(const tool_policy& policy, const added_rules& added);
 
-// Whether the text matches a pattern with * and ?.
-bool matches(std::string_view pattern, std::string_view text);
+// Whether the text matches a pattern with * and ?. Each comparison of a character takes one of the budget; nullopt: it is
+// used up.
+std::optional<bool> matches(std::string_view pattern, std::string_view text, std::size_t& budget);
 
 }  // namespace runs

@@ -14,6 +14,13 @@ std::vector<tool_rule> rules(std::string_view json, const std::string& problem =
   return out;
 }
 
+bool matches(std::string_view pattern, std::string_view text) {
+  std::size_t budget = 100'000'000;
+  const std::optional<bool> out = runs::matches(pattern, text, budget);
+  EXPECT_TRUE(out.has_value()) << pattern;
+  return out.value_or(false);
+}
+
 TEST(matches_test, patterns_have_stars_and_question_marks) {
   for (const auto& [pattern, text] : {std::pair{"*", ""},
                                       {"*", "anything"},
@@ -47,7 +54,27 @@ TEST(tool_policy_test, the_first_rule_that_matches_applies) {
   EXPECT_EQ(action_for(p, {}, "git__push", false, R"({"branch":"main"})"), tool_action::ask);
   EXPECT_EQ(action_for(p, {}, "git__push", false, R"({"branch":"other"})"), tool_action::run);
   EXPECT_EQ(action_for(p, {}, "shell", false, "{}"), tool_action::ask);
-  EXPECT_EQ(action_for(p, {}, "git__push", false, "no json"), tool_action::run);
+  EXPECT_EQ(action_for(p, {}, "git__push", false, "no json"), tool_action::deny);
+}
+
+TEST(tool_policy_test, conditions_that_are_too_much_work_make_the_policy_stricter) {
+  std::string star;
+  for (int i = 0; i < 300; ++i) star += "*a";
+  const std::string condition = R"("when":{"x":")" + star + R"(*b"})";
+  const std::string arguments = R"({"x":")" + std::string(100'000, 'a') + R"("})";
+  for (const auto& [action, expected] :
+       {std::pair{"deny", tool_action::deny}, {"ask", tool_action::ask}, {"run", tool_action::run}}) {
+    const auto list = rules(R"([{"match":"t",)" + condition + R"(,"action":")" + action + R"("}])");
+    EXPECT_EQ(action_for({}, {list}, "t", false, arguments), expected);
+    EXPECT_EQ(action_for({list, tool_default::run}, {}, "t", false, arguments), expected);
+  }
+  std::string nested = "1";
+  for (int i = 0; i < 100; ++i) nested = "[" + nested + "]";
+  const auto deny = rules(R"([{"match":"t","when":{"x":"y"},"action":"deny"}])");
+  EXPECT_EQ(action_for({deny, tool_default::run}, {}, "t", false, R"({"z":)" + nested + "}"), tool_action::deny)
+      << "the arguments cannot be read";
+  rules(R"([{"match":"t","when":{"x":")" + std::string(1001, 'x') + R"("},"action":"run"}])",
+        "tool_policy[0].when must have names and patterns of at most 1000 bytes");
 }
 
 TEST(tool_policy_test, a_start_can_only_make_the_policy_stricter) {
