@@ -289,17 +289,17 @@ void event_mapper::interrupt(const std::set<std::string>& pending, std::vector<m
     emit_snapshot(all_steps);
   }
   close_step();
+  if (!ids_.outcomes) {
+    // Clients before 0.0.54 ignore the outcome and follow the run again after the decision.
+    object waiting = about("CUSTOM", "name", "runyard.approvals_pending");
+    waiting["value"] = interrupts;
+    emit(std::move(waiting));
+  }
+  // Clients from 0.0.54 to 0.0.59 know this outcome, and not the others of 1.0.
   object event = typed("RUN_FINISHED");
   event["threadId"] = ids_.thread;
   event["runId"] = ids_.run;
-  if (ids_.outcomes) {
-    event["outcome"] = object{{"type", "interrupt"}, {"interrupts", std::move(interrupts)}};
-  } else {
-    // A client of an earlier version follows the run again after the decision.
-    object waiting = about("CUSTOM", "name", "runyard.approvals_pending");
-    waiting["value"] = std::move(interrupts);
-    emit(std::move(waiting));
-  }
+  event["outcome"] = object{{"type", "interrupt"}, {"interrupts", std::move(interrupts)}};
   turn_.ended = true;
   emit(std::move(event));
   out.back().after = {sequence_, 0, turn_};

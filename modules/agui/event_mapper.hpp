@@ -29,7 +29,7 @@ class event_mapper {
   struct names {
     std::string thread, run;  // ids of the client, which its events repeat
     std::string stored_thread, stored_run;  // ids in runs/1
-    bool outcomes = true;  // the client knows RUN_FINISHED.outcome of AG-UI 1.0
+    bool outcomes = true;  // the client knows all outcomes of AG-UI 1.0, not only `interrupt`
   };
   event_mapper(names ids, const cursor& from);
 

@@ -193,14 +193,16 @@ TEST(event_mapper, an_approval_becomes_an_interrupt_when_the_other_calls_have_en
   EXPECT_EQ(json::serialize(interrupt.at("responseSchema").at("required")), R"(["approved"])");
 }
 
-TEST(event_mapper, a_client_of_an_earlier_version_gets_the_approvals_as_a_custom_event) {
+TEST(event_mapper, a_client_of_an_earlier_version_also_gets_the_approvals_as_a_custom_event) {
   event_mapper mapper(ids(false), {});
   std::vector<mapped_event> out;
   for (std::uint64_t n = 1; n <= asking.size(); ++n) mapper.on_event(n, asking[n - 1], out);
   out.clear();
   mapper.interrupt({"A"}, out);
   EXPECT_THAT(types(out), ElementsAre("STEP_FINISHED", "CUSTOM", "RUN_FINISHED"));
-  EXPECT_FALSE(out.back().event.contains("outcome"));
+  const json::object& outcome = *module_json::object_at(out.back().event, "outcome");
+  EXPECT_EQ(module_json::text_at(outcome, "type"), "interrupt");
+  EXPECT_EQ(out[1].event.at("value"), outcome.at("interrupts"));
 }
 
 TEST(event_mapper, decided_and_remembered_approvals_do_not_interrupt) {
