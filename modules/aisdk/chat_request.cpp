@@ -49,28 +49,48 @@ json::array read_messages(json::object& o) {
   return std::move(list);
 }
 
-// Tools as the SDK defines them; jsonSchema() wraps the schema in an object.
+// `at`: the place of the tool, for errors. `schema_member`: the SDK and assistant-ui have different names for it.
+json::object read_tool(const json::object& tool, std::string_view name, const std::string& at,
+                       const char* schema_member) {
+  json::object out{{"name", name}, {"description", module_json::text_of(tool, "description")}};
+  if (const json::value* schema = member_at(tool, schema_member); schema != nullptr && !schema->is_null()) {
+    const json::object* given = schema->if_object();
+    if (given == nullptr) reject_body(at + "." + schema_member + " must be a JSON Schema object");
+    // jsonSchema() of the SDK wraps the schema in an object.
+    const json::object* wrapped = module_json::object_at(*given, "jsonSchema");
+    out["parameters"] = wrapped != nullptr ? *wrapped : *given;
+  }
+  return out;
+}
+
+// A list of tools as the SDK defines them, or an object with their names, as the transport of assistant-ui sends it.
 json::array read_tools(const json::object& o) {
   json::array out;
   const json::value* v = member_at(o, "tools");
   if (v == nullptr || v->is_null()) return out;
-  if (!v->is_array()) reject_body("tools must be an array");
+  if (const json::object* named = v->if_object()) {
+    for (const json::key_value_pair& item : *named) {
+      const std::string at = "tools." + std::string(item.key());
+      const json::object* tool = item.value().if_object();
+      if (tool == nullptr) reject_body(at + " must be an object");
+      out.push_back(read_tool(*tool, item.key(), at, "parameters"));
+    }
+    return out;
+  }
+  if (!v->is_array()) reject_body("tools must be an array or an object");
   for (const json::value& item : v->get_array()) {
     const std::string at = "tools[" + std::to_string(out.size()) + "]";
     const json::object* tool = item.if_object();
     if (tool == nullptr) reject_body(at + " must be an object");
-    if (module_json::text_at(*tool, "name").empty()) reject_body(at + ".name must be a string that is not empty");
-    json::object copy{{"name", module_json::text_of(*tool, "name")},
-                      {"description", module_json::text_of(*tool, "description")}};
-    if (const json::value* schema = member_at(*tool, "inputSchema"); schema != nullptr && !schema->is_null()) {
-      const json::object* given = schema->if_object();
-      if (given == nullptr) reject_body(at + ".inputSchema must be a JSON Schema object");
-      const json::object* wrapped = module_json::object_at(*given, "jsonSchema");
-      copy["parameters"] = wrapped != nullptr ? *wrapped : *given;
-    }
-    out.push_back(std::move(copy));
+    const std::string_view name = module_json::text_at(*tool, "name");
+    if (name.empty()) reject_body(at + ".name must be a string that is not empty");
+    out.push_back(read_tool(*tool, name, at, "inputSchema"));
   }
   return out;
+}
+
+std::string joined(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() ? a + b : a + "\n" + b;
 }
 
 void add_unless_empty(ry::runs::start_request& to, const char* field, const std::string& value) {
@@ -122,6 +142,7 @@ chat_request read_chat_request(std::string_view body) {
   out.model = optional_text(o, "model");
   out.mode = optional_text(o, "mode");
   out.on_busy = optional_text(o, "onBusy");
+  out.system = optional_text(o, "system");
   out.tools = read_tools(o);
   out.messages = read_messages(o);
   return out;
@@ -137,7 +158,7 @@ ry::runs::start_request start_of(const ry::uuid& account, const chat_request& re
   add_unless_empty(out, "model_name", request.model);
   add_unless_empty(out, "mode", request.mode);
   add_unless_empty(out, "on_busy", request.on_busy);
-  add_unless_empty(out, RY_RUN_FIELD_INSTRUCTIONS, t.instructions);
+  add_unless_empty(out, RY_RUN_FIELD_INSTRUCTIONS, joined(request.system, t.instructions));
   if (!request.tools.empty()) out.field(RY_RUN_FIELD_CLIENT_TOOLS, json::serialize(request.tools));
   if (!at.exists || (keyed && !at.project.is_nil())) add_thread_to_create(out, request, t, at);
   if (at.exists) {

@@ -18,6 +18,7 @@ struct chat_request {
   boost::json::array messages;  // never empty
   // Extra members of the body.
   std::string agent_id, model, mode, on_busy;
+  std::string system;  // instructions, before those of system messages
   boost::json::array tools;  // in the form of RY_RUN_FIELD_CLIENT_TOOLS
 };
 

@@ -39,6 +39,16 @@ TEST(chat_request, reads_the_body_of_the_transport) {
             R"({"name":"b","description":"d","parameters":{"type":"object"}},{"name":"c","description":""}])");
 }
 
+TEST(chat_request, reads_the_body_of_the_transport_of_assistant_ui) {
+  const auto r = aisdk::read_chat_request(
+      R"({"id":"c","messages":[)" + message +
+      R"(],"system":"Be brief","tools":{"a":{"description":"d","parameters":{"type":"object"}},"b":{}},"callSettings":{},"config":{},"metadata":{}})");
+  EXPECT_EQ(r.system, "Be brief");
+  EXPECT_EQ(boost::json::serialize(r.tools),
+            R"([{"name":"a","description":"d","parameters":{"type":"object"}},{"name":"b","description":""}])");
+  EXPECT_TRUE(aisdk::read_chat_request(R"({"id":"c","tools":{},"messages":[)" + message + "]}").tools.empty());
+}
+
 TEST(chat_request, one_message_instead_of_all) {
   EXPECT_EQ(aisdk::read_chat_request(R"({"id":"c","message":)" + message + "}").messages.size(), 1u);
 }
@@ -55,6 +65,11 @@ TEST(chat_request, names_the_member) {
   EXPECT_EQ(problem_of(R"({"id":"c","mode":1})"), "mode must be a string");
   EXPECT_EQ(problem_of(R"({"id":"c","tools":[{"name":"x","inputSchema":[]}]})"),
             "tools[0].inputSchema must be a JSON Schema object");
+  EXPECT_EQ(problem_of(R"({"id":"c","tools":"x"})"), "tools must be an array or an object");
+  EXPECT_EQ(problem_of(R"({"id":"c","tools":{"x":1}})"), "tools.x must be an object");
+  EXPECT_EQ(problem_of(R"({"id":"c","tools":{"x":{"parameters":[]}}})"),
+            "tools.x.parameters must be a JSON Schema object");
+  EXPECT_EQ(problem_of(R"({"id":"c","system":1})"), "system must be a string");
 }
 
 TEST(chat_request, the_number_of_values_and_the_depth_are_limited) {

@@ -4101,8 +4101,10 @@ export interface components {
             model?: string | null;
             /** @description If the chat has an active run: `reject` (default), `enqueue` or `interrupt`. */
             onBusy?: string | null;
+            /** @description Instructions that follow the agent's system prompt, for this run. */
+            system?: string | null;
             /** @description Tools that the client executes, at most 128. */
-            tools?: ({
+            tools?: null | ({
                 description?: string;
                 /** @description JSON Schema. */
                 inputSchema?: {
@@ -4111,7 +4113,17 @@ export interface components {
                 name: string;
             } & {
                 [key: string]: unknown;
-            })[] | null;
+            })[] | {
+                [key: string]: {
+                    description?: string;
+                    /** @description JSON Schema. */
+                    parameters?: {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
             /** @enum {string|null} */
             trigger?: "submit-message" | "regenerate-message" | null;
         } & {
