@@ -134,6 +134,65 @@ test('a stream has the events of the Responses API, and the client accumulates t
   assert.match(raw.text, /\n\ndata: \[DONE\]\n\n$/);
 });
 
+// The members that every response of Open Responses has (specification of 2026-04-24); "null" may replace the type.
+const openResponse = {
+  id: 'string', object: 'string', created_at: 'integer', completed_at: 'integer|null', status: 'string', incomplete_details: 'object|null', model: 'string', previous_response_id: 'string|null', instructions: 'string|null',
+  output: 'array', error: 'object|null', tools: 'array', tool_choice: 'string|object', truncation: 'string', parallel_tool_calls: 'boolean', text: 'object', top_p: 'number', presence_penalty: 'number', frequency_penalty: 'number',
+  top_logprobs: 'integer', temperature: 'number', reasoning: 'object|null', usage: 'object|null', max_output_tokens: 'integer|null', max_tool_calls: 'integer|null', store: 'boolean', background: 'boolean', service_tier: 'string',
+  metadata: 'object', safety_identifier: 'string|null', prompt_cache_key: 'string|null',
+};
+function checkOpenResponse(r) {
+  for (const [name, types] of Object.entries(openResponse)) {
+    const v = r[name];
+    const kinds = v === null ? ['null'] : Array.isArray(v) ? ['array'] : Number.isInteger(v) ? ['integer', 'number'] : [typeof v];
+    assert.ok(types.split('|').some((t) => kinds.includes(t)), `${name} must be ${types}: ${JSON.stringify(v)}`);
+  }
+  for (const item of r.output) assert.ok([item.id, item.type, item.status].every((v) => typeof v === 'string'), JSON.stringify(item));
+}
+
+test('the scenarios of the acceptance tests of Open Responses', async () => {
+  const { user } = await client({ tier: 'enterprise' });
+  const ask = (input, more = {}) => user.post('/v1/responses', { json: { model, input, ...more } });
+  const message = (role, content, more = {}) => ({ type: 'message', role, content, ...more });
+  const weatherTool = { type: 'function', ...weather };
+  const scenarios = {
+    'basic response': [[message('user', 'Say hello in exactly 3 words.')]],
+    'phases of assistant messages': [[message('assistant', 'I look for the number.', { phase: 'commentary' }), message('assistant', 'It is four.', { phase: 'final_answer' }), message('user', 'Repeat it.')]],
+    'system prompt': [[message('system', 'You are a pirate.'), message('user', 'Say hello.')]],
+    'tool calling': [[message('user', '[weather]')], { tools: [weatherTool] }],
+    'image input': [[message('user', [{ type: 'input_text', text: 'What is this?' }, { type: 'input_image', image_url: `data:image/png;base64,${png(4, 4).toString('base64')}` }])]],
+    'several turns': [[message('user', 'My name is Alice.'), message('assistant', 'Hello Alice!'), message('user', 'What is my name?')]],
+  };
+  for (const [name, [input, more]] of Object.entries(scenarios)) {
+    const r = await ask(input, more);
+    assert.equal(r.status, 200, `${name}: ${r.text}`);
+    assert.match(r.headers.get('content-type'), /^application\/json/);
+    checkOpenResponse(r.json);
+    assert.equal(r.json.status, 'completed', name);
+    assert.ok(r.json.output.some((item) => item.type === (more?.tools ? 'function_call' : 'message')), name);
+    // The same as a stream: each event has the name of its type, items and parts begin before their deltas, and the end is literal.
+    const { text } = await ask(input, { ...more, stream: true });
+    const blocks = text.split('\n\n').filter((b) => b && !b.startsWith(':'));
+    assert.equal(blocks.pop(), 'data: [DONE]', name);
+    const events = blocks.map((b) => {
+      const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(b);
+      const parsed = JSON.parse(data);
+      assert.equal(parsed.type, event);
+      return parsed;
+    });
+    assert.ok(isCounting(events), name);
+    const open = new Set();
+    for (const e of events) {
+      if (e.response) checkOpenResponse(e.response);
+      if (e.type === 'response.output_item.added') open.add(e.item.id);
+      if (e.item_id) assert.ok(open.has(e.item_id), `${e.type} of an item that has not begun`);
+      if (e.type === 'response.output_item.done') assert.ok(open.delete(e.item.id));
+    }
+    assert.equal(open.size, 0, name);
+    assert.deepEqual([events[0].type, events.at(-1).type, events.at(-1).response.status], ['response.created', 'response.completed', 'completed']);
+  }
+});
+
 test('the stream of a stored response is the same in every replay, and starting_after continues it', async () => {
   const ai = await client();
   const events = await collect(await ai.responses.create({ model, input: 'Say hello', stream: true }));
