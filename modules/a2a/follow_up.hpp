@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "agent_message.hpp"
 #include "message_input.hpp"
-#include "task_state.hpp"
 
 namespace a2a {
 

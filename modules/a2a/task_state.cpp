@@ -21,10 +21,6 @@ constexpr std::array known_states = {task_state::submitted,
                                      std::string_view("TASK_STATE_REJECTED"),
                                      std::string_view("TASK_STATE_AUTH_REQUIRED")};
 
-json::object text_part(std::string_view text) {
-  return {{"text", text}, {"mediaType", "text/plain"}};
-}
-
 // The text of a stored message: its content is a text, or an array of parts with texts and images.
 std::string text_of_content(const json::object& message) {
   if (const json::array* parts = module_json::array_at(message, "content")) {
@@ -67,14 +63,6 @@ bool is_terminal(std::string_view state) {
 
 bool is_known_state(std::string_view state) {
   return std::find(known_states.begin(), known_states.end(), state) != known_states.end();
-}
-
-json::object agent_message(const task_ids& ids, std::string_view message_id, std::string_view text) {
-  return {{"messageId", message_id},
-          {"contextId", ids.context},
-          {"taskId", ids.task},
-          {"role", "ROLE_AGENT"},
-          {"parts", json::array{text_part(text)}}};
 }
 
 json::object status_object(const task_ids& ids, std::string_view state, std::string_view error,

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "agent_message.hpp"
+
 namespace a2a {
 
 namespace task_state {
@@ -21,11 +23,6 @@ inline constexpr std::string_view canceled = "TASK_STATE_CANCELED";
 
 inline constexpr std::string_view answer_artifact_id = "answer";
 
-// The ids that events and messages of a task repeat.
-struct task_ids {
-  std::string task, context;
-};
-
 // The state of a run with this status. `waiting`: it has a position in the queue. The only place that maps states.
 std::string_view state_of(std::string_view status, bool waiting);
 std::string_view state_of(const boost::json::object& run);
@@ -35,8 +32,6 @@ bool is_terminal(std::string_view state);
 // The state is one of those that the protocol defines.
 bool is_known_state(std::string_view state);
 
-// A message of the agent that consists of one text.
-boost::json::object agent_message(const task_ids& ids, std::string_view message_id, std::string_view text);
 // `error` becomes the status message; empty: none.
 boost::json::object status_object(const task_ids& ids, std::string_view state, std::string_view error,
                                   std::string_view timestamp);

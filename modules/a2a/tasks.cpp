@@ -130,7 +130,8 @@ ry::task<json::array> tasks::requests(caller c, std::string id, bool of_client) 
 }
 
 ry::task<void> tasks::complete_requests(caller c, json::object& run) const {
-  if (requests_of(run).empty()) co_return;
+  // An approval is requested shortly before the run is stored as waiting.
+  if (module_json::text_at(run, "status") != "running") co_return;
   json::array found = co_await approvals(c, module_json::text_of(run, "id"), "pending");
   for (const json::value& v : requests_of(run))
     if (module_json::text_at(v.as_object(), "type") == "tool_result") found.push_back(v);
@@ -281,6 +282,29 @@ ry::task<json::object> tasks::cancel(caller c, std::string id) const {
   co_return co_await get(c, id, 0);
 }
 
+ry::task<void> tasks::mark_waiting(caller c, json::array& runs) const {
+  const bool any_running = std::any_of(runs.begin(), runs.end(), [](const json::value& run) {
+    return run.is_object() && module_json::text_at(run.get_object(), "status") == "running";
+  });
+  if (!any_running) co_return;
+  ry::runs::fields query{{"status", "pending"}, {"limit", "100"}};
+  const std::string text = co_await runs_.approvals(c.account, std::move(query));
+  const json::object page = parse_object(text);
+  const json::array* pending = module_json::array_at(page, "approvals");
+  if (pending == nullptr) co_return;
+  for (json::value& run : runs) {
+    if (!run.is_object() || !requests_of(run.get_object()).empty()) continue;
+    json::array requests;
+    for (const json::value& v : *pending) {
+      json::object approval = v.as_object();
+      if (module_json::text_at(approval, "agent_run_id") != module_json::text_at(run.get_object(), "id")) continue;
+      approval["type"] = "approval";
+      requests.push_back(std::move(approval));
+    }
+    if (!requests.empty()) run.get_object()["waiting_for"] = std::move(requests);
+  }
+}
+
 ry::task<tasks::page> tasks::read_page(caller c, const list_params& params, std::string cursor,
                                        std::int64_t limit) const {
   page out;
@@ -302,9 +326,11 @@ ry::task<tasks::page> tasks::read_page(caller c, const list_params& params, std:
   }
   json::object read = parse_object(text);
   out.next = module_json::text_of(read, "next_cursor");
-  if (const json::array* runs = module_json::array_at(read, "agent_runs"))
-    for (const json::value& run : *runs)
-      if (run.is_object() && is_listed(params, c.agent, run.get_object())) out.runs.push_back(run);
+  json::array runs;
+  if (const json::array* list = module_json::array_at(read, "agent_runs")) runs = *list;
+  co_await mark_waiting(c, runs);
+  for (const json::value& run : runs)
+    if (run.is_object() && is_listed(params, c.agent, run.get_object())) out.runs.push_back(run);
   co_return out;
 }
 

@@ -56,7 +56,9 @@ class tasks {
   ry::task<boost::json::object> run_of(caller c, std::string id) const;
   ry::task<boost::json::array> approvals(caller c, std::string id, std::string status) const;
   ry::task<void> decide(caller c, std::string id, std::vector<decision> decisions) const;
-  // Adds the arguments of the calls to the member waiting_for.
+  // Adds the member waiting_for, which the list of all runs does not have.
+  ry::task<void> mark_waiting(caller c, boost::json::array& runs) const;
+  // Sets the member waiting_for, with the arguments of the calls.
   ry::task<void> complete_requests(caller c, boost::json::object& run) const;
   ry::task<ry::runs::started> start_run(caller c, const send_params& message) const;
   ry::task<void> add_messages(caller c, task_ids ids, std::size_t history, bool artifacts,

@@ -8,6 +8,7 @@ namespace agents {
 namespace {
 
 constexpr std::size_t max_cached = 4096;
+constexpr std::uint32_t max_listed = 100;
 
 std::string key_of(const std::string& agent, std::int32_t version) {
   return agent + "/" + std::to_string(version);
@@ -214,6 +215,7 @@ const ry_agents_v1* service::table() noexcept {
       [](void* self, const ry_uuid* account, const ry_uuid* before, std::uint32_t limit, ry_exec* exec,
          ry_agent_list_fn fn, void* ctx) noexcept {
         return ry::guard([&] {
+          if (limit < 1 || limit > max_listed) throw ry::bad_request("agents.limit", "limit must be from 1 to 100");
           auto* s = static_cast<service*>(self);
           const ry::uuid of(*account);
           const auto from = before != nullptr ? std::optional(ry::uuid(*before)) : std::nullopt;

@@ -64,9 +64,13 @@ void run_reader::deliver() {
       events.push_back({e.sequence, ry::str(e.payload)});
       saw_terminal_ = is_terminal(e.payload);
     }
-    const ry_status st =
-        events.empty() ? RY_OK : sink_.on_events(sink_ctx_, events.data(), events.size(), sizeof events[0]);
+    delivering_ = true;
+    resumed_ = false;
+    ry_status st = events.empty() ? RY_OK : sink_.on_events(sink_ctx_, events.data(), events.size(), sizeof events[0]);
+    delivering_ = false;
     if (released_) return;
+    // The consumer has taken the batch already.
+    if (st == RY_RESOURCE_EXHAUSTED && resumed_) st = RY_OK;
     if (st == RY_RESOURCE_EXHAUSTED) {
       std::lock_guard lock(mutex_);
       paused_ = true;
@@ -119,6 +123,10 @@ void run_reader::finish(const ry::error* error) {
 }
 
 void run_reader::resume() {
+  if (delivering_) {
+    resumed_ = true;
+    return;
+  }
   bool more = false;
   {
     std::lock_guard lock(mutex_);

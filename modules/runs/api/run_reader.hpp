@@ -52,6 +52,7 @@ class run_reader final : public event_sink, public std::enable_shared_from_this<
   // Used only on exec_.
   bool released_ = false;
   bool ended_ = false;  // on_end was called
+  bool delivering_ = false, resumed_ = false;  // inside on_events; resume() was called there
   bool saw_terminal_ = false;
 
   std::mutex mutex_;  // protects the members below

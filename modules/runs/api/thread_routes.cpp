@@ -48,7 +48,10 @@ ry::task<std::string> thread_routes::messages_json(std::string account, std::str
   const std::int64_t limit = page_limit(query, 100);
   const std::string direction = ry::lower_ascii(value_of(query, "order").value_or("asc"));
   if (direction != "asc" && direction != "desc") throw refusal(422, "order must be asc or desc");
-  const std::string list = "messages:" + id + ":" + direction;
+  std::optional<std::string> run = value_of(query, "run_id");
+  if (run) run = canonical_uuid(*run);
+  if (!run && value_of(query, "run_id")) throw refusal(422, "run_id must be a UUID");
+  const std::string list = "messages:" + id + ":" + direction + (run ? ":" + *run : "");
   const std::optional<cursor> at = page_cursor(query, list);
   std::optional<std::int64_t> after;
   if (at) {
@@ -56,7 +59,8 @@ ry::task<std::string> thread_routes::messages_json(std::string account, std::str
     if (!after) throw refusal(400, "cursor is not valid for this list");
   }
   const auto order = direction == "asc" ? repository::order::oldest_first : repository::order::newest_first;
-  ry::result<std::optional<repository::page>> page = co_await repo_.messages_page(account, id, order, after, limit);
+  ry::result<std::optional<repository::page>> page =
+      co_await repo_.messages_page(account, id, run, order, after, limit);
   if (!page.value()) throw refusal(404, "Thread not found");
   co_return page_json("messages", list, **page);
 }

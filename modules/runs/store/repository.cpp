@@ -499,6 +499,7 @@ ry::task<ry::result<std::optional<std::string>>> repository::thread_json(std::st
 }
 
 ry::task<ry::result<std::optional<repository::page>>> repository::messages_page(std::string account, std::string thread,
+                                                                                std::optional<std::string> run,
                                                                                 order how,
                                                                                 std::optional<std::int64_t> after,
                                                                                 std::int64_t limit) const {
@@ -520,10 +521,10 @@ ry::task<ry::result<std::optional<repository::page>>> repository::messages_page(
       " rows between unbounded preceding and 1 "
       "preceding), 0) < $5::bigint as fits from (select * from runs.messages z where z.thread_id = t.id and z.position " +
       (ascending ? "> coalesce($3::bigint, 0)" : "< coalesce($3::bigint, 9223372036854775807)") +
-      " and z.role not in ('summary', 'repair') order by z." + order_by +
+      " and z.role not in ('summary', 'repair') and ($6::uuid is null or z.run_id = $6::uuid) order by z." + order_by +
       " limit $4::bigint) y) x) m where t.id = $1::uuid and t.account_id = $2::uuid";
   ry::result<ry::rows> rows =
-      co_await db_.query_with({RY_DB_READ_ONLY, 0}, sql, thread, account, after, limit, messages_page_bytes);
+      co_await db_.query_with({RY_DB_READ_ONLY, 0}, sql, thread, account, after, limit, messages_page_bytes, run);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<page>();
   const ry::row r = rows->front();

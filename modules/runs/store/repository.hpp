@@ -379,7 +379,9 @@ class repository {
                                           std::optional<std::string> before_id, std::int64_t limit) const;
   ry::task<ry::result<std::optional<std::string>>> thread_json(std::string account, std::string thread) const;
   enum class order { oldest_first, newest_first };
-  ry::task<ry::result<std::optional<page>>> messages_page(std::string account, std::string thread, order how,
+  // run: nullopt for the messages of all runs.
+  ry::task<ry::result<std::optional<page>>> messages_page(std::string account, std::string thread,
+                                                          std::optional<std::string> run, order how,
                                                           std::optional<std::int64_t> after, std::int64_t limit) const;
   struct deletion {
     std::string outcome;  // ok, not_found, busy

@@ -249,6 +249,10 @@ ry::task<ry::result<void>> workspace_store::place(const driver& d, const workspa
 ry::task<ry::result<void>> workspace_store::fetch(const driver& d, const workspace& w, workspace_entries needed,
                                                   std::map<std::string, std::string> local_files) {
   const std::string spool = incoming_ + "/" + ctx_.new_uuid().to_string();
+  // Placing moves a local file, so a second attempt after a conflict reads it from the database.
+  co_await ctx_.run_blocking([&local_files] {
+    std::erase_if(local_files, [](const auto& file) { return ::access(file.second.c_str(), R_OK) != 0; });
+  });
   auto at = needed.begin();
   while (at != needed.end()) {
     auto end = at;

@@ -46,7 +46,8 @@ typedef struct ry_run_start {
   ry_str idempotency_key; /* as in the header Idempotency-Key; empty: none */
   /* NULL: the start commits itself, and the run begins at once on this node if it has capacity. Otherwise the run is part
    * of this transaction, in which the account's row stays locked, and waits in the queue of all nodes; call wake() after
-   * the commit. After an error the transaction must be rolled back. */
+   * the commit. After an error the transaction must be rolled back. The prompt counts towards the account's limit of
+   * prompts even if the transaction is rolled back later, because the service does not learn its end. */
   ry_tx* tx;
 } ry_run_start;
 
@@ -145,7 +146,8 @@ typedef struct ry_runs_v1 {
    * there, so a slow consumer uses no memory and loses no events. *reader is a handle until close(). [any] */
   ry_status (*follow)(void* self, const ry_run_follow* what, ry_exec* exec, const ry_run_sink* sink, void* ctx,
                       void** reader) RY_NOEXCEPT;
-  /* Continues after RY_RESOURCE_EXHAUSTED. [exec] */
+  /* Continues after RY_RESOURCE_EXHAUSTED. If it is called inside on_events, the reader does not pause after this batch.
+   * [exec] */
   void (*resume)(void* self, void* reader) RY_NOEXCEPT;
   /* Frees the handle. Required also after on_end. No call of the sink starts after close() has returned. [exec] */
   void (*close)(void* self, void* reader) RY_NOEXCEPT;
@@ -160,7 +162,7 @@ typedef struct ry_runs_v1 {
    * parameters are those of the routes. [any] */
   ry_status (*list)(void* self, const ry_uuid* account_id, const ry_run_field* query, size_t n, ry_exec* exec,
                     ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
-  /* The page of GET /threads/{id}/messages. [any] */
+  /* The page of GET /threads/{id}/messages; with the query parameter `run_id`, only the messages of this run. [any] */
   ry_status (*messages)(void* self, const ry_uuid* account_id, const ry_uuid* thread_id, const ry_run_field* query,
                         size_t n, ry_exec* exec, ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
   /* Stops the runs of a thread and deletes it, as DELETE /threads/{id} does; the text is "{}". [any] */
