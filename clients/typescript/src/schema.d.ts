@@ -16387,6 +16387,12 @@ export interface operations {
                  * @example asc
                  */
                 order?: string;
+                /**
+                 * Format: uuid
+                 * @description Lists only the messages of this run.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                run_id?: string;
             };
             header?: never;
             path: {
