@@ -330,7 +330,7 @@ test('hostile requests are cancelled or made harmless, and a server cannot ask f
   });
 });
 
-test('a rule that denies the tool applies also while its question waits', () => withModern((round) => (round ? undefined : { who: elicit({ message: 'm', requestedSchema: form }) }), async (peer, u) => {
+test('a rule that denies the tool applies, and an approval of the call precedes its question', () => withModern((round) => (round ? undefined : { who: elicit({ message: 'm', requestedSchema: form }) }), async (peer, u) => {
   const r = await u.start({ prompt: go, questions: 'true', tool_policy: JSON.stringify([{ match: 'remote__*', action: 'deny' }]) });
   assert.match(await finish(u, r.json.agent_run_id), /policy of this deployment denies/);
   assert.equal(peer.calls.length, 0);
@@ -343,6 +343,19 @@ test('a rule that denies the tool applies also while its question waits', () => 
   await decide(u, question, { decision: 'approve', content: { name: 'Ada' } });
   assert.equal(await finish(u, asked.id), 'results: {"who":{"action":"accept","content":{"name":"Ada"}}}');
   assert.deepEqual(peer.calls.map((c) => c.arguments.n), [2, 2]);
+}));
+
+test('a call is not repeated if the policy denies its tool by then', () => withModern((round) => (round ? undefined : { who: elicit({ message: 'm', requestedSchema: form }) }), async (peer, u) => {
+  const { id, question } = await startAsking(u, go);
+  await server.kill();
+  server.set.push('runs.tool_policy=[{match="remote__*",action="deny"}]');
+  await server.start();
+  await decide(u, question, { decision: 'approve', content: { name: 'Ada' } });
+  assert.match(await finish(u, id), /policy of this deployment denies/);
+  assert.equal(peer.calls.length, 1);
+  await server.kill();
+  server.set.pop();
+  await server.start();
 }));
 
 test('with a session: the open call waits for the answers', () => withStateful(async (extra) => {

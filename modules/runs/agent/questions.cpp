@@ -200,6 +200,7 @@ ry::task<std::string> ask_during_call(const ry::context& ctx, const settings& co
 ry::task<void> call_questions::read(module_context& p, std::shared_ptr<live_run> run,
                                     const std::vector<tool_call>& calls) {
   std::vector<std::string> ids;
+  ids.reserve(calls.size());
   for (const tool_call& call : calls) ids.push_back(call.id);
   ry::result<std::vector<asked_question>> found =
       co_await p.repo.questions_of(run->who.run, run->who.fence, run->progress.step, std::move(ids));
