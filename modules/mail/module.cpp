@@ -23,17 +23,6 @@ std::string link_base(const ry::context& ctx) {
   return base.empty() ? base : base + std::string(ctx.fact("http.base_path"));
 }
 
-brand brand_of(const ry::context& ctx) {
-  brand out;
-  const auto read = [&](std::string& to, const char* fact) {
-    if (const auto text = ctx.fact(fact); !text.empty()) to = text;
-  };
-  read(out.name, "brand.name");
-  read(out.color, "brand.color");
-  read(out.logo_url, "brand.logo_url");
-  return out;
-}
-
 // The payload of another module's event. Missing members, and members of another type, are empty.
 class payload {
  public:
@@ -60,7 +49,7 @@ class module {
   explicit module(ry::context& ctx, ry::registrar& reg)
       : ctx_(ctx),
         settings_(read_settings(ctx.settings(), faults_)),
-        brand_(brand_of(ctx)),
+        brand_(ry_brand_page::brand_of(ctx)),
         repo_(ctx),
         sender_(ctx, repo_, settings_, brand_, link_base(ctx)),
         service_(ctx, repo_, settings_),

@@ -18,16 +18,6 @@ constexpr std::int64_t max_page = 200;
 constexpr std::size_t max_lifted_addresses = 1000;
 constexpr std::size_t max_text = 320;  // of a filter
 
-ry::response html_page(int status, std::string html) {
-  return ry::response(status, "text/html; charset=utf-8", std::move(html))
-      .header(
-          "Content-Security-Policy",
-          "default-src 'none'; style-src 'unsafe-inline'; img-src https:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
-      .header("Referrer-Policy", "no-referrer")
-      .header("X-Robots-Tag", "noindex")
-      .header("Cache-Control", "no-store");
-}
-
 ry::error invalid(std::string_view field, const std::string& what) {
   return ry::http_error(422, RY_INVALID_ARGUMENT, "mail.invalid_value", std::string(field) + " " + what);
 }
@@ -113,8 +103,8 @@ ry::task<ry::response> routes::unsubscribe_page(ry::request r) {
   const auto token = ry::uuid::parse(r.param("token"));
   std::optional<subscription> found;
   if (token) found = co_await repo_.find_subscription(*token);
-  if (!found) co_return html_page(404, unknown_link_page(brand_));
-  co_return html_page(200, confirm_page(brand_, *found));
+  if (!found) co_return ry_brand_page::page_response(404, unknown_link_page(brand_));
+  co_return ry_brand_page::page_response(200, confirm_page(brand_, *found));
 }
 
 // Called by mail programs for one-click unsubscribe (RFC 8058), and by the buttons of the pages.
@@ -123,9 +113,9 @@ ry::task<ry::response> routes::unsubscribe(ry::request r) {
   const bool undo = has_field(r.body(), "undo");
   bool found_token = false;
   if (token) found_token = co_await repo_.set_subscribed(*token, undo);
-  if (!found_token) co_return html_page(404, unknown_link_page(brand_));
+  if (!found_token) co_return ry_brand_page::page_response(404, unknown_link_page(brand_));
   const auto now = co_await repo_.find_subscription(*token);
-  co_return html_page(200, done_page(brand_, now.value()));
+  co_return ry_brand_page::page_response(200, done_page(brand_, now.value()));
 }
 
 ry::task<ry::response> routes::list(ry::request r) {

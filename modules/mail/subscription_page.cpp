@@ -6,17 +6,19 @@
 namespace mail {
 namespace {
 
-constexpr std::pair<std::string_view, std::string_view> labels[] = {{"invitation", "invitations from other people"},
-                                                                    {"promotional", "news and offers"},
-                                                                    {"newsletter", "the newsletter"},
-                                                                    {"task_completed", "completed tasks"},
-                                                                    {"task_failed", "failed tasks"},
-                                                                    {"credits_low", "low credits"},
-                                                                    {"payment_failed", "failed payments"},
-                                                                    {"payment_succeeded", "payments"},
-                                                                    {"welcome_email", "your new account"},
-                                                                    {"referral_successful", "successful referrals"},
-                                                                    {"account", "the security of your account"}};
+constexpr std::pair<std::string_view, std::string_view> labels[] = {
+    {"invitation", "invitations from other people"},
+    {"promotional", "news and offers"},
+    {"newsletter", "the newsletter"},
+    {"task_completed", "completed tasks"},
+    {"task_failed", "failed tasks"},
+    {"credits_low", "low credits"},
+    {"payment_failed", "failed payments"},
+    {"payment_succeeded", "payments"},
+    {"welcome_email", "your new account"},
+    {"referral_successful", "successful referrals"},
+    {"approval_requested", "calls that need your approval"},
+    {"account", "the security of your account"}};
 
 std::string paragraph(std::string_view before, const subscription& s, std::string_view after) {
   return "<p>" + std::string(before) + " <strong>" + ry::escaped_html(category_label(s.category)) + "</strong> " +

@@ -1,30 +1,14 @@
 #include "network.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
+
+#include "common/client_network.hpp"
 
 namespace accounts {
 namespace {
 
-// Parses an address to IPv6 form; IPv4 is mapped. Returns false if the text is not an address.
-bool parse(const std::string& text, in6_addr& out) {
-  in_addr four{};
-  if (inet_pton(AF_INET, text.c_str(), &four) == 1) {
-    return inet_pton(AF_INET6, ("::ffff:" + text).c_str(), &out) == 1;
-  }
-  return inet_pton(AF_INET6, text.c_str(), &out) == 1;
-}
-
-std::string to_text(const in6_addr& a) {
-  char text[INET6_ADDRSTRLEN];
-  if (IN6_IS_ADDR_V4MAPPED(&a)) {
-    inet_ntop(AF_INET, a.s6_addr + 12, text, sizeof text);
-  } else {
-    inet_ntop(AF_INET6, &a, text, sizeof text);
-  }
-  return text;
-}
+using client_network::parse;
+using client_network::to_text;
 
 bool is_loopback(const in6_addr& a) {
   return IN6_IS_ADDR_V4MAPPED(&a) ? a.s6_addr[12] == 127 : IN6_IS_ADDR_LOOPBACK(&a);
@@ -50,10 +34,7 @@ caller caller_of(const ry::request& r) {
 }
 
 std::string client_network_of(const std::string& address) {
-  in6_addr a{};
-  if (!parse(address, a)) return address;
-  if (!IN6_IS_ADDR_V4MAPPED(&a)) std::fill(a.s6_addr + 8, a.s6_addr + 16, 0);
-  return to_text(a);
+  return client_network::of_address(address);
 }
 
 std::string network_block_of(const std::string& address) {
