@@ -7,6 +7,7 @@
 
 #include "agent/executor.hpp"
 #include "api/admin_runs.hpp"
+#include "api/approval_links.hpp"
 #include "api/approval_routes.hpp"
 #include "api/deleted_accounts.hpp"
 #include "api/run_routes.hpp"
@@ -47,7 +48,8 @@ class module {
         copies_(ctx, context_.sandboxes, context_.workspaces),
         threads_(context_.repo, context_.accounts, context_.locks, stopper_, copies_),
         deleted_accounts_(ctx, threads_),
-        approvals_(ctx, context_.repo, context_.accounts, stopper_),
+        approvals_(ctx, context_.config, context_.repo, context_.accounts, stopper_),
+        approval_links_(ctx, context_.config, context_.repo, approvals_),
         service_(context_, starter_, follower_, stopper_, runs_, threads_, approvals_),
         files_(ctx, context_.repo, context_.accounts, context_.sandboxes, context_.workspaces),
         admin_runs_(ctx),
@@ -86,7 +88,11 @@ class module {
     reg.route("GET", "/agent-run/{id}/approvals", 0, &approvals_, &approval_routes::of_run);
     reg.route("POST", "/agent-run/{id}/tool-results", 0, &approvals_, &approval_routes::tool_results);
     reg.route("GET", "/approvals", 0, &approvals_, &approval_routes::list);
+    reg.route("GET", "/approvals/remembered", 0, &approvals_, &approval_routes::remembered);
+    reg.route("DELETE", "/approvals/remembered/{id}", 0, &approvals_, &approval_routes::revoke);
     reg.route("POST", "/approvals/{id}", 0, &approvals_, &approval_routes::decide);
+    reg.route("GET", "/approval-decision", RY_ROUTE_PUBLIC, &approval_links_, &approval_links::show);
+    reg.route("POST", "/approval-decision", RY_ROUTE_PUBLIC, &approval_links_, &approval_links::decide);
     reg.route("GET", "/threads", 0, &threads_, &thread_routes::list);
     reg.route("GET", "/threads/{id}", 0, &threads_, &thread_routes::get);
     reg.route("DELETE", "/threads/{id}", 0, &threads_, &thread_routes::remove);
@@ -208,6 +214,7 @@ class module {
   thread_routes threads_;
   deleted_accounts deleted_accounts_;
   approval_routes approvals_;
+  approval_links approval_links_;
   runs_service service_;
   file_routes files_;
   admin_runs admin_runs_;

@@ -70,7 +70,8 @@ void sort_by_approval(const module_context& p, live_run& run, const tool_catalog
       if (!a.announced) append_requested(run, a, call, tool != nullptr ? tool->source : "unknown");
       continue;
     }
-    if (!a.resolved_event) append_resolved(run, a.id, a.tool_call_id, a.status, a.reason);
+    if (!a.resolved_event)
+      append_resolved(run, a.id, a.tool_call_id, a.status, a.reason, a.is_changed ? a.arguments : std::string_view());
     const bool read_only = tool != nullptr && tool->read_only;
     // The approver may have changed the arguments to ones that the policy denies.
     const bool allowed =
@@ -166,6 +167,9 @@ ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> ru
       out.lost = true;
       co_return out;
     }
+    // New approvals have published events.
+    if (std::any_of(approvals->begin(), approvals->end(), [](const approval& a) { return !a.announced; }))
+      p.ctx.jobs().wake("runs");
     sort_by_approval(p, *run, *catalog, asking, *approvals, out, begins);
   }
   questions.sort_calls(*run, *catalog, out, begins);

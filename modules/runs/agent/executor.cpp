@@ -469,7 +469,6 @@ ry::task<void> executor::park(run_ptr run, step_state& c) {
       break;
     case park_outcome::parked:
       c.next = step_state::action::parked;
-      context_.ctx.jobs().wake("runs");  // the event approval.requested may have consumers
   }
 }
 
@@ -748,6 +747,7 @@ ry::task<std::optional<ry::job_outcome>> executor::finish(run_ptr run, step_stat
     const ry::result<void> dropped = co_await context_.repo.drop_approvals(run->who.run);
     // The job that ends expired approvals also cancels those of runs that have ended.
     if (!dropped) context_.ctx.log_error("the approvals of a run could not be cancelled", dropped.error());
+    context_.ctx.jobs().wake("runs");  // their events have consumers
   }
   context_.metrics.ended.add(e.reason);
   context_.metrics.duration.observe(static_cast<double>(duration_ms) / 1e3);

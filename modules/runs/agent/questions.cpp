@@ -132,7 +132,7 @@ ry::task<std::vector<asked_question>> wait_for_answers(const ry::context& ctx, c
 }  // namespace
 
 void append_resolved(live_run& run, std::string_view id, std::string_view tool_call_id, std::string_view status,
-                     std::string_view reason) {
+                     std::string_view reason, std::string_view changed_arguments) {
   if (!run.progress.approval_events.insert("resolved:" + std::string(id)).second) return;
   event_text event = run.events.buffer.append("approval_resolved");
   event.text("approval_id", id).text("tool_call_id", tool_call_id).text("status", status);
@@ -140,6 +140,7 @@ void append_resolved(live_run& run, std::string_view id, std::string_view tool_c
     event.json("reason", "null");
   else
     event.text("reason", reason);
+  if (!changed_arguments.empty()) event.json("arguments", changed_arguments);
 }
 
 void append_question(live_run& run, const asked_question& q, std::string_view tool, std::string_view source) {

@@ -23,7 +23,7 @@ struct module_context;
 
 // Append the events about an approval or a question.
 void append_resolved(live_run& run, std::string_view id, std::string_view tool_call_id, std::string_view status,
-                     std::string_view reason);
+                     std::string_view reason, std::string_view changed_arguments = {});
 void append_question(live_run& run, const asked_question& q, std::string_view tool, std::string_view source);
 
 // Stores the input that a call requests, so that every worker can continue the call with the answers. False: the run has ended or

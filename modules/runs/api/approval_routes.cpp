@@ -91,7 +91,7 @@ decision_body read_decision(std::string_view text, const repository::shown_quest
     } else if (name == "arguments") {
       if (!value.is_object()) reject("arguments must be an object");
       if (!is_finite(value)) reject("arguments has a number that is too large");
-      out.arguments = json::serialize(value);
+      out.arguments = escape_line_ends(json::serialize(value));
       if (out.arguments->size() > max_arguments_bytes)
         reject("arguments must have at most " + size_text(max_arguments_bytes));
     } else if (name == "reason") {
@@ -133,6 +133,15 @@ std::optional<std::string> status_of(const query_values& query) {
   throw refusal(422, "status must be pending, approved, denied, expired or cancelled");
 }
 
+// The id in the cursor of the page.
+std::optional<std::string> id_before(const query_values& query, const std::string& list) {
+  const std::optional<cursor> at = page_cursor(query, list);
+  if (!at) return std::nullopt;
+  std::optional<std::string> out = canonical_uuid(at->first);
+  if (!out) throw refusal(400, "cursor is not valid for this list");
+  return out;
+}
+
 }  // namespace
 
 ry::task<std::string> approval_routes::list_json(std::string account, std::optional<std::string> run,
@@ -140,12 +149,7 @@ ry::task<std::string> approval_routes::list_json(std::string account, std::optio
   const std::int64_t limit = page_limit(query, approvals_per_page);
   const std::optional<std::string> status = status_of(query);
   const std::string list = "approvals:" + run.value_or("") + ":" + status.value_or("");
-  const std::optional<cursor> at = page_cursor(query, list);
-  std::optional<std::string> before;
-  if (at) {
-    before = canonical_uuid(at->first);
-    if (!before) throw refusal(400, "cursor is not valid for this list");
-  }
+  const std::optional<std::string> before = id_before(query, list);
   ry::result<repository::page> page = co_await repo_.approvals_page(account, run, status, before, limit);
   co_return page_json("approvals", list, page.value());
 }
@@ -167,10 +171,18 @@ ry::task<std::string> approval_routes::decide_json(std::string account, std::str
   ry::result<std::optional<repository::shown_question>> asked = co_await repo_.question_of(account, id);
   if (!asked.value()) throw refusal(404, "Approval not found");
   const decision_body given = read_decision(body, **asked);
-  ry::result<approval_decision> decided = co_await repo_.decide_approval(account, id, given.status, given.arguments,
-                                                                         given.reason, given.remember, given.content);
+  ry::result<approval_decision> decided =
+      co_await repo_.decide_approval(account, id, given.status, given.arguments, given.reason, given.remember,
+                                     config_.max_remembered_approvals, given.content);
   const approval_decision& decision = decided.value();
   if (decision.outcome == "not_found") throw refusal(404, "Approval not found");
+  if (decision.outcome == "remember_limit") {
+    const std::string sentence = "remember: the account already has " +
+                                 std::to_string(config_.max_remembered_approvals) +
+                                 " remembered approvals. Revoke some with DELETE /approvals/remembered/{id}";
+    throw refusal(409, sentence,
+                  "{\"message\":" + json_string(sentence) + ",\"error_code\":\"REMEMBERED_APPROVALS_LIMIT\"}");
+  }
   if (decision.outcome == "other") {
     boost::system::error_code bad;
     const json::value made = module_json::parse_exactly(decision.approval, 2 * json::parse_options().max_depth, bad);
@@ -182,8 +194,31 @@ ry::task<std::string> approval_routes::decide_json(std::string account, std::str
                   "{\"message\":" + json_string(sentence) +
                       ",\"error_code\":\"APPROVAL_DECIDED\",\"approval\":" + decision.approval + "}");
   }
-  announce(decision.run_id, decision.wake);
+  announce(decision.run_id);
   co_return decision.approval;
+}
+
+ry::task<ry::response> approval_routes::remembered(ry::request request) {
+  const query_values query = query_of(request);
+  const std::int64_t limit = page_limit(query, approvals_per_page);
+  std::optional<std::string> agent = request.query("agent_id");
+  if (agent) {
+    agent = canonical_uuid(*agent);
+    if (!agent) throw refusal(422, "agent_id must be a UUID");
+  }
+  const std::string list = "remembered_approvals:" + agent.value_or("");
+  const std::optional<std::string> before = id_before(query, list);
+  const caller requester = co_await caller_of(accounts_, request);
+  ry::result<repository::page> page = co_await repo_.remembered_approvals(requester.id, agent, before, limit);
+  co_return ry::response::json(200, page_json("remembered_approvals", list, page.value()));
+}
+
+ry::task<ry::response> approval_routes::revoke(ry::request request) {
+  const std::string id = uuid_param(request.param("id"));
+  const caller requester = co_await caller_of(accounts_, request);
+  ry::result<bool> revoked = co_await repo_.revoke_remembered_approval(requester.id, id);
+  if (!revoked.value()) throw refusal(404, "Remembered approval not found");
+  co_return ry::response::empty();
 }
 
 ry::task<ry::response> approval_routes::decide(ry::request request) {
@@ -201,7 +236,7 @@ ry::task<std::string> approval_routes::tool_results_json(std::string account, st
     throw refusal(409, "tool_results[" + std::to_string(out.at - 1) + "]" +
                            (out.outcome == "conflict" ? ": the call already has another result"
                                                       : ".tool_call_id is not a call that waits for a result"));
-  announce(run, out.wake);
+  announce(run);
   co_return "{\"status\":\"accepted\"}";
 }
 
@@ -211,8 +246,8 @@ ry::task<ry::response> approval_routes::tool_results(ry::request request) {
   co_return ry::response::json(200, co_await tool_results_json(requester.id, id, std::string(request.body())));
 }
 
-void approval_routes::announce(const std::string& run, bool wake) const {
-  if (wake) ctx_.jobs().wake("runs");
+void approval_routes::announce(const std::string& run) const {
+  ctx_.jobs().wake("runs");
   if (const auto id = ry::uuid::parse(run)) (void)ctx_.events().live_publish(topic_of(*id), 0, {}, 0);
 }
 
@@ -226,7 +261,7 @@ ry::task<ry::job_outcome> approval_routes::expire(ry::job) {
     for (const due_approval& a : due.value()) {
       if (failed.contains(a.id)) continue;
       ry::result<approval_decision> made =
-          co_await repo_.decide_approval(std::nullopt, a.id, "expired", std::nullopt, std::nullopt, "none");
+          co_await repo_.decide_approval(std::nullopt, a.id, "expired", std::nullopt, std::nullopt, "none", 0);
       if (!made) {
         ctx_.log_error("an approval could not be ended", made.error());  // must not prevent the end of the others
         failed.insert(a.id);
@@ -234,7 +269,7 @@ ry::task<ry::job_outcome> approval_routes::expire(ry::job) {
       }
       ++ended;
       if (made->outcome != "ok") continue;
-      announce(made->run_id, made->wake);
+      announce(made->run_id);
       if (a.on_timeout != "stop") continue;
       try {
         (void)co_await stopper_.stop_run(a.account, a.run);

@@ -8,7 +8,7 @@
 
 #include "api/caller.hpp"
 #include "api/start_form.hpp"
-#include "start/prompt_rate.hpp"
+#include "start/hourly_rate.hpp"
 #include "store/repository.hpp"
 
 namespace runs {
@@ -80,7 +80,9 @@ class run_starter {
   ry::task<bool> is_replay(work& w);
 
   module_context& context_;
-  prompt_rate prompts_;
+  // Bytes of prompts per account. Prompts stay in the database until their thread is deleted, and a run that is stopped
+  // immediately costs nothing, so credits do not limit them.
+  hourly_rate prompts_;
 };
 
 }  // namespace runs

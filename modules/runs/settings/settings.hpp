@@ -105,6 +105,8 @@ struct settings {
   std::int64_t max_questions = 20;  // of a run
   std::int64_t question_hold_seconds = 300;  // how long an open call waits for an answer
   std::int64_t park_slot_seconds = 60;  // how long a run that waits for an approval occupies a slot
+  std::int64_t max_remembered_approvals = 1000;  // per account
+  std::int64_t decision_requests_per_hour = 600;  // per client network
   std::string system_prompt;
   std::string code_instructions;  // appended to the system prompt of runs in code mode
 

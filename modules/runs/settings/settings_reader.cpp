@@ -305,6 +305,8 @@ void settings_parser::read_limits(settings& out, const json::object& o) {
   out.question_hold_seconds = integer(o, "", "question_hold_seconds", out.question_hold_seconds);
   out.max_questions = integer(o, "", "max_questions", out.max_questions);
   out.park_slot_seconds = integer(o, "", "park_slot_seconds", out.park_slot_seconds);
+  out.max_remembered_approvals = integer(o, "", "max_remembered_approvals", out.max_remembered_approvals);
+  out.decision_requests_per_hour = integer(o, "", "decision_requests_per_hour", out.decision_requests_per_hour);
   out.max_queued_runs = integer(o, "", "max_queued_runs", out.max_queued_runs);
   const json::object percents = object_at(o, "queue_percent");
   for (const auto& item : percents)

@@ -171,6 +171,10 @@ inline constexpr char settings_schema[] = R"json({
       "limit": {"resource": "Questions to the person", "per": "run", "answer": "the model is told that the question was not asked"}},
     "park_slot_seconds": {"type": "integer", "minimum": 0, "maximum": 604800, "default": 60, "description": "Time in seconds for which a run that waits for an approval counts towards the account's limit of concurrent runs",
       "limit": {"resource": "Time in which a waiting run occupies a slot", "per": "run", "answer": "the account may start another run"}},
+    "max_remembered_approvals": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 1000, "description": "Maximum number of remembered approvals of an account. Further decisions with `remember` are refused until it revokes some",
+      "limit": {"resource": "Remembered approvals", "per": "account", "answer": "409 `REMEMBERED_APPROVALS_LIMIT`"}},
+    "decision_requests_per_hour": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 600, "description": "Maximum number of requests per hour to the page behind the links of approvals (/approval-decision), per IPv4 address or IPv6 /64 network and node",
+      "limit": {"resource": "Requests to the links of approvals per hour", "per": "client network and node", "answer": "429 with Retry-After"}},
     "webhooks": {
       "type": "object",
       "description": "URLs that are notified of the end of runs, by a name of your choice; signed according to Standard Webhooks",

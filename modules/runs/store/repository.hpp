@@ -154,6 +154,7 @@ struct approval {
   std::string result;  // of the client
   bool result_is_error = false;
   std::string arguments;  // JSON object, as the approver may have changed it
+  bool is_changed = false;  // the approver changed the arguments
   std::string reason;  // of the decision
   std::string expires_at, on_timeout;
   bool begun = false;  // a worker has begun the call
@@ -194,10 +195,18 @@ struct question_limits {
   std::int64_t timeout_seconds = 0;
 };
 struct approval_decision {
-  std::string outcome;  // ok, same, other, not_found
+  std::string outcome;  // ok, same, other, not_found, remember_limit
   std::string approval;  // JSON
   std::string run_id;
-  bool wake = false;  // a job of the run waits for a worker
+};
+// What a link shows to the person who decides. state: open, used, decided, expired, cancelled.
+struct approval_link {
+  std::string state, approval;  // approval: JSON
+  std::string agent, title;  // empty: unknown
+};
+struct link_decision {
+  bool made = false;  // false: the link was not open
+  std::string run_id;
 };
 struct due_approval {
   std::string id, account, run, on_timeout;
@@ -317,17 +326,21 @@ class repository {
   // Parks a run whose events up to `last` are in the log.
   ry::task<ry::result<park_outcome>> park(ry::uuid run, std::int64_t job, std::int64_t fence, std::int64_t last,
                                           std::int64_t slot_seconds) const;
-  // account: nullopt: any account. content: the answer to a question.
+  // account: nullopt: any account. remember_most: number of remembered approvals that the account may have. content: the answer to a question.
   ry::task<ry::result<approval_decision>> decide_approval(std::optional<std::string> account, std::string id,
                                                           std::string status, std::optional<std::string> arguments,
                                                           std::optional<std::string> reason, std::string remember,
+                                                          std::int64_t remember_most,
                                                           std::optional<std::string> content = std::nullopt) const;
+  // Links of approvals, by the SHA-256 of their token. nullopt: unknown.
+  ry::task<ry::result<std::optional<approval_link>>> find_approval_link(std::string token_hash) const;
+  ry::task<ry::result<std::optional<link_decision>>> decide_by_link(std::string token_hash, std::string status,
+                                                                    std::optional<std::string> reason) const;
   // Stores the client's results of calls. outcome: ok, not_found, unknown, conflict; `at`: position of the refused result,
   // starting at 1.
   struct results_outcome {
     std::string outcome;
     std::int64_t at = 0;
-    bool wake = false;
   };
   ry::task<ry::result<results_outcome>> put_tool_results(std::string account, std::string run,
                                                          const std::vector<client_result>& results) const;
@@ -375,6 +388,11 @@ class repository {
   ry::task<ry::result<page>> approvals_page(std::string account, std::optional<std::string> run,
                                             std::optional<std::string> status, std::optional<std::string> before,
                                             std::int64_t limit) const;
+  // agent nullopt: of all agents and runs.
+  ry::task<ry::result<page>> remembered_approvals(std::string account, std::optional<std::string> agent,
+                                                  std::optional<std::string> before, std::int64_t limit) const;
+  // False: the account has no remembered approval with this id.
+  ry::task<ry::result<bool>> revoke_remembered_approval(std::string account, std::string id) const;
   ry::task<ry::result<page>> threads_page(std::string account, std::optional<std::int64_t> before_us,
                                           std::optional<std::string> before_id, std::int64_t limit) const;
   ry::task<ry::result<std::optional<std::string>>> thread_json(std::string account, std::string thread) const;

@@ -30,7 +30,7 @@ ry::task<ry::result<std::vector<approval>>> repository::request_approvals(ry::uu
   }
   ry::result<ry::rows> rows = co_await db_.query(
       "select id, tool_call_id, status, arguments, reason, begun, announced, resolved_event, expires_at, on_timeout, kind, result, "
-      "result_is_error from "
+      "result_is_error, is_changed from "
       "runs.request_approvals($1, $2::bigint, $3::bigint, $4::text[]::uuid[], $5::text[], $6::text[], $7::text[], "
       "$8::text[], $9::text[], $10::text, $11::bigint)",
       run, fence, step, ids, call_ids, tools, sources, arguments, kinds, on_timeout, timeout_seconds);
@@ -51,6 +51,7 @@ ry::task<ry::result<std::vector<approval>>> repository::request_approvals(ry::uu
     a.of_client = r.text(10) == "client";
     a.result = std::string(r.opt_text(11).value_or(""));
     a.result_is_error = r.boolean(12);
+    a.is_changed = r.boolean(13);
   }
   co_return out;
 }
@@ -154,21 +155,46 @@ ry::task<ry::result<park_outcome>> repository::park(ry::uuid run, std::int64_t j
   co_return park_outcome_of(rows->front().text(0));
 }
 
-ry::task<ry::result<approval_decision>> repository::decide_approval(
-    std::optional<std::string> account, std::string id, std::string status, std::optional<std::string> arguments,
-    std::optional<std::string> reason, std::string remember, std::optional<std::string> content) const {
+ry::task<ry::result<approval_decision>> repository::decide_approval(std::optional<std::string> account, std::string id,
+                                                                    std::string status,
+                                                                    std::optional<std::string> arguments,
+                                                                    std::optional<std::string> reason,
+                                                                    std::string remember, std::int64_t remember_most,
+                                                                    std::optional<std::string> content) const {
   ry::result<ry::rows> rows = co_await db_.query(
-      "select outcome, approval, run_id, wake from runs.decide_approval($1::uuid, $2::uuid, $3::text, $4::text, "
-      "$5::text, $6::text, p_content => $7::text)",
-      account, id, status, arguments, reason, remember, content);
+      "select outcome, approval, run_id from runs.decide_approval($1::uuid, $2::uuid, $3::text, $4::text, "
+      "$5::text, $6::text, $7::bigint, $8::text)",
+      account, id, status, arguments, reason, remember, remember_most, content);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   approval_decision out;
   out.outcome = std::string(r.text(0));
   out.approval = std::string(r.opt_text(1).value_or(""));
   out.run_id = std::string(r.opt_text(2).value_or(""));
-  out.wake = r.boolean(3);
   co_return out;
+}
+
+ry::task<ry::result<std::optional<approval_link>>> repository::find_approval_link(std::string token_hash) const {
+  ry::result<ry::rows> rows =
+      co_await db_.query_with({RY_DB_READ_ONLY, 0}, "select state, approval, agent, title from runs.approval_link($1)",
+                              ry::bytes_view(token_hash));
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::optional<approval_link>();
+  const ry::row r = rows->front();
+  co_return std::optional<approval_link>(approval_link{std::string(r.text(0)), std::string(r.text(1)),
+                                                       std::string(r.opt_text(2).value_or("")),
+                                                       std::string(r.opt_text(3).value_or(""))});
+}
+
+ry::task<ry::result<std::optional<link_decision>>> repository::decide_by_link(std::string token_hash,
+                                                                              std::string status,
+                                                                              std::optional<std::string> reason) const {
+  ry::result<ry::rows> rows = co_await db_.query("select made, run_id from runs.decide_by_link($1, $2, $3::text)",
+                                                 ry::bytes_view(token_hash), status, reason);
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::optional<link_decision>();
+  const ry::row r = rows->front();
+  co_return std::optional<link_decision>(link_decision{r.boolean(0), std::string(r.text(1))});
 }
 
 ry::task<ry::result<repository::results_outcome>> repository::put_tool_results(
@@ -181,12 +207,12 @@ ry::task<ry::result<repository::results_outcome>> repository::put_tool_results(
     errors.push_back(r.is_error ? "t" : "f");
   }
   ry::result<ry::rows> rows = co_await db_.query(
-      "select outcome, at, wake from runs.put_tool_results($1::uuid, $2::uuid, $3::text[], $4::text[], "
+      "select outcome, at from runs.put_tool_results($1::uuid, $2::uuid, $3::text[], $4::text[], "
       "$5::text[]::boolean[])",
       account, run, calls, contents, errors);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
-  co_return results_outcome{std::string(r.text(0)), r.opt_int64(1).value_or(0), r.boolean(2)};
+  co_return results_outcome{std::string(r.text(0)), r.opt_int64(1).value_or(0)};
 }
 
 ry::task<ry::result<std::vector<due_approval>>> repository::due_approvals(std::int64_t limit) const {
@@ -212,6 +238,28 @@ ry::task<ry::result<repository::page>> repository::approvals_page(std::string ac
   page out{std::string(r.text(0)), {}, {}};
   out.next_first = std::string(r.opt_text(2).value_or(""));
   co_return out;
+}
+
+ry::task<ry::result<repository::page>> repository::remembered_approvals(std::string account,
+                                                                        std::optional<std::string> agent,
+                                                                        std::optional<std::string> before,
+                                                                        std::int64_t limit) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0}, "select items, n, last from runs.remembered_page($1::uuid, $2::uuid, $3::uuid, $4::bigint)",
+      account, agent, before, limit);
+  if (!rows) co_return rows.error();
+  const ry::row r = rows->front();
+  page out{std::string(r.text(0)), {}, {}};
+  if (r.int64(1) == limit) out.next_first = std::string(r.text(2));
+  co_return out;
+}
+
+ry::task<ry::result<bool>> repository::revoke_remembered_approval(std::string account, std::string id) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "delete from runs.remembered_approvals m where m.account_id = $1::uuid and m.id = $2::uuid returning 1", account,
+      id);
+  if (!rows) co_return rows.error();
+  co_return !rows->empty();
 }
 
 ry::task<ry::result<void>> repository::drop_approvals(ry::uuid run) const {

@@ -1,4 +1,4 @@
--- ry: number 0081 compatible
+-- ry: number 0087 compatible
 -- Approvals of tool calls, and calls that the client executes. A run whose answer contains such calls is parked: its job
 -- ends, and the run is stored only in the database. The decision on its last pending approval creates a new job. In this file,
 -- "approval" includes the calls of the client (kind client) and questions to the person (see questions.sql).
@@ -19,18 +19,37 @@ create or replace function occupied_slots(p_account uuid) returns bigint languag
        - (select count(*) from runs.parked p where p.account_id = p_account and p.slot_until < clock_timestamp())
 $$;
 
+-- The events of these approvals for consumers of domain events. approval.requested has the beginning of the arguments.
+create or replace function publish_approvals(p_kind text, p_ids uuid[]) returns void language plpgsql as $$
+begin
+  perform core.events_publish(array_agg(p_kind order by a.id), array_agg(a.account_id::text order by a.id),
+            array_agg(jsonb_build_object(
+              'approval_id', a.id, 'account_id', a.account_id, 'run_id', a.run_id, 'thread_id', a.thread_id, 'agent_id', a.agent_id,
+              'tool', a.tool) || case p_kind when 'approval.requested' then jsonb_build_object(
+                'project_id', r.project_id, 'agent_name', agents.agent_name(a.account_id, a.agent_id), 'tool_call_id', a.tool_call_id,
+                'source', a.source, 'arguments', left(a.arguments, 4000), 'requested_at', runs.iso(a.requested_at),
+                'expires_at', runs.iso(a.expires_at), 'on_timeout', a.on_timeout,
+                'title', (select t.title from runs.threads t where t.id = a.thread_id))
+              else jsonb_build_object('status', a.status) end order by a.id))
+     from runs.approvals a left join runs.runs r on r.id = a.run_id
+    where a.id = any (p_ids) having count(*) > 0;
+end $$;
+
 -- Creates the approvals of the calls of answer p_step of a run, for its worker; existing ones are unchanged. Returns all approvals of the given calls.
--- No row: the run has ended or belongs to another worker. A remembered decision of the run or agent approves at once.
+-- No row: the run has ended or belongs to another worker. A remembered decision of the run or agent approves at once. Publishes approval.requested
+-- for each new approval that waits for a decision. is_changed: `arguments` are those of the approver.
+drop function if exists request_approvals(uuid, bigint, bigint, uuid[], text[], text[], text[], text[], text[], text, bigint);
 create or replace function request_approvals(p_run uuid, p_fence bigint, p_step bigint, p_ids uuid[], p_calls text[], p_tools text[],
                                              p_sources text[], p_arguments text[], p_kinds text[],
                                              p_on_timeout text, p_expires_in_seconds bigint)
 returns table (id uuid, tool_call_id text, status text, arguments text, reason text, begun boolean, announced boolean,
-               resolved_event boolean, on_timeout text, expires_at text, kind text, result text, result_is_error boolean)
+               resolved_event boolean, on_timeout text, expires_at text, kind text, result text, result_is_error boolean, is_changed boolean)
 language plpgsql as $$
 #variable_conflict use_column
 declare
   v runs.runs%rowtype;
   v_new uuid[];
+  v_asked uuid[];
 begin
   select * into v from runs.runs r where r.id = p_run and r.fence = p_fence and r.completed_at is null for no key update;
   if not found then
@@ -47,13 +66,16 @@ begin
     left join lateral (select x.tool from runs.remembered_approvals x
                         where w.kind = 'approval' and x.account_id = v.account_id and x.scope_id in (v.id, v.agent_id) and x.tool = w.tool limit 1) m on true
   on conflict on constraint approvals_run_id_step_tool_call_id_key do nothing
-  returning a.id)
-  select array_agg(c.id) into v_new from created c;
+  returning a.id, a.kind, a.status)
+  select array_agg(c.id), array_agg(c.id) filter (where c.kind = 'approval' and c.status = 'pending') into v_new, v_asked from created c;
+  if v_asked is not null then
+    perform runs.publish_approvals('approval.requested', v_asked);
+  end if;
   return query
   select a.id, a.tool_call_id, a.status, coalesce(a.new_arguments, a.arguments), a.reason, a.begun,
          a.announced or a.id <> all (v_new) is not false and runs.is_logged(p_run, 'approval_requested', a.id),
          a.resolved_event or a.status <> 'pending' and a.id <> all (v_new) is not false and runs.is_logged(p_run, 'approval_resolved', a.id),
-         a.on_timeout, runs.iso(a.expires_at), a.kind, a.result, a.result_is_error
+         a.on_timeout, runs.iso(a.expires_at), a.kind, a.result, a.result_is_error, a.new_arguments is not null
     from runs.approvals a
    where a.run_id = p_run and a.step = p_step and a.tool_call_id = any (p_calls) and a.kind in ('approval', 'client');
 end $$;
@@ -111,10 +133,6 @@ begin
   -- No worker has the run, so its fence becomes invalid.
   update runs.runs r set border_seq = p_last, seq_reserved = p_last, fence = -p_fence where r.id = p_run;
   perform core.job_complete(p_job, p_fence);
-  perform core.events_publish(array_agg('approval.requested'::text), array_agg(a.account_id::text), array_agg(jsonb_build_object(
-            'approval_id', a.id, 'account_id', a.account_id, 'run_id', a.run_id, 'thread_id', a.thread_id, 'agent_id', a.agent_id,
-            'tool', a.tool, 'kind', a.kind, 'expires_at', runs.iso(a.expires_at), 'title', (select t.title from runs.threads t where t.id = a.thread_id))))
-     from runs.approvals a where a.run_id = p_run and a.kind <> 'client' and a.status = 'pending' having count(*) > 0;
   return 'parked';
 end $$;
 
@@ -171,16 +189,18 @@ $$;
 
 -- Decides on an approval. p_status: approved, denied, expired; cancelled (questions only). p_content: the answer to a question, which it needs to be
 -- approved; nodes of earlier versions cannot give one. p_account null: any account. outcome: ok; same: the
--- decision was made before; other: another decision was made before, or the run has ended; not_found. wake: a job of
--- the run waits for a worker. Locks the run before the approval, as workers do.
+-- decision was made before; other: another decision was made before, or the run has ended; not_found; remember_limit: the
+-- account already has p_remember_most remembered approvals (null: no limit), and nothing was changed. wake: a job of the run
+-- waits for a worker. Locks the run before the approval, as workers do.
 drop function if exists decide_approval(uuid, uuid, text, text, text, text);
 create or replace function decide_approval(p_account uuid, p_id uuid, p_status text, p_arguments text, p_reason text,
-                                           p_remember text, p_content text default null)
+                                           p_remember text, p_remember_most bigint default null, p_content text default null)
 returns table (outcome text, approval text, run_id uuid, wake boolean) language plpgsql as $$
 #variable_conflict use_column
 declare
   v runs.approvals%rowtype;
   v_run runs.runs%rowtype;
+  v_scope uuid;
   v_seq bigint;
 begin
   wake := false;
@@ -196,6 +216,9 @@ begin
   select * into v from runs.approvals a where a.id = p_id for no key update;
   if v.status = 'pending' and (v_run.id is null or v_run.completed_at is not null) then
     update runs.approvals a set status = 'cancelled', decided_at = clock_timestamp() where a.id = p_id returning * into v;
+    if v.kind = 'approval' then
+      perform runs.publish_approvals('approval.resolved', array[p_id]);
+    end if;
   end if;
   if v.status <> 'pending' then
     outcome := case when v.status = p_status and v.new_arguments is not distinct from p_arguments
@@ -204,27 +227,100 @@ begin
     return next;
     return;
   end if;
+  v_scope := case p_remember when 'run' then v.run_id when 'agent' then v.agent_id end;
+  if p_status = 'approved' and v_scope is not null and p_remember_most is not null then
+    perform pg_advisory_xact_lock(hashtextextended('runs.remembered_approvals ' || v.account_id, 0));
+    if (select count(*) from runs.remembered_approvals m where m.account_id = v.account_id) >= p_remember_most
+       and not exists (select 1 from runs.remembered_approvals m where m.account_id = v.account_id and m.scope_id = v_scope and m.tool = v.tool) then
+      outcome := 'remember_limit';
+      return next;
+      return;
+    end if;
+  end if;
   update runs.approvals a
      set status = p_status, decided_at = clock_timestamp(), new_arguments = p_arguments, reason = p_reason,
          remember = p_remember, content = p_content, content_digest = runs.content_digest(p_id, p_content),
          resolved_event = exists (select 1 from runs.parked p where p.run_id = v.run_id)
    where a.id = p_id returning * into v;
-  if p_status = 'approved' and p_remember <> 'none' then
-    insert into runs.remembered_approvals (account_id, scope_id, tool)
-    values (v.account_id, case p_remember when 'run' then v.run_id else v.agent_id end, v.tool)
+  if p_status = 'approved' and v_scope is not null then
+    insert into runs.remembered_approvals (id, account_id, scope_id, tool) values (v.id, v.account_id, v_scope, v.tool)
     on conflict do nothing;
   end if;
   if v.resolved_event and v.kind <> 'client' then
     v_seq := v_run.border_seq + 1;
     insert into runs.events (run_id, seq, last_seq, wire)
     values (v.run_id, v_seq, v_seq, runs.event_wire(v_seq, format(
-      '{"type": "approval_resolved", "sequence": %s, "approval_id": "%s", "tool_call_id": %s, "status": "%s", "reason": %s}',
-      v_seq, v.id, to_json(v.tool_call_id), v.status, coalesce(to_json(v.reason)::text, 'null'))));
+      '{"type": "approval_resolved", "sequence": %s, "approval_id": "%s", "tool_call_id": %s, "status": "%s", "reason": %s%s}',
+      v_seq, v.id, to_json(v.tool_call_id), v.status, coalesce(to_json(v.reason)::text, 'null'), ', "arguments": ' || v.new_arguments)));
     update runs.runs r set border_seq = v_seq, seq_reserved = v_seq where r.id = v.run_id;
   end if;
   wake := v.resolved_event and runs.unpark(v.run_id);
+  if v.kind = 'approval' then
+    perform runs.publish_approvals('approval.resolved', array[v.id]);
+  end if;
   outcome := 'ok';
   approval := runs.approval_json(v)::text;
+  return next;
+end $$;
+
+-- Declared in sdk/sql/runs.v1.sql.
+create or replace function lock_pending_approval(p_approval uuid) returns boolean language plpgsql as $$
+begin
+  perform 1 from runs.approvals a join runs.runs r on r.id = a.run_id
+    where a.id = p_approval and a.kind = 'approval' and a.status = 'pending' and a.expires_at > clock_timestamp() and r.completed_at is null
+      for share of a;
+  return found;
+end $$;
+
+-- Declared in sdk/sql/runs.v1.sql.
+create or replace function put_approval_link(p_account uuid, p_approval uuid, p_token_hash bytea) returns boolean language plpgsql as $$
+begin
+  if not exists (select 1 from runs.approvals a where a.id = p_approval and a.account_id = p_account)
+     or not runs.lock_pending_approval(p_approval) then
+    return false;
+  end if;
+  insert into runs.approval_links as l (approval_id, token_hash) values (p_approval, p_token_hash)
+  on conflict (approval_id) do update set token_hash = excluded.token_hash where l.token_hash <> excluded.token_hash;
+  return true;
+end $$;
+
+-- The state of a link, with what its page shows. state: open; used: a decision was made with the link; decided: it was made in another way;
+-- expired; cancelled. No row: unknown link.
+create or replace function approval_link(p_token_hash bytea)
+returns table (state text, approval text, agent text, title text) language sql stable as $$
+  select case when l.used_at is not null then 'used'
+              when a.status = 'expired' or a.status = 'pending' and a.expires_at <= clock_timestamp() then 'expired'
+              when a.status = 'cancelled' or a.status = 'pending' and r.completed_at is not null then 'cancelled'
+              when a.status <> 'pending' then 'decided'
+              else 'open' end,
+         runs.approval_json(a)::text, agents.agent_name(a.account_id, a.agent_id),
+         (select t.title from runs.threads t where t.id = a.thread_id)
+    from runs.approval_links l join runs.approvals a on a.id = l.approval_id join runs.runs r on r.id = a.run_id
+   where l.token_hash = p_token_hash
+$$;
+
+-- Decides with a link, once. made: the link was open, and this call made the decision. No row: unknown link.
+create or replace function decide_by_link(p_token_hash bytea, p_status text, p_reason text)
+returns table (made boolean, run_id uuid) language plpgsql as $$
+#variable_conflict use_column
+declare
+  v runs.approvals%rowtype;
+  v_outcome text;
+begin
+  select a.* into v from runs.approval_links l join runs.approvals a on a.id = l.approval_id where l.token_hash = p_token_hash;
+  if not found then
+    return;
+  end if;
+  made := false;
+  run_id := v.run_id;
+  if v.expires_at > clock_timestamp() then
+    -- Locks the approval, so that only one decision finds it pending.
+    select d.outcome into v_outcome from runs.decide_approval(v.account_id, v.id, p_status, null, p_reason, 'none') d;
+    made := v_outcome = 'ok';
+    if made then
+      update runs.approval_links l set used_at = clock_timestamp() where l.approval_id = v.id;
+    end if;
+  end if;
   return next;
 end $$;
 
@@ -313,6 +409,21 @@ begin
   last := null;
 end $$;
 
+-- A page of an account's remembered approvals, newest first. p_agent null: of all agents and runs.
+create or replace function remembered_page(p_account uuid, p_agent uuid, p_before uuid, p_limit bigint,
+                                           out items text, out n bigint, out last text)
+language sql stable as $$
+  select coalesce(json_agg(json_build_object(
+           'remembered_id', x.id, 'scope', case when r.id is null then 'agent' else 'run' end, 'agent_id', coalesce(r.agent_id, x.scope_id),
+           'agent_run_id', r.id, 'name', x.tool, 'created_at', runs.iso(x.created_at)) order by x.id desc), '[]')::text,
+         count(*), min(x.id::text)
+    from (select m.* from runs.remembered_approvals m
+           where m.account_id = p_account and (p_agent is null or m.scope_id = p_agent)
+             and m.id < coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+           order by m.id desc limit p_limit) x
+    left join runs.runs r on r.id = x.scope_id
+$$;
+
 -- What a run waits for, as in the member waiting_for of its JSON; null: nothing.
 create or replace function waiting_for(p_run uuid) returns jsonb language sql stable as $$
   select jsonb_agg(case a.kind when 'client' then jsonb_build_object('type', 'tool_result')
@@ -336,14 +447,22 @@ begin
 end $$;
 
 -- Cancels the approvals of a run that ends, and removes it from the parked runs.
-create or replace function drop_approvals(p_run uuid) returns void language sql as $$
-  update runs.approvals a set status = 'cancelled', decided_at = clock_timestamp()
-   where a.run_id = p_run and a.status = 'pending';
+create or replace function drop_approvals(p_run uuid) returns void language plpgsql as $$
+declare
+  v_cancelled uuid[];
+begin
+  with cancelled as (
+    update runs.approvals a set status = 'cancelled', decided_at = clock_timestamp()
+     where a.run_id = p_run and a.status = 'pending' returning a.id, a.kind)
+  select array_agg(c.id) filter (where c.kind = 'approval') into v_cancelled from cancelled c;
   update runs.approvals a set content = null, state = null
    where a.run_id = p_run and (a.content is not null or a.state is not null);
   delete from runs.parked p where p.run_id = p_run;
   delete from runs.remembered_approvals m where m.scope_id = p_run;
-$$;
+  if v_cancelled is not null then
+    perform runs.publish_approvals('approval.resolved', v_cancelled);
+  end if;
+end $$;
 
 -- The JSON of a run, with what it waits for.
 create or replace function run_json_with_waiting(r runs.runs) returns jsonb language sql stable as $$
