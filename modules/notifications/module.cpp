@@ -15,15 +15,19 @@
 namespace notifications {
 namespace {
 
-// The base URL of links; empty: unknown.
-std::string app_url(const ry::context& ctx, const settings& s) {
-  if (!s.app_url.empty()) return s.app_url;
+// The base URL of this server's pages; empty: unknown.
+std::string own_url(const ry::context& ctx) {
   std::string url(ctx.fact("http.public_url"));
   if (url.empty() && ctx.fact("deployment.mode") == "local") {
     url = "http://" + std::string(ctx.fact("http.listen"));
   }
   while (!url.empty() && url.back() == '/') url.pop_back();
   return url.empty() ? url : url + std::string(ctx.fact("http.base_path"));
+}
+
+// The base URL of links; empty: unknown.
+std::string app_url(const ry::context& ctx, const settings& s) {
+  return s.app_url.empty() ? own_url(ctx) : s.app_url;
 }
 
 site site_of(const ry::context& ctx, const settings& s) {
@@ -50,6 +54,7 @@ class module {
                  {},
                  {app_url(ctx, settings_), settings_.task_url},
                  site_of(ctx, settings_),
+                 own_url(ctx),
                  ry::account_limit(ctx, "devices"),
                  ry::account_limit(ctx, "inbox_entries")},
         consumer_(context_),

@@ -22,6 +22,7 @@ struct module_context {
   notifications::templates templates;  // set when the module starts
   links task_links;
   site deployment;  // for texts
+  std::string own_url;  // of this server, for links to its pages; empty: unknown
   // Counters for reached limits of accounts.
   ry::metric device_limit_reached, inbox_limit_reached;
 

@@ -98,6 +98,36 @@ TEST(notifications_events, are_converted_to_the_payloads_of_the_contract) {
   EXPECT_EQ(without_app_url->payload.at("task_url").as_string(), "");
 }
 
+TEST(notifications_events, an_approval_has_its_arguments_only_in_the_details) {
+  const auto out = notification_event_of("approval.requested", R"({
+      "approval_id":"0190b1e4-0000-7000-8000-00000000000a","account_id":"a","run_id":"r","thread_id":"0190b1e4-0000-7000-8000-000000000001",
+      "agent_name":"Ann's agent","tool":"shell","arguments":"{\"command\":\"ls\\nx: 1\",\"n\":1e999}","title":"Poem",
+      "expires_at":"2026-11-29T10:00:00.000Z","on_timeout":"stop"})",
+                                         recipient("Ann"), task_links);
+  ASSERT_TRUE(out);
+  EXPECT_EQ(out->workflow, "approval-requested");
+  EXPECT_EQ(out->approval, "0190b1e4-0000-7000-8000-00000000000a");
+  EXPECT_FALSE(out->viewed) << "an open stream does not mean that a person looks";
+  EXPECT_EQ(json::serialize(out->details),
+            R"({"arguments":"command: ls\n  x: 1\nn: 1e999","on_timeout":"stop","decidable":true})");
+  EXPECT_FALSE(out->payload.contains("arguments"));
+  auto payload = out->payload;
+  payload[std::string(details_member)] = out->details;
+  payload["decision_url"] = "https://x.test/approval-decision?link=a";
+  const auto texts = templates::load("").write("approval-requested", payload, recipient("Ann"), "https://app.test");
+  EXPECT_EQ(texts.title, "Approval needed: shell");
+  EXPECT_EQ(texts.body, "Ann's agent waits for your decision. command: ls   x: 1 n: 1e999");
+  EXPECT_NE(texts.mail.find("Approve or deny the call: https://x.test/approval-decision?link=a\n"), texts.mail.npos);
+  EXPECT_NE(texts.mail.find("Without a decision by 2026-11-29 10:00 UTC, the run is stopped."), texts.mail.npos);
+  EXPECT_NE(texts.html.find(">command: ls\n  x: 1\nn: 1e999</pre>"), texts.html.npos);
+  payload.erase("decision_url");
+  payload.erase(std::string(details_member));
+  const auto reduced = templates::load("").write("approval-requested", payload, recipient("Ann"), "https://app.test");
+  EXPECT_EQ(reduced.mail.find("Approve or deny"), reduced.mail.npos);
+  EXPECT_EQ(reduced.html.find("arguments of the call"), reduced.html.npos);
+  EXPECT_FALSE(notification_event_of("approval.requested", R"({"approval_id":"x"})", recipient("Ann"), task_links));
+}
+
 TEST(notifications_template, is_filled_once_and_missing_values_are_empty) {
   auto p = recipient("{{email}} Lee", "ann@x.test");
   const auto pattern = json::parse(

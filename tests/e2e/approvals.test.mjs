@@ -137,7 +137,12 @@ test('an approver can change the arguments', async () => {
   const u = await server.user();
   const { id, approval } = await startAsking(u, 'echo ask original');
   await decide(u, approval, { decision: 'approve', arguments: { command: 'echo changed' } });
-  assert.match(textOf((await u.stream(id)).events), /^results: changed/);
+  const { events } = await u.stream(id);
+  assert.match(textOf(events), /^results: changed/);
+  assert.deepEqual(events.find((e) => e.type === 'approval_resolved').arguments, { command: 'echo changed' });
+  const unchanged = await startAsking(u, 'echo ask');
+  await decide(u, unchanged.approval, { decision: 'approve' });
+  assert.ok(!('arguments' in (await u.stream(unchanged.id)).events.find((e) => e.type === 'approval_resolved')));
 });
 
 test('changed arguments cannot bypass a rule that denies them', async () => {
@@ -231,6 +236,53 @@ test('numbers of changed arguments are kept exactly, and impossible ones are ref
   assert.match(refused.text, /arguments has a number that is too large/);
   const made = await send('{"command": "echo x", "n": 0.1000000000000000055}');
   assert.equal(made.json.arguments.n, 0.1);
+  await u.stream(id);
+});
+
+test('remembered approvals can be listed and revoked', async () => {
+  const u = await server.user(), other = await server.user();
+  const first = await startAsking(u, 'echo ask 1\necho ask 2');
+  const [one, two] = (await u.get(`/agent-run/${first.id}/approvals`)).json.approvals;
+  await decide(u, one, { decision: 'approve', remember: 'run' });
+  const ofRun = (await u.get('/approvals/remembered')).json.remembered_approvals;
+  assert.deepEqual(ofRun.map((r) => [r.scope, r.agent_run_id, r.name]), [['run', first.id, 'shell']]);
+  await decide(u, two, { decision: 'approve', remember: 'agent' });
+  await u.stream(first.id);
+  const list = await u.get('/approvals/remembered');
+  const [{ remembered_id: id, agent_id: agent, ...rest }] = list.json.remembered_approvals;
+  assert.equal(list.json.remembered_approvals.length, 1, 'that of the run ended with the run');
+  assert.deepEqual([rest.scope, rest.agent_run_id, rest.name], ['agent', null, 'shell']);
+  assert.deepEqual((await u.get(`/approvals/remembered?agent_id=${agent}&limit=1`)).json.remembered_approvals.map((r) => r.remembered_id), [id]);
+  assert.deepEqual((await u.get(`/approvals/remembered?agent_id=${randomUUID()}`)).json.remembered_approvals, []);
+  assert.equal((await u.get('/approvals/remembered?agent_id=x')).status, 422);
+  assert.equal((await u.get('/approvals/remembered?cursor=x')).status, 400);
+  assert.deepEqual((await other.get('/approvals/remembered')).json.remembered_approvals, []);
+  assert.equal((await other.request('DELETE', `/approvals/remembered/${id}`)).status, 404);
+  assert.equal((await u.request('DELETE', '/approvals/remembered/x')).status, 400);
+  assert.equal((await u.request('DELETE', `/approvals/remembered/${id}`)).status, 204);
+  assert.equal((await u.request('DELETE', `/approvals/remembered/${id}`)).status, 404);
+  const again = await startAsking(u, 'echo ask');
+  await u.post(`/agent-run/${again.id}/stop`);
+});
+
+test('the number of remembered approvals of an account is limited, and the list has pages', async () => {
+  const u = await server.user();
+  await u.get('/account');
+  database.sql(`insert into runs.remembered_approvals (account_id, scope_id, tool) select '${u.id}', gen_random_uuid(), 'tool' || n from generate_series(1, 1000) n`);
+  const seen = new Set();
+  for (let cursor = ''; cursor !== null;) {
+    const page = (await u.get(`/approvals/remembered?limit=100${cursor && `&cursor=${cursor}`}`)).json;
+    for (const r of page.remembered_approvals) seen.add(r.remembered_id);
+    cursor = page.next_cursor;
+  }
+  assert.equal(seen.size, 1000);
+  const { id, approval } = await startAsking(u, 'echo ask');
+  const refused = await decide(u, approval, { decision: 'approve', remember: 'run' });
+  assert.equal(refused.status, 409);
+  assert.equal(refused.json.detail.error_code, 'REMEMBERED_APPROVALS_LIMIT');
+  assert.match(refused.json.detail.message, /^remember: /);
+  assert.equal((await u.get(`/agent-run/${id}/approvals`)).json.approvals[0].status, 'pending');
+  assert.equal((await decide(u, approval, { decision: 'approve' })).status, 200);
   await u.stream(id);
 });
 

@@ -157,16 +157,19 @@ test('a failing server is distinguished from one without Web Push', async () => 
 });
 
 // Runs the service worker as it is served, and records what it shows and opens.
-async function worker({ tabs = [] } = {}) {
-  const on = {}, shown = [], opened = [], focused = [];
+async function worker({ tabs = [], answer } = {}) {
+  const on = {}, shown = [], opened = [], focused = [], sent = [];
   const self = {
+    location: { origin: 'https://x.test' },
+    fetch: async (url, options) => { sent.push([url, options.method, String(options.body), options.credentials]); return answer(); },
     registration: { showNotification: async (title, options) => shown.push([title, options]) },
     clients: { matchAll: async () => tabs.map((url) => ({ url, focus: async () => focused.push(url) })), openWindow: async (url) => opened.push(url) },
     addEventListener: (name, fn) => { on[name] = fn; },
   };
-  vm.runInNewContext(readFileSync(path.join(root, 'modules/console/web/dist/worker.js'), 'utf8'), { self });
+  vm.runInNewContext(readFileSync(path.join(root, 'modules/console/web/dist/worker.js'), 'utf8'), { self, URL, URLSearchParams });
   const fire = async (name, event) => { let work; on[name]({ ...event, waitUntil: (p) => { work = p; } }); await work; };
-  return { shown, opened, focused,
+  return { shown, opened, focused, sent,
+    act: (action, notification) => fire('notificationclick', { action, notification: { close: () => {}, ...notification } }),
     push: (data) => fire('push', { data: data === undefined ? null : { json: () => JSON.parse(data) } }),
     click: (url) => { let closed = 0; return fire('notificationclick', { notification: { data: { url }, close: () => { closed++; } } }).then(() => closed); } };
 }
@@ -186,6 +189,31 @@ test('every push message is shown, and links only to web addresses', async () =>
   await w.click('https://x.test/console#/a');
   await w.click(null);
   assert.deepEqual([w.opened, w.focused], [['https://x.test/#/t'], ['https://x.test/console#/a']]);
+});
+
+test('actions of a push message decide about an approval, and the result is shown', async () => {
+  const link = 'https://x.test/approval-decision?link=abc';
+  let answer = async () => ({ status: 200 });
+  const w = await worker({ answer: () => answer() });
+  await w.push(JSON.stringify({ title: 'T', body: 'B', tag: 'k', url: 'https://x.test/#/t', decision_url: link }));
+  await w.push(JSON.stringify({ title: 'T', decision_url: 'https://evil.test/approval-decision?link=abc' }));
+  const [[, options], [, foreign]] = JSON.parse(JSON.stringify(w.shown.splice(0)));
+  assert.deepEqual(options.actions, [{ action: 'approve', title: 'Approve' }, { action: 'deny', title: 'Deny' }]);
+  assert.deepEqual(options.data, { url: 'https://x.test/#/t', decision: link });
+  assert.deepEqual(foreign, { body: '', data: { url: null } }, 'no decision is sent to another host');
+  const notification = { title: 'T', tag: 'k', data: options.data };
+  const results = [];
+  for (const [action, response] of [['approve', 200], ['deny', 200], ['approve', 410], ['approve', 503], ['deny', null]]) {
+    answer = async () => { if (!response) throw new TypeError('offline'); return { status: response }; };
+    await w.act(action, notification);
+    const [title, { body, tag, data }] = w.shown.pop();
+    results.push([title, body, tag, data.url]);
+  }
+  assert.deepEqual(results, [['T', 'Approved', 'k', null], ['T', 'Denied', 'k', null], ['T', 'The decision was already made, or the time for it is over', 'k', null],
+    ...Array(2).fill(['T', 'The decision could not be sent. Open the notification to decide.', 'k', link])]);
+  assert.deepEqual(w.sent[1], [link, 'POST', 'decision=deny', 'omit']);
+  await w.act('', notification);
+  assert.deepEqual([w.sent.length, w.opened], [5, ['https://x.test/#/t']]);
 });
 
 test('navigation during the first rendering of the page is not lost', async () => {

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startBrowser } from './lib/console.mjs';
-import { startLlm } from './lib/llm.mjs';
+import { lastUser, startLlm } from './lib/llm.mjs';
 import { password } from './lib/login.mjs';
 import { Client, Server, freePort, makeDatabase, waitFor } from './lib/server.mjs';
 import { startSmtp } from './lib/smtp.mjs';
@@ -23,7 +23,8 @@ const mails = new Map();  // by kind
 
 before(async () => {
   smtp = await startSmtp({ starttls: false });
-  llm = await startLlm((_, reply) => {
+  llm = await startLlm((request, reply) => {
+    if (lastUser(request).startsWith('Publish')) return reply.tools([{ id: 'c1', name: 'shell', arguments: { command: `git push origin main --force\n# ${'a-very-long-word-without-blanks'.repeat(5)}`, timeout: 60 } }]);
     reply.text('# The quarterly numbers\n\n- Revenue: 12.3 M\n- Costs: 9.8 M\n\nMargins improved in all regions.');
     return reply.end();
   });
@@ -47,6 +48,9 @@ secrets = ["${webhookSecret}"]
 allowed_modes = ["local"]
 [referrals]
 app_url = "${app}"
+[[runs.tool_policy]]
+match = "shell"
+action = "ask"
 ` });
   await server.start();
   browser = await startBrowser();
@@ -92,6 +96,8 @@ test('every kind of e-mail is sent', async () => {
   await collect('invitation', 'friend@example.org', /invites you/);
   await zoe.start({ prompt: 'Summarise the quarterly numbers, please' });
   await collect('task-completed', email, /is done$/);
+  await zoe.start({ prompt: 'Publish the new website, please' });
+  await collect('approval-requested', email, /^Approval needed: shell$/);
   const publish = (kind, payload) => db.sql(`select core.event_publish('${kind}', '${zoe.id}', '${JSON.stringify({ account_id: zoe.id, ...payload }).replaceAll("'", "''")}')`);
   const thread = '0190b1e4-0000-7000-8000-000000000001';
   publish('run.failed', { thread_id: thread, title: 'Deploy <b>the</b> "site"', error: 'The model could not be reached.', duration_ms: 61000, charged_micro: 250000 });
@@ -119,7 +125,7 @@ test('every kind of e-mail is sent', async () => {
   await collect('new-key', email, /^A new API key/);
   assert.ok((await zoe.request('DELETE', '/auth/sessions')).status < 300);
   await collect('ended', email, /^You were logged out everywhere/);
-  assert.equal(mails.size, 16);
+  assert.equal(mails.size, 17);
 });
 
 test('every kind of e-mail for an identity provider is sent', async () => {
@@ -134,7 +140,7 @@ test('every kind of e-mail for an identity provider is sent', async () => {
     await collect(`provider-${action}`, email, pattern);
   }
   assert.match(mails.get('provider-reauthentication').parsed.text, /305805/);
-  assert.equal(mails.size, 22);
+  assert.equal(mails.size, 23);
 });
 
 // Returns the visual defects of the page: little text, serif fonts, small text, low contrast, links without text.
@@ -172,7 +178,7 @@ function inspect() {
 test('e-mails have no visual defects in light and dark mode and on a phone, and every link works', async () => {
   const statuses = new Map();
   const works = async (link) => {
-    const url = link.split(/[?#]/)[0];  // query and fragment are handled by the page
+    const url = link.includes('/approval-decision') ? link : link.split(/[?#]/)[0];  // the page handles query and fragment
     if (!statuses.has(url)) statuses.set(url, (await fetch(url)).status);
     return statuses.get(url) === 200;
   };

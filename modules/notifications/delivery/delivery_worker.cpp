@@ -146,6 +146,7 @@ ry::task<ry::job_outcome> delivery_worker::deliver(ry::job job) {
   }
   if (t.next == delivery_start::action::wait) co_return ry::job_outcome::snooze(t.wait_ms);
 
+  co_await add_decision_links(t);
   const auto account = t.account;
   const auto requested = t.channels;
   const auto attempt = t.attempt;
@@ -172,6 +173,20 @@ ry::task<ry::job_outcome> delivery_worker::deliver(ry::job job) {
   // The result is stored even if the host stops in the meantime.
   auto recorded = record_result(*id, account, held, std::move(v));
   co_return co_await ry::shield(std::move(recorded));
+}
+
+// Adds the field decision_url to payloads about approvals that the recipient may decide with a link.
+ry::task<void> delivery_worker::add_decision_links(delivery_start& t) const {
+  if (context_.own_url.empty()) co_return;
+  std::vector<json::object*> payloads{&t.payload};
+  for (auto& item : t.digest_payloads) payloads.push_back(&item);
+  for (auto* payload : payloads) {
+    const auto* details = module_json::object_at(*payload, details_member);
+    const auto approval = ry::uuid::parse(module_json::text_at(*payload, "approval_id"));
+    if (!approval || details == nullptr || !module_json::flag_at(*details, "decidable")) continue;
+    const auto token = co_await context_.repo.approval_token(t.account, *approval);
+    if (token) (*payload)["decision_url"] = context_.own_url + "/approval-decision?link=" + *token;
+  }
 }
 
 // Replaces device tokens in results with fingerprints, and adds failed results for devices that cannot be decrypted.

@@ -16,6 +16,7 @@ class delivery_worker {
 
  private:
   ry::task<ry::job_outcome> deliver(ry::job job);
+  ry::task<void> add_decision_links(delivery_start& t) const;
   ry::task<ry::job_outcome> record_result(ry::uuid id, ry::uuid account, lease owner, attempt_verdict v);
   ry::task<ry::job_outcome> update_subscriber(ry::job job);
   ry::task<ry::job_outcome> follow(ry::job job);

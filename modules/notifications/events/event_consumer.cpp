@@ -3,6 +3,8 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 
+#include "json/members.hpp"
+
 namespace notifications {
 
 namespace json = boost::json;
@@ -10,7 +12,7 @@ namespace json = boost::json;
 void event_consumer::add_to(ry::registrar& reg) {
   reg.subscribe("workflows",
                 "account.created,account.deleted,run.completed,run.failed,payment.succeeded,payment.failed,credits.low,"
-                "referral.successful",
+                "referral.successful,approval.requested,approval.resolved",
                 this, &event_consumer::on_event);
   reg.subscribe("subscriptions", "mail.subscription", this, &event_consumer::subscription_changed);
 }
@@ -23,6 +25,7 @@ ry::task<void> event_consumer::on_event(ry::event e) {
     context_.ctx.jobs().wake("notifications");
     co_return;
   }
+  if (e.kind() == "approval.resolved") co_return co_await approval_resolved(*account, std::move(e));
   if (!context_.enabled()) co_return;
   const auto recipient = co_await context_.repo.find_person(*account);
   if (!recipient) co_return;
@@ -36,6 +39,18 @@ ry::task<void> event_consumer::on_event(ry::event e) {
   const auto out = co_await context_.notify(std::move(key), *account, *std::move(event), *recipient);
   context_.ctx.debug("an event was received",
                      {{"kind", e.kind()}, {"workflow", workflow}, {"notification", out.id}, {"outcome", out.outcome}});
+}
+
+ry::task<void> event_consumer::approval_resolved(ry::uuid account, ry::event e) {
+  json::error_code bad;
+  const auto doc = json::parse(json::string_view(e.payload().data(), e.payload().size()), bad);
+  if (bad || !doc.is_object()) co_return;
+  const auto approval = ry::uuid::parse(module_json::text_at(doc.get_object(), "approval_id"));
+  if (!approval) co_return;
+  const auto version =
+      co_await context_.repo.resolve_approval(account, *approval, module_json::text_of(doc.get_object(), "status"));
+  if (version) context_.inbox_changed(account, *version);
+  context_.ctx.jobs().wake("notifications");  // another entry of a digest may be ready
 }
 
 // The event's payload: {address, category, subscribed}.

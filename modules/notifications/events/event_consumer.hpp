@@ -12,6 +12,7 @@ class event_consumer {
 
  private:
   ry::task<void> on_event(ry::event e);
+  ry::task<void> approval_resolved(ry::uuid account, ry::event e);
   ry::task<void> subscription_changed(ry::event e);
   const module_context& context_;
 };

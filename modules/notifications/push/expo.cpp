@@ -73,9 +73,14 @@ bool is_expo_token(std::string_view token) {
   return ry::uuid::parse(token).has_value();
 }
 
+std::string decision_url_of(const ry::notify::notification& n) {
+  return text_at(parsed(n.payload_json), "decision_url");
+}
+
 std::string expo_messages(const ry::notify::notification& n, const std::vector<std::string>& tokens,
                           std::int64_t ttl_s) {
   json::object data{{"workflow", n.workflow}, {"key", n.key}};
+  if (const auto url = decision_url_of(n); !url.empty()) data["decision_url"] = url;
   if (!n.texts.action_url.empty()) data["url"] = truncate(n.texts.action_url, 2 * max_text);
   json::array all;
   for (const auto& token : tokens) {

@@ -14,6 +14,9 @@ namespace notify_push {
 // Whether `token` has the form ExponentPushToken[...], ExpoPushToken[...] or a UUID.
 bool is_expo_token(std::string_view token);
 
+// The link of a notification about an approval with which its recipient decides; empty: none.
+std::string decision_url_of(const ry::notify::notification& n);
+
 // The body of POST /--/api/v2/push/send: one message for each of at most 100 devices.
 std::string expo_messages(const ry::notify::notification& n, const std::vector<std::string>& tokens,
                           std::int64_t ttl_s);

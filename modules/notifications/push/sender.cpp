@@ -55,10 +55,12 @@ result web_result(std::string_view token, std::int32_t outcome, std::string deta
 
 // The data for the browser's service worker; texts are shortened until it fits.
 std::string web_message(const notification& n) {
+  const std::string decision_url = decision_url_of(n);
   std::string body = n.texts.body;
   for (;;) {
     json::object o{{"title", n.texts.title}, {"body", body}, {"workflow", n.workflow}, {"tag", n.key}};
     if (!n.texts.action_url.empty()) o["url"] = n.texts.action_url;
+    if (!decision_url.empty()) o["decision_url"] = decision_url;
     std::string text = json::serialize(o);
     if (text.size() <= max_message_bytes || body.empty()) return text;
     std::size_t keep = body.size() - std::min(body.size(), text.size() - max_message_bytes);

@@ -7,6 +7,7 @@
 #include <boost/json/serialize.hpp>
 #include <cstring>
 #include <optional>
+#include <ry/cpp/base64.hpp>
 
 #include "json/members.hpp"
 
@@ -79,6 +80,16 @@ std::string device_vault::fingerprint(std::string_view text) const {
   char hex[2 * sizeof hash + 1];
   sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
   return std::string("fp:") + hex;
+}
+
+std::string device_vault::approval_token(const ry::uuid& approval) const {
+  static_assert(crypto_kdf_KEYBYTES == std::tuple_size_v<decltype(key_)>);
+  unsigned char key[32], hash[32];
+  crypto_kdf_derive_from_key(key, sizeof key, 1, "approval", key_.data());
+  const std::string id = approval.to_string();
+  crypto_generichash(hash, sizeof hash, reinterpret_cast<const unsigned char*>(id.data()), id.size(), key, sizeof key);
+  sodium_memzero(key, sizeof key);
+  return ry::base64_encode({reinterpret_cast<const char*>(hash), sizeof hash}, ry::base64_alphabet::url, false);
 }
 
 std::string device_vault::seal(std::string_view provider, std::string_view name_fingerprint,

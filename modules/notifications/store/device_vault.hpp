@@ -33,6 +33,9 @@ class device_vault {
   std::int64_t fingerprint_key() const noexcept { return key_id_; }
   // Returns "fp:" and 64 hexadecimal digits; an empty text for an empty text.
   std::string fingerprint(std::string_view text) const;
+  // The token of the link of an approval: always the same for one approval and key, so that a repeated request to a driver
+  // has the same content. It cannot be computed from fingerprints.
+  std::string approval_token(const ry::uuid& approval) const;
   // name_fingerprint: the stored one, which may have been computed with another key.
   std::string seal(std::string_view provider, std::string_view name_fingerprint, const device_secret& device) const;
   ry::result<device_secret> open(std::string_view provider, std::string_view name_fingerprint,

@@ -34,6 +34,15 @@ class notifications_sql : public testing_sql::database_test {
                ann_ + ", '" + workflow + "', '{\"task_name\": \"" + key + "\"}', " + std::to_string(channels) + ", " +
                thread + ", " + viewed + ", '', 'Title', 'Body', '', 3600)");
   }
+  // Stores a notification about an approval, as notify().
+  std::string notify_of_approval(const std::string& key, const std::string& approval,
+                                 const std::string& details = "{\"arguments\": \"a: 1\", \"decidable\": true}") {
+    return sql("select outcome || coalesce(' ' || nullif(reason, ''), '') from notifications.notify('" + key + "', " +
+               ann_ +
+               ", 'approval-requested', '{\"expires_at\": \"2100-01-01T00:00:00.000Z\"}', 7, null, false, '', 'Title', "
+               "'Body', '', 3600, 100, '" +
+               details + "', null, '" + approval + "')");
+  }
   std::string id_of(const std::string& key) {
     return "'" + sql("select id from notifications.notification where key = '" + key + "'") + "'";
   }

@@ -1,5 +1,6 @@
 #include "store/repository.hpp"
 
+#include <sodium.h>
 #include <ry/cpp/jobs.hpp>
 
 #include <boost/json/array.hpp>
@@ -89,9 +90,9 @@ ry::task<notify_result> repository::notify(std::string key, ry::uuid account, no
   if (audit) add_audit_action(b, *audit);
   b.add(
       "select * from notifications.notify($1, $2, $3, $4::jsonb, $5::int, $6::uuid, $7, $8, $9, "
-      "$10, $11, $12, $13, $14::jsonb, $15::uuid)",
+      "$10, $11, $12, $13, $14::jsonb, $15::uuid, $16::uuid)",
       key, account, event.workflow, payload, channels, thread, event.viewed, event.refused, texts.title, texts.body,
-      texts.url, ttl_s, inbox_limit, details, event.broadcast);
+      texts.url, ttl_s, inbox_limit, details, event.broadcast, event.approval);
   const auto done = (co_await ctx_.db().run(b)).value();
   const auto r = done.back().front();
   notify_result out;
@@ -104,10 +105,9 @@ ry::task<notify_result> repository::notify(std::string key, ry::uuid account, no
 }
 
 ry::task<delivery_start> repository::begin_attempt(ry::uuid id, lease owner, std::uint32_t supported) const {
-  const auto rows =
-      (co_await ctx_.db().query("select * from notifications.begin_attempt($1, $2, $3, $4::int, true, true)", id,
-                                owner.job, owner.fence, supported))
-          .value();
+  const auto rows = (co_await ctx_.db().query("select * from notifications.begin_delivery($1, $2, $3, $4::int)", id,
+                                              owner.job, owner.fence, supported))
+                        .value();
   const auto r = rows.front();
   delivery_start out;
   const auto action = r.text("what");
@@ -144,6 +144,26 @@ ry::task<std::string> repository::end_attempt(ry::uuid id, lease owner, attempt_
                                 owner.job, owner.fence, v.results_json, v.pending, v.new_epoch, v.counts, v.throttled))
           .value();
   co_return std::string(rows.front().text(0));
+}
+
+ry::task<std::optional<std::string>> repository::approval_token(ry::uuid account, ry::uuid approval) const {
+  const auto token = vault_.approval_token(approval);
+  std::string hash(crypto_hash_sha256_BYTES, '\0');
+  crypto_hash_sha256(reinterpret_cast<unsigned char*>(hash.data()),
+                     reinterpret_cast<const unsigned char*>(token.data()), token.size());
+  const auto rows =
+      (co_await ctx_.db().query("select runs.put_approval_link($1, $2, $3)", account, approval, ry::bytes_view(hash)))
+          .value();
+  if (!rows.front().boolean(0)) co_return std::nullopt;
+  co_return token;
+}
+
+ry::task<std::optional<std::int64_t>> repository::resolve_approval(ry::uuid account, ry::uuid approval,
+                                                                   std::string status) const {
+  const auto rows =
+      (co_await ctx_.db().query("select notifications.resolve_approval($1, $2, $3)", account, approval, status))
+          .value();
+  co_return rows.front().opt_int64(0);
 }
 
 ry::task<std::vector<tracked_delivery>> repository::due_deliveries(std::int64_t limit) const {

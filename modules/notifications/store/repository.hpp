@@ -102,6 +102,11 @@ class repository {
                                  std::int64_t ttl_s, std::int64_t inbox_limit, std::optional<audit_action> audit) const;
   // begin_attempt() and end_attempt() throw RY_ABORTED if another worker now owns the job.
   ry::task<delivery_start> begin_attempt(ry::uuid id, lease owner, std::uint32_t supported) const;
+  // The token of the link that decides about this approval; nullopt: it does not wait for a decision.
+  ry::task<std::optional<std::string>> approval_token(ry::uuid account, ry::uuid approval) const;
+  // Ends the notification of an approval that was decided, has expired or was cancelled. Returns the version of the inbox if
+  // it changed.
+  ry::task<std::optional<std::int64_t>> resolve_approval(ry::uuid account, ry::uuid approval, std::string status) const;
   // Returns the new state of the notification.
   ry::task<std::string> end_attempt(ry::uuid id, lease owner, attempt_verdict v) const;
   ry::task<std::vector<tracked_delivery>> due_deliveries(std::int64_t limit) const;

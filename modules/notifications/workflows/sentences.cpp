@@ -76,6 +76,14 @@ std::string stats_text(const json::object& details) {
   return out.empty() ? out : out + ".";
 }
 
+// expires_at: ISO 8601 in UTC.
+std::string timeout_text(std::string_view expires_at, std::string_view on_timeout) {
+  if (expires_at.size() < 16 || on_timeout.empty()) return {};
+  return "Without a decision by " + std::string(expires_at.substr(0, 10)) + " " +
+         std::string(expires_at.substr(11, 5)) + " UTC, the " +
+         (on_timeout == "stop" ? "run is stopped." : "call is denied.");
+}
+
 }  // namespace
 
 std::string scalar_text(const json::value& v) {
@@ -132,6 +140,9 @@ void add_sentences(std::map<std::string, std::string, std::less<>>& values, cons
   values["result"] =
       result != nullptr && result->is_string() ? first_lines(std::string_view(result->get_string())) : std::string();
   values["stats"] = stats_text(details);
+  values["task_line"] = task.empty() ? std::string() : "Task: " + task;
+  values["arguments"] = module_json::text_of(details, "arguments");
+  values["timeout_line"] = timeout_text(value_of("expires_at"), module_json::text_at(details, "on_timeout"));
   values["price"] = price_text(value_of("amount"), value_of("currency"));
   const auto credits = module_json::integer_at(payload, "remaining_credits", -1);
   values["credits_left"] = credits >= 0 ? plural(credits, "credit") : value_of("remaining_credits") + " credits";

@@ -22,7 +22,7 @@ std::string duration_text(std::int64_t ms);
 // The first lines of a text: at most 8 lines and 600 bytes.
 std::string first_lines(std::string_view text);
 
-// Adds the fields task_title, result, stats, price, credits_left and action_label.
+// Adds the fields task_title, task_line, result, stats, arguments, timeout_line, price, credits_left and action_label.
 void add_sentences(std::map<std::string, std::string, std::less<>>& values, const boost::json::object& payload,
                    const boost::json::object& details);
 

@@ -6,6 +6,8 @@
 //   first_name, name, email, phone, avatar   of the recipient
 //   app_url, settings_url, product_name      of the deployment
 //   task_title, result, stats                of a task: its quoted name, first lines of its result, duration and cost
+//   task_line, arguments, timeout_line       of an approval: its task, the arguments of the call, the end of its time
+//   decision_url                             of an approval: the page on which the recipient decides, without logging in
 //   price, credits_left, action_label        of payments, low credits and offers
 // and, in texts of a digest, also for count and items. Inserted text is not expanded again; a missing field is empty. A line
 // of a block is omitted if all its fields are empty; in HTML, URLs (fields that end in _url) are ignored. In text, a

@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <cmath>
 
+#include "common/argument_text.hpp"
 #include "json/members.hpp"
 #include "workflows/templates.hpp"
 
@@ -15,6 +16,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::int64_t micro_per_credit = 1'000'000;
+constexpr std::size_t max_arguments_text = 1500;
 
 // Returns the value unchanged; null if it is missing, not a scalar, or not a finite number.
 json::value scalar_in(const json::object& o, std::string_view name) {
@@ -64,6 +66,27 @@ notification_event task_end(std::string_view kind, const json::object& event, co
   return out;
 }
 
+notification_event approval_request(const json::object& event, const person& recipient, const links& to) {
+  notification_event out;
+  const auto title = module_json::text_of(event, "title");
+  const auto agent = module_json::text_of(event, "agent_name");
+  out.workflow = "approval-requested";
+  out.payload = {{"first_name", recipient.first_name()},
+                 {"agent_name", agent.empty() ? std::string("Your agent") : agent},
+                 {"tool_name", module_json::text_of(event, "tool")},
+                 {"task_name", title},
+                 {"task_url", task_url(event, to)},
+                 {"expires_at", module_json::text_of(event, "expires_at")}};
+  for (const char* id : {"approval_id", "run_id", "thread_id"}) out.payload[id] = module_json::text_of(event, id);
+  auto arguments = ry_arguments::show(module_json::text_at(event, "arguments"), max_arguments_text);
+  out.details = {{"arguments", std::move(arguments.text)},
+                 {"on_timeout", module_json::text_of(event, "on_timeout")},
+                 {"decidable", true}};
+  out.thread_id = module_json::text_of(event, "thread_id");
+  out.approval = module_json::text_of(event, "approval_id");
+  return out;
+}
+
 void fill(json::value& v, const fields& values) {
   if (v.is_string()) {
     const auto& s = v.get_string();
@@ -78,9 +101,9 @@ void fill(json::value& v, const fields& values) {
 }  // namespace
 
 const std::vector<std::string_view>& known_workflows() {
-  static const std::vector<std::string_view> all{"welcome-email",       "task-completed", "task-failed",
-                                                 "payment-succeeded",   "payment-failed", "credits-low",
-                                                 "referral-successful", "promotional"};
+  static const std::vector<std::string_view> all{"welcome-email",       "task-completed",     "task-failed",
+                                                 "payment-succeeded",   "payment-failed",     "credits-low",
+                                                 "referral-successful", "approval-requested", "promotional"};
   return all;
 }
 
@@ -101,6 +124,10 @@ std::optional<notification_event> notification_event_of(std::string_view kind, s
   const auto& event = doc.get_object();
   notification_event out;
   if (kind == "run.completed" || kind == "run.failed") return task_end(kind, event, recipient, to);
+  if (kind == "approval.requested") {
+    if (!ry::uuid::parse(module_json::text_at(event, "approval_id"))) return std::nullopt;
+    return approval_request(event, recipient, to);
+  }
   if (kind == "account.created") {
     out = notification_event_from_template("welcome-email", {}, recipient);
   } else if (kind == "payment.succeeded") {

@@ -28,9 +28,12 @@ std::uint32_t channels_of(std::string_view workflow) noexcept;
 struct notification_event {
   std::string workflow;
   boost::json::object payload;
-  boost::json::object details;  // only for the e-mail about a task: duration_ms, charged_micro, result
+  // Only for e-mails and push messages. About a task: duration_ms, charged_micro, result. About an approval: arguments,
+  // on_timeout, decidable (true: the notification may contain a link that decides).
+  boost::json::object details;
   std::optional<std::string> broadcast;  // id of the broadcast, if it is part of one
   std::string thread_id;  // thread of the task; otherwise empty
+  std::optional<std::string> approval;  // id of the approval that the account is asked for
   bool viewed = false;  // a client was reading the task's stream when it ended
   std::string refused;  // why it cannot be sent; otherwise empty
 };

@@ -73,7 +73,7 @@ function Entries({ inbox }) {
 }
 
 const channels = [['email', 'E-mail'], ['push', 'Push'], ['in_app', 'Inbox']];
-export const workflowNames = { 'welcome-email': 'Welcome', 'task-completed': 'Task completed', 'task-failed': 'Task failed', 'payment-succeeded': 'Payment received', 'payment-failed': 'Payment failed', 'credits-low': 'Credits low', 'referral-successful': 'Friend joined', promotional: 'News' };
+export const workflowNames = { 'welcome-email': 'Welcome', 'task-completed': 'Task completed', 'task-failed': 'Task failed', 'payment-succeeded': 'Payment received', 'payment-failed': 'Payment failed', 'credits-low': 'Credits low', 'referral-successful': 'Friend joined', 'approval-requested': 'Approval needed', promotional: 'News' };
 
 const digests = [[0, 'Off'], [15, '15 minutes'], [60, '1 hour'], [1440, '1 day']];
 const taskWorkflows = ['task-completed', 'task-failed'];

@@ -1,4 +1,4 @@
--- ry: number 0008 compatible
+-- ry: number 0011 compatible
 
 -- Whether the account viewed the thread during the last presence_seconds.
 create or replace function is_viewing(p_account uuid, p_thread uuid) returns boolean language sql stable as $$
@@ -11,11 +11,12 @@ $$;
 -- delivers it), 'gathered' (it goes out with an earlier one), 'sent' (it goes only into the inbox), 'suppressed' and 'failed'
 -- (with the reason). p_asked: the channels that the sender requests, as bits. p_viewed: the sender knows that the account views the
 -- thread. p_refused: a reason that the sender gives for not delivering; empty: none. inbox_version: of the account's inbox, if it
--- got an entry; inbox_evicted: entries that were removed for it.
+-- got an entry; inbox_evicted: entries that were removed for it. p_approval: the approval that the account is asked for; it is
+-- suppressed if that was decided.
 create or replace function notify(p_key text, p_account uuid, p_workflow text, p_payload jsonb, p_asked int,
                        p_thread uuid, p_viewed boolean, p_refused text, p_title text, p_body text,
                        p_url text, p_ttl_seconds bigint,
-                       p_inbox_most bigint, p_details jsonb, p_broadcast uuid)
+                       p_inbox_most bigint, p_details jsonb, p_broadcast uuid, p_approval uuid)
 returns table (id uuid, outcome text, reason text, inbox_version bigint, inbox_evicted bigint) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -37,6 +38,9 @@ begin
   if p_refused <> '' then
     outcome := 'failed';
     reason := p_refused;
+  elsif p_approval is not null and not notifications.lock_approval(p_approval) then
+    outcome := 'suppressed';
+    reason := 'The approval no longer waits for a decision';
   elsif p_thread is not null and (p_viewed or notifications.is_viewing(p_account, p_thread)) then
     outcome := 'suppressed';
     reason := 'User is actively viewing thread';
@@ -71,9 +75,10 @@ begin
           case when p_details is null then p_payload
                else p_payload || jsonb_build_object('$details', case when accounts.can_verify(p_account)
                  and not coalesce((select c.verified from accounts.contact(p_account) c), false)
-                 then p_details - 'result' else p_details end) end, p_thread, outcome, reason,
+                 then p_details - array['result', 'arguments', 'decidable'] else p_details end) end, p_thread, outcome, reason,
           case when outcome in ('queued', 'gathered') then v_rest else 0 end, v_gathering, v_carrier,
-          make_interval(secs => p_ttl_seconds), v_at + make_interval(secs => p_ttl_seconds), case when outcome <> 'queued' then clock_timestamp() end,
+          make_interval(secs => p_ttl_seconds), least(v_at + make_interval(secs => p_ttl_seconds), case when p_approval is not null then (p_payload ->> 'expires_at')::timestamptz end),
+          case when outcome <> 'queued' then clock_timestamp() end,
           p_broadcast)
   on conflict do nothing  -- of the key or of the tid, which is derived from it
   returning n.* into v;
@@ -84,6 +89,9 @@ begin
     return;
   end if;
   id := v.id;
+  if p_approval is not null then
+    insert into notifications.approval (approval_id, notification_id) values (p_approval, id) on conflict do nothing;
+  end if;
   if outcome in ('queued', 'gathered', 'sent') and v_allowed & 4 <> 0 then
     select a.version, a.evicted into inbox_version, inbox_evicted
       from notifications.inbox_add(p_account, id, p_workflow, p_title, p_body, p_url, p_payload, p_inbox_most) a;
@@ -95,3 +103,13 @@ begin
   end if;
   return next;
 end $$;
+
+-- For nodes of the previous release.
+create or replace function notify(p_key text, p_account uuid, p_workflow text, p_payload jsonb, p_asked int,
+                       p_thread uuid, p_viewed boolean, p_refused text, p_title text, p_body text,
+                       p_url text, p_ttl_seconds bigint,
+                       p_inbox_most bigint, p_details jsonb, p_broadcast uuid)
+returns table (id uuid, outcome text, reason text, inbox_version bigint, inbox_evicted bigint) language sql as $$
+  select * from notifications.notify(p_key, p_account, p_workflow, p_payload, p_asked, p_thread, p_viewed, p_refused, p_title, p_body,
+                                     p_url, p_ttl_seconds, p_inbox_most, p_details, p_broadcast, null::uuid)
+$$;
