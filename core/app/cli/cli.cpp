@@ -318,7 +318,8 @@ class command_line {
     auto* command = add("run", "Starts a run on a server and streams its answer to the terminal.",
                         example("  runyard run \"Summarise the attached file.\" --file report.csv\n"
                                 "The answer is written to standard output, tool calls and notices to standard "
-                                "error.",
+                                "error. If a call needs an approval, the command asks in the terminal; without "
+                                "a terminal it prints the id of the approval and waits.",
                                 run_exit_code_help),
                         [this] {
                           run_.as = json_ ? client::output::json_lines : client::output::text;

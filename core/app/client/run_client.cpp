@@ -1,13 +1,16 @@
 #include "core/app/client/run_client.hpp"
 
 #include <curl/curl.h>
+#include <poll.h>
 #include <signal.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -34,6 +37,8 @@ constexpr auto first_pause = 200ms;  // between attempts; doubled each time
 constexpr auto longest_pause = 5'000ms;
 constexpr std::size_t max_event = 64 * 1024 * 1024;
 constexpr long silence_limit_s = 45;  // the server sends a ping every 10 s
+constexpr int decision_check_ms = 3'000;  // whether another client has decided meanwhile
+constexpr std::size_t max_line = 2000;  // bytes of a reason
 
 volatile sig_atomic_t g_interrupted = 0;
 void on_interrupt(int) {
@@ -102,6 +107,7 @@ class session {
             },
             isatty(STDERR_FILENO) ? style::color : style::plain) {
     while (base_.ends_with('/')) base_.pop_back();
+    view_.expect_decisions(asks(), base_);
   }
 
   exit_code run() {
@@ -114,6 +120,8 @@ class session {
   using clock = std::chrono::steady_clock;
 
   bool as_text() const noexcept { return request_.as == output::text; }
+  // Whether a person at the terminal can decide about approvals.
+  bool asks() const noexcept { return as_text() && can_ask_ && isatty(STDIN_FILENO) && isatty(STDERR_FILENO); }
 
   static void print(FILE* to, std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), to);
@@ -129,9 +137,11 @@ class session {
     curl_easy_setopt(c.get(), CURLOPT_CONNECTTIMEOUT, 10L);
     apply(request_.trust, c.get());
     curl_easy_setopt(c.get(), CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(c.get(), CURLOPT_XFERINFODATA, &pause_stream_);
     curl_easy_setopt(
-        c.get(), CURLOPT_XFERINFOFUNCTION,
-        +[](void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) -> int { return g_interrupted ? 1 : 0; });
+        c.get(), CURLOPT_XFERINFOFUNCTION, +[](void* pause, curl_off_t, curl_off_t, curl_off_t, curl_off_t) -> int {
+          return g_interrupted || *static_cast<const bool*>(pause) ? 1 : 0;
+        });
     add(list, "Authorization: Bearer " + request_.token);
     add(list, "Expect:");  // avoids the round trip of 100-continue
     curl_easy_setopt(c.get(), CURLOPT_USERAGENT, "runyard");
@@ -262,8 +272,15 @@ class session {
         progress = clock::now();
         pause = first_pause;
         readable = readable && reader.feed(bytes, [&](std::string_view, std::string_view data) { show(data); });
+        pause_stream_ = asks() && !view_.waiting().empty();
       });
       if (view_.ended()) return outcome();
+      if (pause_stream_ && !g_interrupted) {
+        pause_stream_ = false;
+        decide_approvals();
+        progress = clock::now();
+        if (!g_interrupted) continue;
+      }
       if (g_interrupted) {
         say("\nrunyard: stopped watching; run " + run_id_ + " continues on the server");
         return exit_code::interrupted;
@@ -293,6 +310,88 @@ class session {
   void show(std::string_view event) {
     if (!as_text()) print(stdout, std::string(event) + "\n");
     view_.show(event);
+  }
+
+  // Asks about all approvals that the run waits for. The stream is resumed afterwards.
+  void decide_approvals() {
+    while (asks() && !g_interrupted && !view_.waiting().empty()) {
+      const std::string id = view_.waiting().front();
+      const std::optional<std::string> body = ask(id);
+      if (!body) continue;  // the approval was decided elsewhere, or nothing can be asked any more
+      const api_answer sent = client::post({.url = request_.url,
+                                            .path = "/approvals/" + id,
+                                            .token = request_.token,
+                                            .body = *body,
+                                            .trust = request_.trust});
+      if (!sent.ok()) say("runyard: the decision was not accepted: " + printable(sent.reason()));
+      if (sent.ok() || (sent.status >= 400 && sent.status < 500)) view_.forget_approval(id);
+    }
+    if (!can_ask_ && !view_.waiting().empty()) {
+      for (const std::string& id : view_.waiting())
+        say("runyard: decide with POST " + base_ + "/approvals/" + id +
+            " {\"decision\": \"approve\"} or {\"decision\": \"deny\"}");
+    }
+  }
+
+  // The body of the decision that the person makes; nullopt: none.
+  std::optional<std::string> ask(const std::string& id) {
+    tcflush(STDIN_FILENO, TCIFLUSH);  // what was typed before the question is no answer
+    while (true) {
+      print(stderr, "Approve the call? [y]es / [n]o / [a]lways for this run: ");
+      const std::optional<std::string> line = read_line(id);
+      if (!line) return std::nullopt;
+      const auto made = read_decision(*line);
+      if (!made) continue;
+      if (*made != decision::deny) return decision_body(*made, "");
+      print(stderr, "Reason for the agent (optional): ");
+      const std::optional<std::string> reason = read_line(id);
+      if (!reason) return std::nullopt;
+      return decision_body(*made, printable(*reason));
+    }
+  }
+
+  // A line of the terminal. nullopt: SIGINT, the end of the input, or the approval was decided elsewhere.
+  std::optional<std::string> read_line(const std::string& approval) {
+    std::string line;
+    while (!g_interrupted) {
+      pollfd input{STDIN_FILENO, POLLIN, 0};
+      const int ready = poll(&input, 1, decision_check_ms);
+      if (ready < 0) continue;  // SIGINT
+      if (ready == 0) {
+        if (!is_decided(approval)) continue;
+        say("\nrunyard: the decision was made elsewhere");
+        view_.forget_approval(approval);
+        return std::nullopt;
+      }
+      char c = 0;
+      const ssize_t n = read(STDIN_FILENO, &c, 1);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) {
+        can_ask_ = false;
+        view_.expect_decisions(false, base_);
+        say("");
+        return std::nullopt;
+      }
+      if (c == '\n') return line;
+      if (line.size() < max_line) line += c;
+    }
+    return std::nullopt;
+  }
+
+  // Whether the run no longer waits for the approval. False if the server does not answer.
+  bool is_decided(const std::string& id) const {
+    const api_answer pending = client::get({.url = request_.url,
+                                            .path = "/agent-run/" + run_id_ + "/approvals?status=pending&limit=100",
+                                            .token = request_.token,
+                                            .body = {},
+                                            .trust = request_.trust});
+    const json::value v = parsed(pending.body);
+    if (!pending.ok() || !v.is_object()) return false;
+    const auto* list = v.get_object().if_contains("approvals");
+    const auto* all = list != nullptr ? list->if_array() : nullptr;
+    return all != nullptr && std::none_of(all->begin(), all->end(), [&](const json::value& a) {
+             return a.is_object() && text_of(a.get_object(), "approval_id") == id;
+           });
   }
 
   // The terminal event was already delivered to this account, so the outcome is read from the run's record.
@@ -330,6 +429,8 @@ class session {
   const run_request request_;
   std::string base_ = request_.url;
   std::string run_id_, thread_id_;
+  bool can_ask_ = true;  // the input has not ended
+  bool pause_stream_ = false;  // ends the transfer, to ask about an approval
   run_view view_;
 };
 

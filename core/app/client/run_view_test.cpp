@@ -54,6 +54,48 @@ TEST(run_view, a_second_attempt_after_one_that_wrote_nothing_is_not_announced) {
   EXPECT_EQ(t.notes, "");
 }
 
+constexpr const char* requested =
+    R"({"type":"approval_requested","approval_id":"0191-a","name":"shell","source":"sandbox",)"
+    R"("arguments":{"command":"ls\u001b[2J\nforce: no","limit":1E308},"expires_at":"2026-11-29T10:00:00.000Z"})";
+
+TEST(run_view, an_approval_is_shown_with_its_arguments) {
+  terminal t;
+  t.view.expect_decisions(true, "http://x.test");
+  t.view.show(requested);
+  EXPECT_EQ(
+      t.notes,
+      "? shell needs an approval until 2026-11-29T10:00:00.000Z\n    command: ls[2J\n      force: no\n    limit: 1E308\n");
+  EXPECT_EQ(t.view.waiting(), std::vector<std::string>{"0191-a"});
+  t.view.show(R"({"type":"approval_resolved","approval_id":"0191-a","status":"denied","reason":"not\nnow"})");
+  EXPECT_TRUE(t.view.waiting().empty());
+  EXPECT_TRUE(t.notes.ends_with("* denied: not now\n"));
+}
+
+TEST(run_view, without_questions_it_names_the_request_that_decides) {
+  terminal t;
+  t.view.expect_decisions(false, "http://x.test");
+  t.view.show(requested);
+  EXPECT_NE(t.notes.find("POST http://x.test/approvals/0191-a {\"decision\": \"approve\"}"), std::string::npos)
+      << t.notes;
+}
+
+TEST(run_view, long_arguments_are_shortened) {
+  terminal t;
+  t.view.show(R"({"type":"approval_requested","approval_id":"a","name":"f","arguments":{"x":")" +
+              std::string(100'000, 'x') + R"("},"expires_at":"2026"})");
+  EXPECT_LT(t.notes.size(), 9000u);
+  EXPECT_NE(t.notes.find("see GET /approvals"), std::string::npos);
+}
+
+TEST(run_view, reads_decisions) {
+  EXPECT_EQ(read_decision(" Y\r"), decision::approve);
+  EXPECT_EQ(read_decision("no"), decision::deny);
+  EXPECT_EQ(read_decision("Always"), decision::always);
+  for (const char* text : {"", "yess", "y es", "1"}) EXPECT_FALSE(read_decision(text)) << text;
+  EXPECT_EQ(decision_body(decision::deny, "a \"b\""), R"({"decision":"deny","reason":"a \"b\""})");
+  EXPECT_EQ(decision_body(decision::always, ""), R"({"decision":"approve","remember":"run"})");
+}
+
 TEST(run_view, terminal_escapes_from_a_model_are_removed) {
   EXPECT_EQ(printable("a\x1b[31mb\tc\n\x7f\xc2\x9b"
                       "d\xc3\xa9\r"),
