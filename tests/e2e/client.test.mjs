@@ -11,7 +11,7 @@ import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import esbuild from 'esbuild';
 import { startBrowser } from './lib/console.mjs';
-import { startLlm } from './lib/llm.mjs';
+import { lastUser, startLlm, turns } from './lib/llm.mjs';
 import { Server, everything, makeDatabase, root, sleep } from './lib/server.mjs';
 
 const sources = path.join(root, 'clients/typescript');
@@ -57,10 +57,14 @@ before(async () => {
   site.url = `http://127.0.0.1:${site.address().port}`;
   database = makeDatabase();
   llm = await startLlm(async (request, reply) => {
+    const done = turns(request).filter((m) => m.role === 'tool');
+    if (lastUser(request) === 'Where am I?' && done.length < 2)
+      return reply.tools([done.length ? { id: 'c2', name: 'shell', arguments: { command: 'echo one' } } : { id: 'c1', name: 'get_location', arguments: {} }]);
+    if (done.length) return reply.say(done.map((m) => m.content.trim()).join(' '));
     for (const w of words) { reply.text(w); await sleep(5); }
     reply.end();
   });
-  server = new Server({ database, llm, settings: everything, set: [`http.cors.origins=["${site.url}"]`] });
+  server = new Server({ database, llm, settings: `${everything}\n[[runs.tool_policy]]\nmatch = "shell"\naction = "ask"\n`, set: [`http.cors.origins=["${site.url}"]`] });
   await server.start();
   token = server.token({ role: 'super_admin' });
 });
@@ -114,6 +118,23 @@ function assertComplete(events, from = 1) {
   assert.equal(events.filter((e) => e.type === 'status' && e.status !== 'running').length, 1);
 }
 const textOf = (events) => events.filter((e) => e.type === 'llm_response_chunk').map((e) => e.content).join('');
+
+test('a run waits for the tools of the client and for a decision, which the client sends', async () => {
+  const runyard = connect();
+  const run = await runyard.start({ prompt: 'Where am I?', client_tools: JSON.stringify([{ name: 'get_location', description: 'Location', parameters: { type: 'object', properties: {} } }]) });
+  const events = [];
+  for await (const event of runyard.follow(run.agent_run_id)) {
+    events.push(event);
+    if (event.type === 'tool_results_requested') await runyard.sendToolResults(run.agent_run_id, event.tool_call_ids.map((id) => ({ tool_call_id: id, content: 'Berlin' })));
+    if (event.type !== 'approval_requested') continue;
+    const approval = await runyard.decide(event.approval_id, { decision: 'approve', arguments: { command: 'echo two' } });
+    assert.equal(approval.status, 'approved');
+    await assert.rejects(runyard.decide(event.approval_id, { decision: 'deny' }), (e) => e.status === 409 && e.detail.error_code === 'APPROVAL_DECIDED');
+  }
+  assertComplete(events);
+  assert.equal(textOf(events), 'Berlin two');
+  assert.deepEqual(events.find((e) => e.type === 'approval_resolved').arguments, { command: 'echo two' });
+});
 
 test('Node: start a run with files and follow it over a connection that breaks repeatedly', async () => {
   const relay = await startDisconnectingRelay(new URL(server.url).port, 900);

@@ -10,6 +10,17 @@ export type Run = Schemas['runs.Run'];
 export type Started = Schemas['runs.Started'];
 export type Agent = Schemas['agents.Agent'];
 export type Account = Schemas['accounts.Account'];
+export type Approval = Schemas['runs.Approval'];
+export type Decision = Schemas['runs.Decision'];
+export type ApprovalRequested = Extract<RunEvent, { type: 'approval_requested' }>;
+export type ApprovalResolved = Extract<RunEvent, { type: 'approval_resolved' }>;
+export type ToolResultsRequested = Extract<RunEvent, { type: 'tool_results_requested' }>;
+/** The result of a call of a tool that the start declared with `client_tools`. */
+export interface ToolResult {
+  tool_call_id: string;
+  content: string;
+  is_error?: boolean;
+}
 
 /** The fields of a start. A file is a File, or a Blob with a name. */
 export type StartFields = Omit<Schemas['runs.StartForm'], 'files' | 'optimistic' | 'queue' | 'memory_enabled'> & {
@@ -57,6 +68,22 @@ export class Runyard {
     const response = await this.#connection.send('/agent/start', { method: 'POST', body: form, headers, ...(options.signal ? { signal: options.signal } : {}) });
     if (!response.ok) throw await RequestFailed.of(response);
     return (await response.json()) as Started;
+  }
+
+  /** Approves or denies a call. Returns the approval. Throws RequestFailed, with status 409 if another decision was made before. */
+  async decide(approvalId: string, decision: Decision, options: { signal?: AbortSignal } = {}): Promise<Approval> {
+    return (await this.#post(`/approvals/${encodeURIComponent(approvalId)}`, decision, options.signal)) as Approval;
+  }
+
+  /** Returns the results of calls of the client's tools, after `tool_results_requested`. Throws RequestFailed. */
+  async sendToolResults(runId: string, results: readonly ToolResult[], options: { signal?: AbortSignal } = {}): Promise<void> {
+    await this.#post(`/agent-run/${encodeURIComponent(runId)}/tool-results`, { tool_results: results }, options.signal);
+  }
+
+  async #post(path: string, body: unknown, signal?: AbortSignal): Promise<unknown> {
+    const response = await this.#connection.send(path, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' }, ...(signal ? { signal } : {}) });
+    if (!response.ok) throw await RequestFailed.of(response);
+    return response.json();
   }
 
   /** Yields each event of a run once, until its terminal event. Reconnects if the connection is lost. */

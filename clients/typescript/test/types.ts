@@ -1,5 +1,5 @@
 // Compiled, never run: which code the types accept and reject.
-import { Runyard, type RunEvent } from '../src/index.js';
+import { Runyard, type Approval, type ApprovalRequested, type ApprovalResolved, type RunEvent, type ToolResultsRequested } from '../src/index.js';
 
 export async function uses(runyard: Runyard): Promise<void> {
   const agent = await runyard.api.GET('/agents/{id}', { params: { path: { id: 'x' } } });
@@ -19,8 +19,29 @@ export async function uses(runyard: Runyard): Promise<void> {
   const run = await runyard.start({ prompt: name ?? '', queue: true, files: [{ name: 'a.txt', data: new Blob([]) }] });
   // @ts-expect-error: an unknown field
   await runyard.start({ promt: 'x' });
-  for await (const event of runyard.follow(run.agent_run_id)) show(event);
+  for await (const event of runyard.follow(run.agent_run_id)) {
+    show(event);
+    if (event.type === 'approval_requested') await decides(runyard, event);
+    if (event.type === 'tool_results_requested') await answers(runyard, run.agent_run_id, event);
+  }
 }
+
+async function decides(runyard: Runyard, event: ApprovalRequested): Promise<Approval> {
+  await runyard.decide(event.approval_id, { decision: 'deny', reason: event.name });
+  // @ts-expect-error: an unknown decision
+  await runyard.decide(event.approval_id, { decision: 'maybe' });
+  // @ts-expect-error: a member of another event
+  event.tool_call_ids;
+  return runyard.decide(event.approval_id, { decision: 'approve', arguments: { ...event.arguments, dry: true }, remember: 'run' });
+}
+
+async function answers(runyard: Runyard, run: string, event: ToolResultsRequested): Promise<void> {
+  await runyard.sendToolResults(run, event.tool_call_ids.map((id) => ({ tool_call_id: id, content: 'Berlin' })));
+  // @ts-expect-error: the content is missing
+  await runyard.sendToolResults(run, [{ tool_call_id: 'x' }]);
+}
+
+export const changed = (event: ApprovalResolved): Record<string, unknown> | undefined => event.arguments;
 
 function show(event: RunEvent): string | number {
   switch (event.type) {
