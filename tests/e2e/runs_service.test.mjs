@@ -479,6 +479,10 @@ test('a prompt joins a run in progress only if the module expects it, also in a 
   assert.equal(committed.json.run_id, run.agent_run_id, committed.text);
   assert.equal(followed.json.run_id, run.agent_run_id, followed.text);
   assert.match(followed.json.text, /^begun and endedecho: (and )?more/);
+  // The thread is idle, so the prompt begins a run.
+  const begun = await relay(user, 'relay_cpp', { ...fields, prompt: 'a new run', joins: 'true' }, '?tx=commit');
+  assert.notEqual(begun.json.run_id, run.agent_run_id, begun.text);
+  await user.stream(begun.json.run_id);
   const prompts = (await user.get(`/threads/${run.thread_id}/messages?order=asc`)).json.messages.filter((m) => m.role === 'user').map((m) => m.content);
-  assert.deepEqual(prompts.sort(), ['[gate]', 'and more', 'more']);
+  assert.deepEqual(prompts.sort(), ['[gate]', 'a new run', 'and more', 'more']);
 });

@@ -246,6 +246,7 @@ ry::task<std::optional<start_result>> run_starter::join(work& w) {
   out.message_id = std::move(joined.message_id);
   switch (joined.how) {
     case join_result::outcome::none:
+      w.args.body.reset();  // decide_start() decides when the message is stored
       co_return std::nullopt;
     case join_result::outcome::joined:
       out.outcome = start_outcome::joined;
