@@ -132,7 +132,7 @@ test('a run waits for the tools of the client and for a decision, which the clie
     await assert.rejects(runyard.decide(event.approval_id, { decision: 'deny' }), (e) => e.status === 409 && e.detail.error_code === 'APPROVAL_DECIDED');
   }
   assertComplete(events);
-  assert.equal(textOf(events), 'Berlin two');
+  assert.match(textOf(events), /^Berlin two\n/);
   assert.deepEqual(events.find((e) => e.type === 'approval_resolved').arguments, { command: 'echo two' });
 });
 
