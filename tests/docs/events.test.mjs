@@ -17,7 +17,17 @@ function published() {
   for (const file of [...files('modules', /migrations\/.*\.sql$|repository\.cpp$/), 'core/app/admin/admin_database.cpp'])
     for (const call of read(file).replace(/"\s*\n\s*"/g, '').matchAll(/core\.event_publish\((?<kind>[^,]*),[^;]*?(?:jsonb_build_object\((?<payload>[^;]*?)\)\)|;)/g))
       out.push([[...call.groups.kind.matchAll(/'([a-z_]+\.[a-z_]+)'/g)].map((m) => m[1]), [...(call.groups.payload ?? '').matchAll(/'([a-z_]+)',/g)].map((m) => m[1])]);
-  return out.filter(([kinds]) => kinds.length);
+  return [...out.filter(([kinds]) => kinds.length), ...publishedApprovals()];
+}
+
+// The same for runs.publish_approvals(), which has common members, those of approval.requested, and those of approval.resolved.
+function publishedApprovals() {
+  const sql = read('modules/runs/migrations/functions/approvals.sql');
+  const [common, requested, resolved] = /function publish_approvals[^]*?end \$\$;/.exec(sql)[0].split(/\|\| case|\n\s+else /)
+    .map((part) => [...part.matchAll(/'([a-z_]+)',/g)].map((m) => m[1]));
+  const kinds = new Set([...sql.matchAll(/runs\.publish_approvals\('([a-z.]+)'/g)].map((m) => m[1]));
+  assert.ok(common.length > 3 && requested.length > 3 && resolved.length);
+  return [...kinds].map((kind) => [[kind], [...common, ...(kind === 'approval.requested' ? requested : resolved)]]);
 }
 
 test('every kind of event that the modules publish is described with the members of its payload', () => {
