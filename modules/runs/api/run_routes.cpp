@@ -46,7 +46,7 @@ run_list_filter run_filters(const query_values& query) {
 
 query_values query_of(const ry::request& request) {
   query_values out;
-  for (const char* name : {"limit", "cursor", "status", "order"})
+  for (const char* name : {"limit", "cursor", "status", "order", "run_id"})
     if (auto value = request.query(name)) out.emplace_back(name, std::move(*value));
   // Other parameters are ignored, even with invalid escapes.
   if (ry::view(request.view_of().query).find("metadata") == std::string_view::npos) return out;
