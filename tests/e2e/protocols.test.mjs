@@ -174,3 +174,18 @@ test('of decisions in two protocols the first applies, and clients of the others
   const read = await (await request(u, '/a2a', { method: 'POST', headers: { 'a2a-version': '1.0' }, json: { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: task } } })).json();
   assert.equal(read.result.artifacts[0].parts[0].text.trimEnd(), text.trimEnd());
 });
+
+test('the messages of one run, and the error code of a reused key', async () => {
+  const u = await server.user({ tier: 'enterprise' });
+  const start = (fields) => u.post('/agent/start', { headers: { 'idempotency-key': 'k', 'content-type': 'application/x-www-form-urlencoded' }, body: new URLSearchParams(fields).toString() });
+  const one = (await u.start({ prompt: '[shell]' })).json;
+  await u.stream(one.agent_run_id);
+  const two = (await u.start({ prompt: '[shell]', thread_id: one.thread_id })).json;
+  await u.stream(two.agent_run_id);
+  const only = (await u.get(`/threads/${one.thread_id}/messages?run_id=${two.agent_run_id}`)).json.messages;
+  assert.ok(only.length >= 2 && only.every((m) => m.agent_run_id === two.agent_run_id), JSON.stringify(only));
+  assert.equal((await start({ prompt: '[shell]' })).status, 200);
+  const reused = await start({ prompt: '[shell] other' });
+  assert.equal(reused.status, 409);
+  assert.equal(reused.json.detail.error_code, 'IDEMPOTENCY_KEY_REUSED');
+});
