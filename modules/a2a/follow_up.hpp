@@ -4,6 +4,7 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,10 @@
 #include "message_input.hpp"
 
 namespace a2a {
+
+// Of JSON from runs/1: arguments of calls have up to 32 levels, and events, runs and approvals contain them some levels
+// deeper.
+inline constexpr std::size_t max_event_depth = 64;
 
 struct decision {
   std::string field;  // names the part in errors

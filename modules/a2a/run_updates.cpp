@@ -1,10 +1,10 @@
 #include "run_updates.hpp"
 
-#include <boost/json/parse.hpp>
 #include <common/call_events.hpp>
 #include <utility>
 
 #include "follow_up.hpp"
+#include "json/exact.hpp"
 #include "json/members.hpp"
 
 namespace a2a {
@@ -13,7 +13,7 @@ namespace json = boost::json;
 
 void run_updates::add(std::string_view event_json, std::string_view time) {
   json::error_code bad;
-  const json::value v = json::parse(event_json, bad);
+  const json::value v = module_json::parse_exactly(event_json, max_event_depth, bad);
   if (bad || !v.is_object() || ended_) return;
   const json::object& event = v.get_object();
   const std::string_view type = module_json::text_at(event, "type");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/json/array.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <map>
 #include <utility>
@@ -10,6 +9,8 @@
 
 #include "context_ids.hpp"
 #include "errors.hpp"
+#include "follow_up.hpp"
+#include "json/exact.hpp"
 #include "json/members.hpp"
 
 namespace a2a {
@@ -33,7 +34,7 @@ constexpr std::uint64_t request_look_ms = 200;
 
 json::object parse_object(std::string_view text) {
   json::error_code bad;
-  json::value v = json::parse(text, bad);
+  json::value v = module_json::parse_exactly(text, max_event_depth, bad);
   if (bad || !v.is_object()) throw ry::internal("a2a.runs", "runs/1 returned no JSON object");
   return std::move(v.get_object());
 }
@@ -52,9 +53,9 @@ ry::runs::start_request request_of(const caller& c, const send_params& message) 
   return out;
 }
 
-// The idempotency key was used for another request. A start that waits for the thread is never refused as busy.
+// The idempotency key was used for another request. Other starts get a 409 too, for example if too many wait for the thread.
 bool is_reused_key(const ry::error& e) {
-  return e.http_status() == 409;
+  return e.http_status() == 409 && e.detail_json().find("\"IDEMPOTENCY_KEY_REUSED\"") != std::string_view::npos;
 }
 
 protocol_error start_error(const ry::error& e) {

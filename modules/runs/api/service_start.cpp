@@ -110,8 +110,14 @@ std::variant<start_request, form_refusal> parse_service_start(const std::vector<
     if (f.name == RY_RUN_FIELD_JOINS) joins = f.value == "true";
     if (f.name == RY_RUN_FIELD_HISTORY) problem = read_history(f.value, added.history);
     if (f.name == RY_RUN_FIELD_TOOL_RESULTS) problem = read_results(f.value, added.tool_results);
-    if (f.name == RY_RUN_FIELD_CLIENT_CALLS) added.options.parks_client_calls = f.value == "wait";
-    if (f.name == RY_RUN_FIELD_CONTINUE_TRUNCATED) added.options.continue_truncated = f.value != "false";
+    if (f.name == RY_RUN_FIELD_CLIENT_CALLS) {
+      if (f.value != "wait" && f.value != "end") problem = "client_calls must be wait or end";
+      added.options.parks_client_calls = f.value == "wait";
+    }
+    if (f.name == RY_RUN_FIELD_CONTINUE_TRUNCATED) {
+      if (f.value != "true" && f.value != "false") problem = "continue_truncated must be true or false";
+      added.options.continue_truncated = f.value != "false";
+    }
     if (f.name == RY_RUN_FIELD_SYSTEM) problem = read_text(f, added.options.system);
     if (f.name == RY_RUN_FIELD_INSTRUCTIONS) problem = read_text(f, added.options.instructions);
     if (!problem.empty()) return form_refusal{std::move(problem), 422};

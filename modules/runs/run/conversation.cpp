@@ -192,8 +192,10 @@ tool_call read_tool_call(std::string_view id, std::string_view name, std::string
   name = name.substr(0, max_name_bytes);
   tool_call out{std::string(id.substr(0, max_id_bytes + 1)), std::string(name.substr(0, ry::whole_characters(name))),
                 "{}", false};
+  // The database cannot store NUL in ids and names.
+  std::replace(out.name.begin(), out.name.end(), '\0', '_');
   const auto taken = [&](const std::string& id) {
-    return id.empty() || id.size() > max_id_bytes ||
+    return id.empty() || id.find('\0') != std::string::npos || id.size() > max_id_bytes ||
            std::any_of(before.begin(), before.end(), [&](const tool_call& c) { return c.id == id; });
   };
   for (std::size_t n = before.size() + 1; taken(out.id); ++n) out.id = "call_" + std::to_string(n);

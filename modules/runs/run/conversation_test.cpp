@@ -405,4 +405,10 @@ TEST(output_repair_test, the_answer_has_the_text_of_all_its_parts) {
   EXPECT_EQ(answer_so_far({prompt, {"assistant", assistant_body("x", {}), belongs::to_an_earlier_run}}), "");
 }
 
+TEST(read_tool_call_test, ids_and_names_have_no_nul) {
+  const tool_call call = read_tool_call(std::string_view("a\0b", 3), std::string_view("sh\0ll", 5), "{}", {});
+  EXPECT_EQ(call.id, "call_1");
+  EXPECT_EQ(call.name, "sh_ll");
+}
+
 }  // namespace
