@@ -90,7 +90,7 @@ ry::task<void> end_pending(const repository& repo, const std::vector<asked_quest
   for (const asked_question& q : questions) {
     if (!is_pending(q)) continue;
     ry::result<approval_decision> ended =
-        co_await repo.decide_approval(std::nullopt, q.id, status, std::nullopt, std::nullopt, "none");
+        co_await repo.decide_approval(std::nullopt, q.id, status, std::nullopt, std::nullopt, "none", 0);
     (void)ended.value();
   }
 }
