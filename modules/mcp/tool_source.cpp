@@ -385,7 +385,7 @@ const ry_agent_tools_v1* tool_source::table() noexcept {
             ry_tools_list_fn fn;
             void* ctx;
           };
-          auto later = std::make_shared<start>(start{s, exec, s->list(scope(*of), fn, ctx), fn, ctx});
+          auto later = std::make_shared<start>(start{s, exec, s->list(scope(of), fn, ctx), fn, ctx});
           s->ctx_.post(exec, [later] {
             if (later->s->ctx_.spawn(std::move(later->work), later->exec)) return;
             later->fn(later->ctx, RY_UNAVAILABLE, ry_str{}, nullptr);
@@ -396,7 +396,7 @@ const ry_agent_tools_v1* tool_source::table() noexcept {
       [](void* self, const ry_tools_scope* of, ry_str id, ry_str name, ry_str arguments, ry_exec* exec,
          const ry_tool_sink* sink, void* ctx, void** call) noexcept {
         return ry::guard([&] {
-          return static_cast<tool_source*>(self)->begin({scope(*of), ry::text(id), ry::text(name), ry::text(arguments)},
+          return static_cast<tool_source*>(self)->begin({scope(of), ry::text(id), ry::text(name), ry::text(arguments)},
                                                         exec, *sink, ctx, call);
         });
       },
@@ -405,7 +405,7 @@ const ry_agent_tools_v1* tool_source::table() noexcept {
          const ry_tool_sink* sink, void* ctx, void** call) noexcept {
         return ry::guard([&] {
           return static_cast<tool_source*>(self)->begin(
-              {scope(*of), ry::text(id), ry::text(name), ry::text(arguments), true}, exec, *sink, ctx, call);
+              {scope(of), ry::text(id), ry::text(name), ry::text(arguments), true}, exec, *sink, ctx, call);
         });
       },
       [](void* self, const ry_tools_scope* of, std::int32_t finished) noexcept {

@@ -40,18 +40,18 @@ class tool_source {
 
  private:
   struct scope {
-    explicit scope(const ry_tools_scope& s)
-        : account(ry::text(s.account_id)),
-          agent(ry::text(s.agent_id)),
-          thread(ry::text(s.thread_id)),
-          run(ry::text(s.run_id)),
-          version(s.agent_version),
+    explicit scope(const ry_tools_scope* s)
+        : account(ry::text(s->account_id)),
+          agent(ry::text(s->agent_id)),
+          thread(ry::text(s->thread_id)),
+          run(ry::text(s->run_id)),
+          version(s->agent_version),
           resumed(has_flag(s, RY_TOOLS_RESUMED)),
           asks(has_flag(s, RY_TOOLS_INPUT)) {
-      if (RY_HAS(&s, ry_tools_scope, input_json)) input = ry::text(s.input_json);
+      if (RY_HAS(s, ry_tools_scope, input_json)) input = ry::text(s->input_json);
     }
-    static bool has_flag(const ry_tools_scope& s, std::uint32_t flag) {
-      return RY_HAS(&s, ry_tools_scope, flags) && (s.flags & flag) != 0;
+    static bool has_flag(const ry_tools_scope* s, std::uint32_t flag) {
+      return RY_HAS(s, ry_tools_scope, flags) && (s->flags & flag) != 0;
     }
     std::string account, agent, thread, run;
     std::int32_t version;

@@ -2430,6 +2430,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/approval-decision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the page of an approval
+         * @description Returns a page with the call and two buttons, for the link in a notification. The link is valid for one approval, until it is decided or expires. The request itself decides nothing, because mail scanners open links. All responses are pages.
+         */
+        get: operations["runs.approval_page"];
+        put?: never;
+        /**
+         * Approve or deny a tool call with a link
+         * @description Makes the decision once. It cannot change the arguments or be remembered. The page and the actions of push messages use this route.
+         */
+        post: operations["runs.decide_by_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/approvals": {
         parameters: {
             query?: never;
@@ -2461,10 +2485,50 @@ export interface paths {
         put?: never;
         /**
          * Approve or deny a tool call, or answer a question
-         * @description Decides on an approval of a tool call, or answers a question of the agent (`ask_user`) or of a tool. The `kind` of the approval determines which members are allowed. `content` is validated against the `schema` of the approval; a 400 names the member that does not match. The run continues when none of its approvals is pending. Repeating a decision succeeds; a different decision gets a 409 with `error_code` `APPROVAL_DECIDED` and the approval.
+         * @description Decides on an approval of a tool call, or answers a question of the agent (`ask_user`) or of a tool. The `kind` of the approval determines which members are allowed. `content` is validated against the `schema` of the approval; a 400 names the member that does not match. The run continues when none of its approvals is pending. Repeating a decision succeeds; a different decision gets a 409 with `error_code` `APPROVAL_DECIDED` and the approval. A decision with `remember` gets a 409 with `error_code` `REMEMBERED_APPROVALS_LIMIT` if the account has too many remembered approvals.
          */
         post: operations["runs.decide"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/approvals/remembered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List remembered approvals
+         * @description Lists the decisions that also approve later calls of a tool, newest first. Those of a run end with it.
+         */
+        get: operations["runs.list_remembered_approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/approvals/remembered/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a remembered approval
+         * @description Later calls of the tool need an approval again. Calls that were already approved are not affected.
+         */
+        delete: operations["runs.revoke_remembered_approval"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2504,230 +2568,6 @@ export interface paths {
         get: operations["accounts.login_config"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/log-in": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Log in
-         * @description Returns tokens for an e-mail address and a password. 401: the address or the password is wrong (`WRONG_LOGIN`).
-         */
-        post: operations["accounts.log_in"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/log-out": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Log out
-         * @description Ends the session that is identified by the refresh token, by the cookie or, without them, by the access token.
-         */
-        post: operations["accounts.log_out"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/password": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Change the password
-         * @description Changes the caller's password. All other sessions end, and all API keys are revoked unless `keep_api_keys` is true; an e-mail lists them. 403: the current password is wrong, or the caller authenticated with an API key. 409: the account has no password.
-         */
-        post: operations["accounts.change_password"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/refresh": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Refresh tokens
-         * @description Exchanges a refresh token for a new access token and a new refresh token. A refresh token can be used once. After that it is accepted for another 20 seconds, for example after a lost response; a later use ends the session.
-         */
-        post: operations["accounts.refresh"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/reset": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Request a password reset
-         * @description Sends an e-mail with a link to set a new password, if the address has an account.
-         */
-        post: operations["accounts.ask_for_reset"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/reset/complete": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Reset the password
-         * @description Sets a new password with the token from the link in the e-mail, and logs in. All other sessions end and all API keys are revoked; an e-mail lists them.
-         */
-        post: operations["accounts.finish_reset"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List sessions
-         * @description Lists the sessions of the caller's account, most recently used first.
-         */
-        get: operations["accounts.list_sessions"];
-        put?: never;
-        post?: never;
-        /**
-         * End all sessions
-         * @description Ends all sessions of the caller's account, including the current one. API keys remain valid unless `revoke_api_keys` is true; an e-mail lists them.
-         */
-        delete: operations["accounts.end_sessions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/sessions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * End a session
-         * @description Ends one session of the caller's account.
-         */
-        delete: operations["accounts.end_session"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/sign-up": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Sign up
-         * @description Signs up with e-mail address and password. The response is 202, and the account is created when the link in the confirmation e-mail is opened. If the server does not verify addresses, the account is created at once, and the response is 201 with tokens.
-         */
-        post: operations["accounts.sign_up"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Confirm a sign-up
-         * @description Creates the account with the token from the link in the confirmation e-mail, and logs in. Requires the `proof` from the response to the sign-up, or the password of the sign-up.
-         */
-        post: operations["accounts.verify"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/webhooks/identity": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive an identity provider webhook
-         * @description Receives messages of the identity provider about its users: events of Clerk, hooks of Supabase Auth, and database webhooks of Supabase. They create and update accounts; `user.deleted` deletes the account. Other types are only logged. Messages are signed according to Standard Webhooks; the timestamp may differ by at most 300 seconds, and each message id is processed once. A sender that cannot sign its messages sends a secret in `X-Webhook-Token` instead.
-         */
-        post: operations["accounts.identity_webhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3880,19 +3720,6 @@ export interface components {
                 message: string;
             };
         };
-        "accounts.Tokens": {
-            /** @description Token to be sent as `Authorization: Bearer`. */
-            access_token: string;
-            /** Format: uuid */
-            account_id: string;
-            email: string;
-            /** @description Time until the access token expires, in seconds. */
-            expires_in: number;
-            /** @description Token for `POST /auth/refresh`. Absent if it is set as a cookie. */
-            refresh_token?: string;
-            /** @constant */
-            token_type: "Bearer";
-        };
         "agents.Agent": {
             /** Format: uuid */
             agent_id: string;
@@ -4800,7 +4627,9 @@ export interface components {
             /** Format: uuid */
             approval_id: string;
             /** @description Arguments of the call, with the changes of the approver. */
-            arguments: Record<string, never>;
+            arguments: {
+                [key: string]: unknown;
+            };
             /** Format: date-time */
             decided_at: string | null;
             /** Format: date-time */
@@ -4855,7 +4684,9 @@ export interface components {
              */
             approval_id: string;
             /** @description Arguments of the call. */
-            arguments: Record<string, never>;
+            arguments: {
+                [key: string]: unknown;
+            };
             /**
              * Format: date-time
              * @description Time at which the approval expires.
@@ -4889,6 +4720,10 @@ export interface components {
              * @description Id of the approval.
              */
             approval_id: string;
+            /** @description Arguments of the call. Present only if the approver changed them. */
+            arguments?: {
+                [key: string]: unknown;
+            };
             /** @description Reason of the decision. Null if the approver gave none. */
             reason: string | null;
             /** @description Sequence number of the event. */
@@ -4933,7 +4768,9 @@ export interface components {
         };
         "runs.Decision": {
             /** @description Arguments that replace those of the call. Only with `approve`, for the kind `approval`. */
-            arguments?: Record<string, never>;
+            arguments?: {
+                [key: string]: unknown;
+            };
             /** @description Answer to a question, according to its `schema`. Only with `approve`; not for the kinds `approval` and `url`. */
             content?: Record<string, never>;
             /**
@@ -5098,6 +4935,26 @@ export interface components {
             sequence: number;
             /** @constant */
             type: "reasoning_chunk";
+        };
+        "runs.RememberedApproval": {
+            /** Format: uuid */
+            agent_id: string;
+            /**
+             * Format: uuid
+             * @description The run, if the scope is `run`.
+             */
+            agent_run_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Name of the tool. */
+            name: string;
+            /** Format: uuid */
+            remembered_id: string;
+            /**
+             * @description Whether it applies to one run or to all runs of the agent.
+             * @enum {unknown}
+             */
+            scope: "run" | "agent";
         };
         /** @description The model's answer has ended. After `length` and `pause`, the text continues with the chunks of the next answer. */
         "runs.ResponseEnd": {
@@ -5432,6 +5289,11 @@ export interface components {
             arguments: unknown;
             /** @description Name of the tool. */
             name: string;
+            /**
+             * @description The policy requires an approval of the call. Absent otherwise.
+             * @constant
+             */
+            needs_approval?: true;
             /** @description Sequence number of the event. */
             sequence: number;
             /** @description Where the tool comes from, such as `sandbox` or `mcp:<server>`. */
@@ -5612,23 +5474,6 @@ export interface components {
                 "application/json": components["schemas"]["accounts.Account"];
             };
         };
-        /** @description The link is unknown, expired or already used (`LINK_NOT_VALID`). */
-        "accounts.LinkNotValid": {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "detail": {
-                 *         "message": "This link is no longer valid",
-                 *         "error_code": "LINK_NOT_VALID"
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["host.Error"];
-            };
-        };
         /** @description The caller authenticated with an API key, which cannot do this. */
         "accounts.NeedsToken": {
             headers: {
@@ -5638,44 +5483,6 @@ export interface components {
                 /**
                  * @example {
                  *       "detail": "An API key may not create or revoke API keys"
-                 *     }
-                 */
-                "application/json": components["schemas"]["host.Error"];
-            };
-        };
-        /** @description The tokens of the new session. */
-        "accounts.Tokens": {
-            headers: {
-                /** @description The refresh token, with `session: "cookie"`. */
-                "Set-Cookie"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "access_token": "eyJhbGciOiJIUzI1NiJ9.e30.c2ln",
-                 *       "token_type": "Bearer",
-                 *       "expires_in": 900,
-                 *       "refresh_token": "cmVmcmVzaA",
-                 *       "account_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
-                 *       "email": "ann@example.org"
-                 *     }
-                 */
-                "application/json": components["schemas"]["accounts.Tokens"];
-            };
-        };
-        /** @description The credentials are wrong, or the caller may not do this. */
-        "accounts.Wrong": {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "detail": {
-                 *         "message": "Wrong e-mail address or password",
-                 *         "error_code": "WRONG_LOGIN"
-                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["host.Error"];
@@ -11499,8 +11306,10 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.ForeignSite"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -11650,8 +11459,6 @@ export interface operations {
                     "application/json": components["schemas"]["host.Error"];
                 };
             };
-            400: components["responses"]["host.BadRequest"];
-            422: components["responses"]["host.Unprocessable"];
         };
     };
     "agents.list": {
@@ -12315,6 +12122,7 @@ export interface operations {
                      *           "system_prompt": "You read carefully.",
                      *           "model_name": null,
                      *           "custom_mcps": [],
+                     *           "tool_policy": [],
                      *           "is_current": true,
                      *           "created_at": "2026-11-21T11:00:00.000Z"
                      *         }
@@ -13906,6 +13714,157 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
+    "runs.approval_page": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Token from the link of a notification.
+                 * @example kTq3yq4mYhPzq0Jm0Vw0Yw1o5m9cT8h2Qe3r4t5y6u7
+                 */
+                link?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page with the call. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            403: components["responses"]["host.ForeignSite"];
+            /** @description The link is unknown. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            /** @description The link was used, or the approval was decided, has expired or was cancelled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            /** @description This network sent too many requests. `Retry-After` has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.decide_by_link": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Token from the link of a notification.
+                 * @example kTq3yq4mYhPzq0Jm0Vw0Yw1o5m9cT8h2Qe3r4t5y6u7
+                 */
+                link?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "*/*": unknown;
+                /**
+                 * @example {
+                 *       "decision": "approve"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": {
+                    /** @description `approve` or `deny`. */
+                    decision?: string;
+                    /** @description Reason of the denial. The call's result for the model contains it. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The decision was made. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            403: components["responses"]["host.ForeignSite"];
+            /** @description The link is unknown. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            408: components["responses"]["host.BodyTooSlow"];
+            /** @description The link was used, or the approval was decided, has expired or was cancelled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            /** @description The request has no valid decision. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            /** @description This network sent too many requests. `Retry-After` has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
     "runs.list_approvals": {
         parameters: {
             query?: {
@@ -14004,6 +13963,98 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
+    "runs.list_remembered_approvals": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Return only those for all runs of this agent.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b13
+                 */
+                agent_id?: string;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: components["parameters"]["runs.Cursor"];
+                /**
+                 * @description Maximum number of items per page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["runs.Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of remembered approvals. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "remembered_approvals": [
+                     *         {
+                     *           "remembered_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b22",
+                     *           "scope": "agent",
+                     *           "agent_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b13",
+                     *           "agent_run_id": null,
+                     *           "name": "github__merge",
+                     *           "created_at": "2026-11-28T10:05:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Cursor of the next page. Null: this is the last one. */
+                        next_cursor: string | null;
+                        remembered_approvals: components["schemas"]["runs.RememberedApproval"][];
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.revoke_remembered_approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the remembered approval. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The remembered approval is revoked. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
     "console.auth_page": {
         parameters: {
             query?: never;
@@ -14081,613 +14132,6 @@ export interface operations {
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
-            504: components["responses"]["host.TimedOut"];
-        };
-    };
-    "accounts.log_in": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "email": "ann@example.org",
-                 *       "password": "correct horse battery"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description E-mail address. */
-                    email: string;
-                    /** @description Password. */
-                    password: string;
-                    /**
-                     * @description `body` (default): return the refresh token in the response. `cookie`: set it as an HttpOnly cookie, which scripts cannot read.
-                     * @enum {unknown}
-                     */
-                    session?: "body" | "cookie" | null;
-                };
-            };
-        };
-        responses: {
-            200: components["responses"]["accounts.Tokens"];
-            400: components["responses"]["host.BadRequest"];
-            401: components["responses"]["accounts.Wrong"];
-            403: components["responses"]["host.ForeignSite"];
-            408: components["responses"]["host.BodyTooSlow"];
-            413: components["responses"]["host.TooLarge"];
-            415: components["responses"]["host.UnsupportedMediaType"];
-            422: components["responses"]["host.Unprocessable"];
-            429: components["responses"]["host.TooManyRequests"];
-            500: components["responses"]["host.InternalError"];
-            503: components["responses"]["host.Unavailable"];
-            504: components["responses"]["host.TimedOut"];
-        };
-    };
-    "accounts.log_out": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /** @example {} */
-                "application/json": {
-                    /** @description Refresh token. Default: the one in the cookie. */
-                    refresh_token?: string | null;
-                };
-            };
-        };
-        responses: {
-            /** @description The session has ended. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["host.BadRequest"];
-            403: components["responses"]["host.ForeignSite"];
-            408: components["responses"]["host.BodyTooSlow"];
-            413: components["responses"]["host.TooLarge"];
-            415: components["responses"]["host.UnsupportedMediaType"];
-            422: components["responses"]["host.Unprocessable"];
-            429: components["responses"]["host.TooManyRequests"];
-            500: components["responses"]["host.InternalError"];
-            503: components["responses"]["host.Unavailable"];
-            504: components["responses"]["host.TimedOut"];
-        };
-    };
-    "accounts.change_password": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "current_password": "correct horse battery",
-                 *       "new_password": "staple battery horse"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Current password. */
-                    current_password: string;
-                    /**
-                     * @description `false` revokes all API keys of the account.
-                     * @default false
-                     */
-                    keep_api_keys?: boolean;
-                    /** @description New password: at least `min_password` characters (see `GET /auth/config`). */
-                    new_password: string;
-                };
-            };
-        };
-        responses: {
-            /** @description The password was changed. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["host.BadRequest"];
-            401: components["responses"]["host.NotAuthenticated"];
-            403: components["responses"]["accounts.Wrong"];
-            404: components["responses"]["host.NotFound"];
-            408: components["responses"]["host.BodyTooSlow"];
-            409: components["responses"]["host.Conflict"];
-            413: components["responses"]["host.TooLarge"];
-            415: components["responses"]["host.UnsupportedMediaType"];
-            422: components["responses"]["host.Unprocessable"];
-            429: components["responses"]["host.TooManyRequests"];
-            500: components["responses"]["host.InternalError"];
-            503: components["responses"]["host.Unavailable"];
-            504: components["responses"]["host.TimedOut"];
-        };
-    };
-    "accounts.refresh": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "refresh_token": "cmVmcmVzaA"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Refresh token. Default: the one in the cookie. */
-                    refresh_token?: string | null;
-                };
-            };
-        };
-        responses: {
-            200: components["responses"]["accounts.Tokens"];
-            400: components["responses"]["host.BadRequest"];
-            401: components["responses"]["host.NotAuthenticated"];
-            403: components["responses"]["host.ForeignSite"];
-            408: components["responses"]["host.BodyTooSlow"];
-            413: components["responses"]["host.TooLarge"];
-            415: components["responses"]["host.UnsupportedMediaType"];
-            422: components["responses"]["host.Unprocessable"];
-            429: components["responses"]["host.TooManyRequests"];
-            500: components["responses"]["host.InternalError"];
-            503: components["responses"]["host.Unavailable"];
-            504: components["responses"]["host.TimedOut"];
-        };
-    };
-    "accounts.ask_for_reset": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "email": "ann@example.org"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description E-mail address. */
-                    email: string;
-                };
-            };
-        };
-        responses: {
-            /** @description The request was accepted. The response does not reveal whether the account exists. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "check_mail"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        status: "check_mail";
-                    };
-                };
-            };
-            400: components["responses"]["host.BadRequest"];
-            403: components["responses"]["host.ForeignSite"];
-            408: components["responses"]["host.BodyTooSlow"];
-            /** @description The server cannot send e-mail. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "detail": "This server cannot send e-mail; ask an administrator for help"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["host.Error"];
-                };
-            };
-            413: components["responses"]["host.TooLarge"];
-            415: components["responses"]["host.UnsupportedMediaType"];
-            422: components["responses"]["host.Unprocessable"];
-            429: components["responses"]["host.TooManyRequests"];
-            500: components["responses"]["host.InternalError"];
-            503: components["responses"]["host.Unavailable"];
-            504: components["responses"]["host.TimedOut"];
-        };
-    };
-    "accounts.finish_reset": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "token": "dG9rZW4",
-                 *       "password": "correct horse battery"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description New password: at least `min_password` characters (see `GET /auth/config`). */
-                    password: string;
-                    /**
-                     * @description `body` (default): return the refresh token in the response. `cookie`: set it as an HttpOnly cookie, which scripts cannot read.
-                     * @enum {unknown}
-                     */
-                    session?: "body" | "cookie" | null;
-                    /** @description Token from the link. */
-                    token: string;
-                };
-            };
-        };
-        responses: {
-            200: components["responses"]["accounts.Tokens"];
-            400: components["responses"]["accounts.LinkNotValid"];
-            403: components["responses"]["host.ForeignSite"];
-            408: components["responses"]["host.BodyTooSlow"];
-            413: components["responses"]["host.TooLarge"];
-            415: components["responses"]["host.UnsupportedMediaType"];
-            422: components["responses"]["host.Unprocessable"];
-            429: components["responses"]["host.TooManyRequests"];
-            500: components["responses"]["host.InternalError"];
-            503: components["responses"]["host.Unavailable"];
-            504: components["responses"]["host.TimedOut"];
-        };
-    };
-    "accounts.list_sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The sessions. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "sessions": [
-                     *         {
-                     *           "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
-                     *           "user_agent": "Firefox",
-                     *           "created_at": "2026-11-20T09:30:00.000Z",
-                     *           "last_used_at": "2026-11-21T09:30:00.000Z",
-                     *           "present": true
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        sessions: {
-                            /** Format: date-time */
-                            created_at: string;
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: date-time */
-                            last_used_at: string;
-                            /** @description Whether this is the session of the request. */
-                            present: boolean | null;
-                            /** @description `User-Agent` header of the log-in. */
-                            user_agent: string | null;
-                        }[];
-                    };
-                };
-            };
-            401: components["responses"]["host.NotAuthenticated"];
-            403: components["responses"]["host.ForeignSite"];
-            429: components["responses"]["host.TooManyRequests"];
-            500: components["responses"]["host.InternalError"];
-            503: components["responses"]["host.Unavailable"];
-            504: components["responses"]["host.TimedOut"];
-        };
-    };
-    "accounts.end_sessions": {
-        parameters: {
-            query?: {
-                /** @description `true` also revokes all API keys. */
-                revoke_api_keys?: boolean;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The sessions have ended. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            401: components["responses"]["host.NotAuthenticated"];
-            403: components["responses"]["accounts.Wrong"];
-            408: components["responses"]["host.BodyTooSlow"];
-            413: components["responses"]["host.TooLarge"];
-            422: components["responses"]["host.Unprocessable"];
-            429: components["responses"]["host.TooManyRequests"];
-            500: components["responses"]["host.InternalError"];
-            503: components["responses"]["host.Unavailable"];
-            504: components["responses"]["host.TimedOut"];
-        };
-    };
-    "accounts.end_session": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the session, from the list of sessions.
-                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The session has ended, or the account has no such session. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["host.BadRequest"];
-            401: components["responses"]["host.NotAuthenticated"];
-            403: components["responses"]["accounts.Wrong"];
-            408: components["responses"]["host.BodyTooSlow"];
-            413: components["responses"]["host.TooLarge"];
-            422: components["responses"]["host.Unprocessable"];
-            429: components["responses"]["host.TooManyRequests"];
-            500: components["responses"]["host.InternalError"];
-            503: components["responses"]["host.Unavailable"];
-            504: components["responses"]["host.TimedOut"];
-        };
-    };
-    "accounts.sign_up": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "email": "ann@example.org",
-                 *       "password": "correct horse battery",
-                 *       "referral_code": "K7QX4MPA"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description E-mail address. */
-                    email: string;
-                    /** @description Name of the account's owner. */
-                    name?: string | null;
-                    /** @description Password: at least `min_password` characters (see `GET /auth/config`). */
-                    password: string;
-                    /** @description Referral code with which the user signs up. */
-                    referral_code?: string | null;
-                    /**
-                     * @description `body` (default): return the refresh token in the response. `cookie`: set it as an HttpOnly cookie, which scripts cannot read.
-                     * @enum {unknown}
-                     */
-                    session?: "body" | "cookie" | null;
-                    /** @description Setup code from the server's operator. Required if `GET /auth/config` contains `setup`. The account becomes `super_admin`. */
-                    setup_code?: string | null;
-                };
-            };
-        };
-        responses: {
-            201: components["responses"]["accounts.Tokens"];
-            /** @description A confirmation e-mail will be sent. The response does not reveal whether the account exists; only the e-mail does. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "check_mail",
-                     *       "proof": "c2VjcmV0"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description Proof for `POST /auth/verify`: proves that the same client made the sign-up. */
-                        proof?: string;
-                        /** @constant */
-                        status: "check_mail";
-                    };
-                };
-            };
-            400: components["responses"]["host.BadRequest"];
-            403: components["responses"]["accounts.Wrong"];
-            408: components["responses"]["host.BodyTooSlow"];
-            /** @description An account with this address exists. Returned only if the server does not verify addresses. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "detail": "There is an account with this address already"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["host.Error"];
-                };
-            };
-            413: components["responses"]["host.TooLarge"];
-            415: components["responses"]["host.UnsupportedMediaType"];
-            422: components["responses"]["host.Unprocessable"];
-            429: components["responses"]["host.TooManyRequests"];
-            500: components["responses"]["host.InternalError"];
-            503: components["responses"]["host.Unavailable"];
-            504: components["responses"]["host.TimedOut"];
-        };
-    };
-    "accounts.verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "token": "dG9rZW4",
-                 *       "proof": "c2VjcmV0"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Password of the sign-up. Required unless `proof` is given. */
-                    password?: string | null;
-                    /** @description `proof` from the response to the sign-up. Required unless `password` is given. */
-                    proof?: string | null;
-                    /**
-                     * @description `body` (default): return the refresh token in the response. `cookie`: set it as an HttpOnly cookie, which scripts cannot read.
-                     * @enum {unknown}
-                     */
-                    session?: "body" | "cookie" | null;
-                    /** @description Token from the link. */
-                    token: string;
-                };
-            };
-        };
-        responses: {
-            200: components["responses"]["accounts.Tokens"];
-            400: components["responses"]["accounts.LinkNotValid"];
-            403: components["responses"]["accounts.Wrong"];
-            408: components["responses"]["host.BodyTooSlow"];
-            413: components["responses"]["host.TooLarge"];
-            415: components["responses"]["host.UnsupportedMediaType"];
-            422: components["responses"]["host.Unprocessable"];
-            429: components["responses"]["host.TooManyRequests"];
-            500: components["responses"]["host.InternalError"];
-            503: components["responses"]["host.Unavailable"];
-            504: components["responses"]["host.TimedOut"];
-        };
-    };
-    "accounts.identity_webhook": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Id of the message, the same in every delivery attempt. `svix-id` is accepted as well. */
-                "webhook-id"?: string;
-                /** @description One or more signatures, separated by spaces, each in the form `v1,<base64>`. `svix-signature` is accepted as well. */
-                "webhook-signature"?: string;
-                /** @description Time of the delivery attempt in Unix seconds. `svix-timestamp` is accepted as well. */
-                "webhook-timestamp"?: string;
-                /** @description A value of the setting `accounts.identity_webhook.tokens`, instead of a signature. */
-                "X-Webhook-Token"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "type": "user.created",
-                 *       "data": {
-                 *         "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
-                 *         "email": "ann@example.org"
-                 *       }
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Data of the message. */
-                    data?: unknown;
-                    /** @description Type of the message. */
-                    type?: unknown;
-                } & {
-                    [key: string]: unknown;
-                };
-            };
-        };
-        responses: {
-            /** @description The message was processed. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "ok"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        status: "ok";
-                    };
-                };
-            };
-            400: components["responses"]["host.BadRequest"];
-            /** @description The signature is invalid or too old. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid signature"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["host.Error"];
-                };
-            };
-            403: components["responses"]["host.ForeignSite"];
-            408: components["responses"]["host.BodyTooSlow"];
-            413: components["responses"]["host.TooLarge"];
-            422: components["responses"]["host.Unprocessable"];
-            429: components["responses"]["host.TooManyRequests"];
-            500: components["responses"]["host.InternalError"];
-            /** @description The message requests an e-mail, and the server cannot send e-mail. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "detail": "This server cannot send e-mail: configure the module mail"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["host.Error"];
-                };
-            };
             504: components["responses"]["host.TimedOut"];
         };
     };
@@ -16388,7 +15832,6 @@ export interface operations {
                  */
                 order?: string;
                 /**
-                 * Format: uuid
                  * @description Lists only the messages of this run.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
