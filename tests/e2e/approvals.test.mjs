@@ -433,49 +433,52 @@ test('a kill between the decision and the end of the call: one execution, or an 
   }
 });
 
-// Another server with its own database, whose policy the operator changes between two starts.
-async function withPolicies(first, then, body) {
-  const own = makeDatabase();
-  let current = await new Server({ database: own, llm, settings: first }).start();
-  const restart = async () => {
-    await current.kill();
-    writeFileSync(current.config, readFileSync(current.config, 'utf8').replace(first, () => then));
-    await current.start();
+// Another server with its own database, whose policy the operator changes while it is down.
+async function withPolicy(first, body) {
+  const own = await new Server({ database: makeDatabase(), llm, settings: first }).start();
+  let policy = first;
+  const change = (to) => {
+    writeFileSync(own.config, readFileSync(own.config, 'utf8').replace(policy, () => to));
+    policy = to;
   };
   try {
-    await body(current, restart);
+    await body(own, change);
   } finally {
-    await current.close();
-    own.drop();
+    await own.close();
+    own.database.drop();
   }
 }
 const rule = (action) => `[[runs.tool_policy]]\nmatch = "shell"\naction = "${action}"\n`;
 
-test('a decision stays valid after the operator has relaxed the policy', () => withPolicies(rule('ask'), rule('run'), async (own, restart) => {
+test('a decision stays valid after the operator has relaxed the policy', () => withPolicy(rule('ask'), async (own, change) => {
   const u = await own.user();
+  const parked = [];
   for (const [status, result] of [['denied', /user denied it/], ['approved', /^results: ask\n/]]) {
     const r = await u.start({ prompt: 'echo ask >> n; cat n' });
     const id = r.json.agent_run_id;
     await waitFor('the run is parked', () => own.database.sql(`select count(*) from runs.parked where run_id = '${id}'`) === '1');
-    await own.kill();
-    own.database.sql(`select runs.decide_approval(null, id, '${status}', null, null, 'none') from runs.approvals where run_id = '${id}'`);
-    await own.start();
-    await restart();
+    own.database.sql(`update runs.parked set slot_until = now() where run_id = '${id}'`);
+    parked.push({ id, status, result });
+  }
+  await own.kill();
+  for (const { id, status } of parked) own.database.sql(`select runs.decide_approval(null, id, '${status}', null, null, 'none') from runs.approvals where run_id = '${id}'`);
+  change(rule('run'));
+  await own.start();
+  for (const { id, result } of parked) {
     const s = await u.stream(id, { timeout: 60_000 });
     assert.match(textOf(s.events), result);
     assert.equal(s.events.filter((e) => e.type === 'approval_resolved').length, 1);
-    writeFileSync(own.config, readFileSync(own.config, 'utf8').replace(rule('run'), () => rule('ask')));
-    await own.kill();
-    await own.start();
   }
 }));
 
-test('a call that began before the operator added a rule is not made again', () => withPolicies(rule('run'), rule('ask'), async (own, restart) => {
+test('a call that began before the operator added a rule is not made again', () => withPolicy(rule('run'), async (own, change) => {
   const u = await own.user();
   const r = await u.start({ prompt: 'echo begun; sleep 20' });
   const id = r.json.agent_run_id;
   await u.stream(id, { until: (e) => e.type === 'tool_output_chunk' });
-  await restart();
+  await own.kill();
+  change(rule('ask'));
+  await own.start();
   const s = await u.stream(id, { timeout: 60_000 });
   assert.ok(!s.events.some((e) => e.type === 'approval_requested'), s.raw);
   assert.match(s.events.find((e) => e.type === 'tool_result').content, /outcome/);
