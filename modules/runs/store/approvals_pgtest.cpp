@@ -114,7 +114,7 @@ TEST_F(runs_approvals, a_page_reads_only_its_own_rows) {
       "::uuid else md5((n % 1000)::text)::uuid end, md5((n / 3)::text)::uuid, md5('t')::uuid, md5('a')::uuid, 1, n::text, 't', '{}', "
       "now(), case when n % 50 = 0 then 'pending' else 'approved' end from generate_series(1, 50000) n");
   sql("vacuum analyze runs.approvals");
-  for (const std::string& rest : {std::string("null, null"), std::string("null, 'pending'"), "md5('33')::uuid, null"}) {
+  for (const char* rest : {"null, null", "null, 'pending'", "md5('33')::uuid, null"}) {
     const std::string page = "select n from runs.approvals_page(" + q(ann) + ", " + rest + ", null, 20)";
     EXPECT_LT(rows_read([&] { sql(page); }), 200) << rest;
   }
