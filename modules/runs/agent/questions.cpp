@@ -121,7 +121,8 @@ ry::task<std::vector<asked_question>> wait_for_answers(const ry::context& ctx, c
       if (std::none_of(questions.begin(), questions.end(), is_pending)) co_return std::move(questions);
       const bool late = ctx.mono_us() >= deadline_us;
       if (late || open.ended || run->stop.must_break()) {
-        co_await end_pending(repo, questions, late ? "expired" : "cancelled");
+        const char* status = late ? "expired" : "cancelled";
+        co_await end_pending(repo, questions, status);
         continue;
       }
     }

@@ -71,8 +71,8 @@ ry::task<ry::response> approval_links::decide(ry::request request) {
   if (decision == "deny") reason = field_of_form(request.body(), "reason");
   if (reason) reason = shorten(plain_sentence(*reason), max_link_reason);
   if (reason && is_blank(*reason)) reason.reset();
-  ry::result<std::optional<link_decision>> made =
-      co_await repo_.decide_by_link(hash, decision == "approve" ? "approved" : "denied", reason);
+  const char* status = decision == "approve" ? "approved" : "denied";
+  ry::result<std::optional<link_decision>> made = co_await repo_.decide_by_link(hash, status, reason);
   if (!made.value()) co_return respond(unknown_approval_page(brand_));
   const bool is_made = (*made)->made;
   if (is_made) approvals_.announce((*made)->run_id);
