@@ -122,7 +122,7 @@ json::object request_message(const task_ids& ids, const json::array& requests) {
     if (id.empty()) id = module_json::text_at(request, "tool_call_id");
   }
   text += "Answer with a message that has the taskId of this task. ";
-  if (approvals == 1) text += "Its text is approve or deny, or deny: and a reason. Or send a data part: ";
+  if (approvals == 1) text += "Its text is \"approve\", \"deny\", or \"deny:\" and a reason. Or send a data part: ";
   if (approvals > 1) text += "Send a data part for each approval: ";
   if (approvals > 0) text += R"({"approval_id": "...", "decision": "approve" or "deny", "reason": "..."}.)";
   if (approvals < requests.size())

@@ -154,7 +154,7 @@ ry::task<void> tasks::decide(caller c, std::string id, std::vector<decision> dec
   for (decision& d : decisions) {
     if (d.approval_id.empty()) {
       if (n_pending != 1)
-        throw invalid_params(d.field, "must name the approval_id, because several approvals are pending");
+        throw invalid_params(d.field, "must name the approval_id, unless exactly one approval is pending");
       d.approval_id = pending;
     }
     const auto found = statuses.find(d.approval_id);

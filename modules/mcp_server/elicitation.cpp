@@ -21,7 +21,7 @@ json::object requested_schema() {
                         {"enum", json::array{"approve", "deny"}}};
   json::object reason{{"type", "string"},
                       {"title", "Reason"},
-                      {"description", "The agent gets the reason of a denial"},
+                      {"description", "The agent gets the reason for a denial"},
                       {"maxLength", max_reason}};
   json::object properties;
   properties["decision"] = std::move(decision);

@@ -203,8 +203,8 @@ std::string waiting_text(const run_info& run) {
     out += " the call of the tool " + name + " needs the approval " + text_of(*o, "approval_id") + ".";
   }
   return out +
-         " Approvals are decided with POST /approvals/{id} or in the console, and not by the caller of this tool. The run "
-         "continues afterwards; get its answer with the tool get_run.";
+         " Approvals are decided with POST /approvals/{id} or with the link in a notification, and not by the caller "
+         "of this tool. The run continues afterwards; get its answer with the tool get_run.";
 }
 
 json::object waiting_result(const run_info& run, revision rev) {

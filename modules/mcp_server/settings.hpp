@@ -20,9 +20,9 @@ inline constexpr std::string_view settings_schema = R"({
       "description": "Maximum number of requests of an account to the MCP endpoint that wait for a run at the same time, per node",
       "limit": {"resource": "MCP requests that wait for a run", "per": "account and node", "answer": "429"}},
     "approval_wait_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 60,
-      "description": "Time in seconds for which a request whose run waits for an approval or for a result of another client's tool stays open if its client cannot be asked (elicitation); the run continues to wait"},
+      "description": "Time in seconds for which a request whose run waits for an approval or for a result of another client's tool stays open if its client cannot be asked for the approval by elicitation; the run continues to wait"},
     "elicitation_wait_seconds": {"type": "integer", "minimum": 0, "maximum": 86400, "default": 600,
-      "description": "The same time for a request whose client was asked for the approval"}
+      "description": "Time in seconds for which a request whose client was asked for an approval by elicitation stays open; the run continues to wait"}
   }
 })";
 

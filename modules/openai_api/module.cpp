@@ -17,7 +17,7 @@ constexpr std::string_view settings_schema = R"({
   "type": "object",
   "properties": {
     "approval_wait_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 60,
-      "description": "Time in seconds for which a request that cannot ask its client for approvals (Chat Completions, responses with store=false) waits for a decision made elsewhere; then it fails with approval_required and its run is stopped"}
+      "description": "Time in seconds for which a request that cannot ask its client for approvals (Chat Completions, responses with store=false) waits for a decision made elsewhere; then it fails with approval_required, and its run is stopped unless the request has an Idempotency-Key"}
   }
 })";
 

@@ -149,7 +149,7 @@ void sort_answers(const std::string& follows, response_request& to) {
   if (!to.store) throw invalid("store", "store must not be false in a response that continues a run");
   for (const approval_answer& a : to.answers) {
     if (a.run != to.answers.front().run)
-      throw invalid(a.path + ".approval_request_id", "All approval requests must be of the same response");
+      throw invalid(a.path + ".approval_request_id", "All approval requests must belong to the same response");
     for (const approval_answer& other : to.answers)
       if (a.approval == other.approval && a.approve != other.approve)
         throw invalid(a.path + ".approve", "The approval request '" + a.request + "' has two different answers");

@@ -71,8 +71,8 @@ void send_events(std::vector<json::object>& events, std::uint64_t after, event_s
 
 api_error decided_otherwise(const approval_answer& a, const std::string& status) {
   api_error out(409, "invalid_request_error", "approval_decided", a.path + ".approve",
-                "The approval request '" + a.request + "' has another decision: " + status +
-                    ". To continue the run, answer with the same decision.");
+                "The approval request '" + a.request + "' was already decided differently: " + status +
+                    ". To continue the run, answer with that decision.");
   out.retry = false;
   return out;
 }

@@ -23,7 +23,7 @@ it: run \`node tests/docs/limits.mjs > docs/limits.md\`. A test checks that it i
 - Most limits without an alert only reduce what the server stores or what a command can use (older entries are deleted, contents are
   truncated, requests wait, a command cannot allocate more). The exceptions are those whose column "At the limit" names a status.
 - The operator configures webhooks (\`runs.webhooks\`, the module \`webhooks\`). In addition, a start can name one webhook for its run (\`webhook_url\`): at most one
-  message per run, 16 attempts, and turns between accounts.
+  message per run, with at most 16 attempts. Accounts take turns.
 - [Security](security.md) describes the limits that require kernel support (control groups), and what is not limited without
   that support. \`runyard check\` and \`/readyz\` report missing support.
 

@@ -181,7 +181,7 @@ test('a link and the API decide at the same time: one decision applies', async (
     assert.equal(statusOf(approval), byLink.status === 200 ? 'approved' : 'denied');
     const { events } = await user.stream(run);
     assert.equal(events.filter((e) => e.type === 'approval_resolved').length, 1);
-    if (byLink.status !== 200) assert.match(await (await fetch(link)).text(), /The call was denied\. It was decided without this link\./);
+    if (byLink.status !== 200) assert.match(await (await fetch(link)).text(), /The call was denied\. The decision was made without this link\./);
   }
 });
 

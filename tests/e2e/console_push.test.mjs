@@ -209,7 +209,7 @@ test('actions of a push message decide about an approval, and the result is show
     const [title, { body, tag, data }] = w.shown.pop();
     results.push([title, body, tag, data.url]);
   }
-  assert.deepEqual(results, [['T', 'Approved', 'k', null], ['T', 'Denied', 'k', null], ['T', 'The decision was already made, or the time for it is over', 'k', null],
+  assert.deepEqual(results, [['T', 'Approved', 'k', null], ['T', 'Denied', 'k', null], ['T', 'The decision was already made, or the approval has expired', 'k', null],
     ...Array(2).fill(['T', 'The decision could not be sent. Open the notification to decide.', 'k', link])]);
   assert.deepEqual(w.sent[1], [link, 'POST', 'decision=deny', 'omit']);
   await w.act('', notification);

@@ -228,8 +228,8 @@ test('pending prompts are limited, and requests that cannot join are refused', a
   const busy = await startHeld(u, 'refuse');
   for (const [form, status, problem] of [
     [{ files: [{ name: 'a.txt', data: 'a' }] }, 422, 'on_busy=steer does not allow files'],
-    [{ tool_policy: '[{"match":"*","action":"ask"}]' }, 422, 'on_busy=steer does not allow tool_policy and client_tools'],
-    [{ client_tools: '[{"name":"a"}]' }, 422, 'on_busy=steer does not allow tool_policy and client_tools'],
+    [{ tool_policy: '[{"match":"*","action":"ask"}]' }, 422, 'on_busy=steer does not allow tool_policy or client_tools'],
+    [{ client_tools: '[{"name":"a"}]' }, 422, 'on_busy=steer does not allow tool_policy or client_tools'],
     [{ prompt: ' ' }, 422, 'on_busy=steer requires prompt'],
     [{ prompt: 'a\u0000b' }, 400, 'prompt must not contain a NUL character'],
     [{ on_busy: 'steer,enqueue' }, 400, 'on_busy must be reject, enqueue, interrupt or steer'],

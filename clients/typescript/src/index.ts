@@ -70,12 +70,12 @@ export class Runyard {
     return (await response.json()) as Started;
   }
 
-  /** Approves or denies a call. Returns the approval. Throws RequestFailed, with status 409 if another decision was made before. */
+  /** Approves or denies a call, or answers a question. Returns the approval. Throws RequestFailed, with status 409 if another decision was made before. */
   async decide(approvalId: string, decision: Decision, options: { signal?: AbortSignal } = {}): Promise<Approval> {
     return (await this.#post(`/approvals/${encodeURIComponent(approvalId)}`, decision, options.signal)) as Approval;
   }
 
-  /** Returns the results of calls of the client's tools, after `tool_results_requested`. Throws RequestFailed. */
+  /** Sends the results of calls of the client's tools, after `tool_results_requested`. Throws RequestFailed. */
   async sendToolResults(runId: string, results: readonly ToolResult[], options: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#post(`/agent-run/${encodeURIComponent(runId)}/tool-results`, { tool_results: results }, options.signal);
   }

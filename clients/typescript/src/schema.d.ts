@@ -3815,7 +3815,7 @@ export interface components {
         };
         /** @description Value for `cursor` to get the next page. Null on the last page. */
         "agents.NextCursor": string | null;
-        /** @description Rules that make the deployment's policy for tool calls stricter, at most 200 and 64 KiB. Of these rules, the first one that matches a call applies, unless the deployment's policy is stricter. They apply to all runs of the agent, also to those in progress: if a run was started with an earlier version of the agent, the stricter of both applies. */
+        /** @description Rules that make the deployment's policy for tool calls stricter: at most 200 rules and 64 KiB. Of these rules, the first one that matches a call applies, unless the deployment's policy is stricter. They apply to all runs of the agent, also to those in progress: if a run was started with an earlier version of the agent, the stricter of the two policies applies. */
         "agents.ToolPolicy": {
             /**
              * @description `ask`: a person must approve the call. `deny`: the call is not made. `run`: the rules that follow do not apply to the call.
@@ -4646,7 +4646,7 @@ export interface components {
              * @enum {unknown}
              */
             on_timeout: "deny" | "stop";
-            /** @description Reason of the decision. */
+            /** @description Reason for the decision. */
             reason: string | null;
             /**
              * @description Whether the decision also applies to later calls of the tool.
@@ -4724,7 +4724,7 @@ export interface components {
             arguments?: {
                 [key: string]: unknown;
             };
-            /** @description Reason of the decision. Null if the approver gave none. */
+            /** @description Reason for the decision. Null if the approver gave none. */
             reason: string | null;
             /** @description Sequence number of the event. */
             sequence: number;
@@ -4778,7 +4778,7 @@ export interface components {
              * @enum {unknown}
              */
             decision: "approve" | "deny" | "cancel";
-            /** @description Reason of the decision. If the call is denied, its result for the model contains the reason. */
+            /** @description Reason for the decision. If the call is denied, its result for the model contains the reason. */
             reason?: string;
             /**
              * @description Also approve later calls of the same tool: in this run, or in all runs of the agent. Only for the kind `approval`. Default: `none`.
@@ -5204,12 +5204,12 @@ export interface components {
             mode?: ("" | "agent" | "chat" | "code") | string;
             /** @description Model to use instead of the agent's model: an alias, or `<provider>/<model>`. The models that an account may use depend on its plan. */
             model_name?: string;
-            /** @description What to do if the thread has a run in progress. `reject` (default): return 409. `enqueue`: wait until the thread's earlier runs have ended. `interrupt`: stop those runs, then start. `steer`: add the prompt to the run in progress, which answers it in its next step, with its own agent, model, parameters and budget; if the run cannot take it, as `enqueue`. `steer` does not allow `files`, `tool_policy` and `client_tools`. Case-insensitive. */
+            /** @description What to do if the thread has a run in progress. `reject` (default): return 409. `enqueue`: wait until the thread's earlier runs have ended. `interrupt`: stop those runs, then start. `steer`: add the prompt to the run in progress, which answers it in its next step, with its own agent, model, parameters and budget; if the run cannot take it, the start waits as with `enqueue`. `steer` does not allow `files`, `tool_policy` or `client_tools`. Case-insensitive. */
             on_busy?: ("" | "reject" | "enqueue" | "interrupt" | "steer") | string;
             /** @description `true`: the client chooses `thread_id` and `project_id`, and both are required. Default: `false`. */
             optimistic?: components["schemas"]["runs.Flag"];
             /**
-             * @description JSON Schema of the final answer. A completed run then has the member `output`. If the answer does not match the schema, the model is asked once to correct it; if that fails, the run fails with the error code `OUTPUT_INVALID`. At most 64 KB. A schema that is invalid or has an unsupported keyword is refused with a 400 that names the JSON pointer; see docs/run-fields.md.
+             * @description JSON Schema of the final answer. A completed run then has the member `output`. If the answer does not match the schema, the model is asked once to correct it; if that fails, the run fails with the error code `OUTPUT_INVALID`. At most 64 KiB. A schema that is invalid or has an unsupported keyword is refused with a 400 that names the JSON pointer; see docs/run-fields.md.
              * @example {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
              */
             output_schema?: string;
@@ -5242,7 +5242,7 @@ export interface components {
              */
             webhook_secret?: string;
             /**
-             * @description URL that is notified of the end of the run: a POST with the run, signed with `webhook_secret` and repeated until the response is 2xx. It must begin with `https://`, and must not refer to a private address. No response contains it.
+             * @description URL that is notified of the end of the run: a POST with the run, signed with `webhook_secret`. If the response is not 2xx, the message is sent again, with at most 16 attempts within about half a day; a 410 ends them. It must begin with `https://`, and must not refer to a private address. No response contains it.
              * @example https://example.com/hooks/runs
              */
             webhook_url?: string;
@@ -13800,7 +13800,7 @@ export interface operations {
                 "application/x-www-form-urlencoded": {
                     /** @description `approve` or `deny`. */
                     decision?: string;
-                    /** @description Reason of the denial. The call's result for the model contains it. */
+                    /** @description Reason for the denial. The call's result for the model contains it. */
                     reason?: string;
                 };
             };

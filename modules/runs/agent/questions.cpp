@@ -74,8 +74,8 @@ std::vector<question_request> requests_of(const ry::context& ctx, const tool_cal
 void report_problems(const ry::context& ctx, live_run& run, const tool_call& call, const requested_input& input) {
   for (const requested_input::request& r : input.requests) {
     if (r.problem.empty()) continue;
-    const std::string message = "A request for input of the tool " + call.name + " was cancelled: " + r.problem;
-    ctx.info("a request of a tool for input was cancelled",
+    const std::string message = "A request for input from the tool " + call.name + " was cancelled: " + r.problem;
+    ctx.info("a tool's request for input was cancelled",
              {{"run", run.who.run.to_string()}, {"tool", call.name}, {"problem", r.problem}});
     append_notice(run, "input_request_cancelled", message);
   }

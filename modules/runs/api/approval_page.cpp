@@ -68,7 +68,8 @@ approval_page page_of(const brand& b, const approval_link& link) {
   if (link.state == "used")
     return closed_page(b, "This link was already used", outcome_of(approval) + " A link works only once.");
   if (link.state == "decided")
-    return closed_page(b, "The decision was already made", outcome_of(approval) + " It was decided without this link.");
+    return closed_page(b, "The decision was already made",
+                       outcome_of(approval) + " The decision was made without this link.");
   if (link.state == "expired")
     return closed_page(b, "This approval has expired", "No decision was made in time, so the call was not executed.");
   if (link.state == "cancelled")

@@ -171,7 +171,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
   out.options.has_webhook = !out.webhook_url.empty();
   // The run in progress keeps its own tools and rules, which must not be weaker than those that the client requested.
   if (out.on_busy == busy_policy::steer && (!out.options.tool_rules.empty() || !out.options.client_tools.empty()))
-    return form_refusal{"on_busy=steer does not allow tool_policy and client_tools", 422};
+    return form_refusal{"on_busy=steer does not allow tool_policy or client_tools", 422};
   if (out.on_busy == busy_policy::steer && out.thread_id && out.prompt.empty())
     return form_refusal{"on_busy=steer requires prompt", 422};
   if (policy_given && !out.budget.set()) return error("budget_policy requires budget_credits");

@@ -98,9 +98,9 @@ TEST(parse_start_test, a_prompt_that_joins_a_run_brings_no_rules_and_tools) {
   EXPECT_EQ(accepted({{"prompt", "x"}, {"on_busy", "Steer"}, {"thread_id", thread}}).on_busy, busy_policy::steer);
   EXPECT_EQ(accepted({{"prompt", "x"}, {"on_busy", "steer"}, {"model_name", "m"}}).on_busy, busy_policy::steer);
   EXPECT_EQ(error_detail({{"prompt", "x"}, {"on_busy", "steer"}, {"tool_policy", R"([{"match":"a","action":"ask"}])"}}),
-            "on_busy=steer does not allow tool_policy and client_tools");
+            "on_busy=steer does not allow tool_policy or client_tools");
   EXPECT_EQ(error_detail({{"prompt", "x"}, {"on_busy", "steer"}, {"client_tools", R"([{"name":"a"}])"}}),
-            "on_busy=steer does not allow tool_policy and client_tools");
+            "on_busy=steer does not allow tool_policy or client_tools");
   EXPECT_EQ(error_detail({{"on_busy", "steer"}, {"thread_id", thread}}), "on_busy=steer requires prompt");
 }
 

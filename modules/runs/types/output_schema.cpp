@@ -413,7 +413,7 @@ class schema_reader {
       const schema_id id = add(name, v);
       s().names = id;
     } else if (name == "items") {
-      if (v.is_array()) fault(name, "must be a schema; the schemas of the first items belong into prefixItems");
+      if (v.is_array()) fault(name, "must be a schema; the schemas of the first items belong in prefixItems");
       const schema_id id = add(name, v);
       s().items = id;
     } else if (name == "prefixItems") {
@@ -455,7 +455,7 @@ class schema_reader {
     }
     if (heights_[at] == 0 || above + heights_[at] > max_nested_subschemas) {
       current_ = at;
-      fault("", "applies too many subschemas to the same value, or refers to itself without a member or item between");
+      fault("", "applies too many subschemas to one value, or refers to itself without a member or item in between");
     }
     return heights_[at];
   }

@@ -30,7 +30,7 @@ class output_schema {
 
   // The schema as JSON on one line.
   std::string text() const;
-  // The errors of a value, at most ten: "/items/0/price must be a number".
+  // The errors of a value, at most ten: "/items/0/price must be of the type number".
   std::vector<std::string> errors_of(const boost::json::value& value) const;
 
  private:

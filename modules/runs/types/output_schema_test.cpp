@@ -98,7 +98,7 @@ TEST(output_schema, refusals_name_the_pointer) {
        "output_schema: /$defs/x/minLength must be a whole number that is not negative"},
       {R"({"multipleOf":0})", "output_schema: /multipleOf must be greater than 0"},
       {R"({"items":[{}]})",
-       "output_schema: /items must be a schema; the schemas of the first items belong into prefixItems"},
+       "output_schema: /items must be a schema; the schemas of the first items belong in prefixItems"},
       {R"({"$ref":"https://example.org/schema"})",
        "output_schema: /$ref must be a reference into the same schema, such as #/$defs/item"},
       {R"({"items":{"$ref":"#/$defs/none"}})",
@@ -118,7 +118,7 @@ std::string repeated(const std::string& text, int n) {
 
 TEST(output_schema, hostile_schemas_are_refused) {
   const std::string cycle =
-      "applies too many subschemas to the same value, or refers to itself without a member or item between";
+      "applies too many subschemas to one value, or refers to itself without a member or item in between";
   EXPECT_EQ(refusal_of_schema(R"({"$ref":"#"})"), "output_schema: the schema " + cycle);
   EXPECT_NE(
       refusal_of_schema(

@@ -345,7 +345,7 @@ std::string read_ask_user(const json::object& arguments, question& out) {
   const json::value* form = module_json::member_at(arguments, "form");
   const json::value* choices = module_json::member_at(arguments, "choices");
   const bool has_form = form != nullptr && !form->is_null(), has_choices = choices != nullptr && !choices->is_null();
-  if (has_form && has_choices) return "the arguments \"choices\" and \"form\" exclude each other";
+  if (has_form && has_choices) return "the arguments \"choices\" and \"form\" cannot be used together";
   if (has_form) return read_form("form", *form, out.schema);
   json::object answer{{"type", "string"}};
   if (has_choices) answer["enum"] = *choices;

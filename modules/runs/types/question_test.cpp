@@ -180,7 +180,7 @@ TEST(ask_user, has_choices_a_form_or_any_text) {
   EXPECT_EQ(ask(R"({"question":"q","choices":[1]})", q), "choices must be 1 to 200 texts of at most 500 bytes");
   EXPECT_EQ(ask(R"({"question":"q","choices":"a"})", q), "choices must be an array of texts");
   EXPECT_EQ(ask(R"({"question":"q","choices":["a"],"form":{}})", q),
-            "the arguments \"choices\" and \"form\" exclude each other");
+            "the arguments \"choices\" and \"form\" cannot be used together");
 }
 
 TEST(input_request, is_a_form_or_a_url) {

@@ -27,7 +27,7 @@ async function openTab(url) {
 
 // Decides with the link of the notification, which works once, and shows the result.
 async function decide(link, decision, { title, tag }) {
-  const results = { 200: decision === 'approve' ? 'Approved' : 'Denied', 410: 'The decision was already made, or the time for it is over' };
+  const results = { 200: decision === 'approve' ? 'Approved' : 'Denied', 410: 'The decision was already made, or the approval has expired' };
   let status;
   try {
     ({ status } = await self.fetch(link, { method: 'POST', credentials: 'omit', body: new URLSearchParams({ decision }) }));

@@ -150,7 +150,8 @@ ry::task<tool_outcome> call_source_tool(const ry::context& ctx, const settings& 
       state.table->answer(state.self, state.call, ry::str(answers));
       if (!tool.own_time_limit) limit.emplace(ctx, run->exec, config.tool_timeout_seconds, state);
     }
-    if (state.outcome.input && !may_ask) state.outcome = {"the tool requests input, which it cannot get", true};
+    if (state.outcome.input && !may_ask)
+      state.outcome = {"the tool requested input, but this run cannot ask the person", true};
     if (state.outcome.input && call.round >= max_question_rounds)
       state.outcome = {std::string(too_many_requests), true};
     if (limit && limit->expired()) {

@@ -47,7 +47,7 @@ typedef struct ry_run_start {
   /* NULL: the start commits itself, and the run begins at once on this node if it has capacity. Otherwise the run is part
    * of this transaction, in which the account's row stays locked, and waits in the queue of all nodes; call wake() after
    * the commit. After an error the transaction must be rolled back. The prompt counts towards the account's limit of
-   * prompts even if the transaction is rolled back later, because the service does not learn its end. */
+   * prompts even if the transaction is rolled back later, because the service does not learn its outcome. */
   ry_tx* tx;
 } ry_run_start;
 
