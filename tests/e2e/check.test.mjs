@@ -49,7 +49,7 @@ ${needed}`;
   for (const command of ['check', 'serve'])
     assert.deepEqual(errors(command, text), [
       `6:17: runs.providers."to/o": must have a name without '/': models are called <provider>/<model>`,
-      '5:1: runs.providers.main.options.max_token_field: is not known to the driver; its options are wire, max_tokens_field, stream_usage, send_reasoning, encrypted_reasoning, extra_body, dialect, alternate_roles, max_tools, max_tool_description',
+      '5:1: runs.providers.main.options.max_token_field: is not known to the driver; its options are wire, max_tokens_field, stream_usage, send_reasoning, encrypted_reasoning, extra_body, dialect, alternate_roles, max_tools, max_tool_description, output_schema',
       '10:13: runs.providers.slow.options.delay_ms: must be a whole number from 0 to 60000',
       '13:1: runs.providers.far.timeout_seconds: must be a whole number from 1 to 86400',
     ], command);

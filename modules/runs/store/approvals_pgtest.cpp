@@ -107,6 +107,23 @@ TEST_F(runs_approvals, a_new_worker_learns_whether_the_policy_required_an_approv
   EXPECT_EQ(sql(all), "c true true, d false false, e false false");
 }
 
+TEST_F(runs_approvals, a_decision_before_the_park_is_in_the_log_of_the_parked_run) {
+  start({});
+  const std::string run = last_run();
+  sql("select runs.request_approvals(" + q(run) + ", (select fence from runs.runs where id = " + q(run) +
+      "), 1, array[accounts.new_id(), accounts.new_id()], array['c', 'd'], array['shell', 'shell'], array['', ''], "
+      "array['{}', '{}'], array['approval', 'approval'], 'deny', 86400)");
+  sql("select outcome from runs.decide_approval(" + q(ann) +
+      ", (select id from runs.approvals where tool_call_id = 'c'), 'denied', null, null, 'none')");
+  EXPECT_EQ(park(run, 60), "parked");
+  EXPECT_EQ(sql("select count(*) from runs.events where run_id = " + q(run) +
+                " and wire like '%approval_resolved%\"c\"%denied%'"),
+            "1");
+  EXPECT_EQ(sql("select seq = border_seq from runs.runs r join runs.events e on e.run_id = r.id where r.id = " +
+                q(run) + " and wire like '%approval_resolved%'"),
+            "t");
+}
+
 TEST_F(runs_approvals, a_page_reads_only_its_own_rows) {
   sql("insert into runs.approvals (id, account_id, run_id, thread_id, agent_id, step, tool_call_id, tool, arguments, "
       "expires_at, status) select gen_random_uuid(), case when n % 100 = 0 then " +

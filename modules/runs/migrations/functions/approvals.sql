@@ -1,4 +1,4 @@
--- ry: number 0087 compatible
+-- ry: number 0088 compatible
 -- Approvals of tool calls, and calls that the client executes. A run whose answer contains such calls is parked: its job
 -- ends, and the run is stored only in the database. The decision on its last pending approval creates a new job. In this file,
 -- "approval" includes the calls of the client (kind client) and questions to the person (see questions.sql).
@@ -109,12 +109,22 @@ begin
   return true;
 end $$;
 
+-- Writes the event approval_resolved to the log of a run without a worker.
+create or replace function log_resolved(a runs.approvals, p_seq bigint) returns void language sql as $$
+  insert into runs.events (run_id, seq, last_seq, wire)
+  values (a.run_id, p_seq, p_seq, runs.event_wire(p_seq, format(
+    '{"type": "approval_resolved", "sequence": %s, "approval_id": "%s", "tool_call_id": %s, "status": "%s", "reason": %s%s}',
+    p_seq, a.id, to_json(a.tool_call_id), a.status, coalesce(to_json(a.reason)::text, 'null'), ', "arguments": ' || a.new_arguments)))
+$$;
+
 -- Parks a run whose events up to p_last are in the log. Returns parked; resolved: no approval is pending any more, so
 -- the worker continues; stop: a stop was requested; gone: the run has ended or belongs to another worker.
 create or replace function park_run(p_run uuid, p_job bigint, p_fence bigint, p_last bigint, p_slot_seconds bigint)
 returns text language plpgsql as $$
 declare
   v runs.runs%rowtype;
+  v_approval runs.approvals;
+  v_last bigint := p_last;
 begin
   select * into v from runs.runs r where r.id = p_run and r.fence = p_fence and r.completed_at is null for no key update;
   if not found then
@@ -123,15 +133,25 @@ begin
   if v.stop_requested_at is not null then
     return 'stop';
   end if;
-  update runs.approvals a set announced = true where a.run_id = p_run and a.status = 'pending';
-  if not found then
+  update runs.approvals a set announced = true where a.run_id = p_run and (a.status = 'pending' or a.kind <> 'client' and not a.begun);
+  if not exists (select 1 from runs.approvals a where a.run_id = p_run and a.status = 'pending') then
     return 'resolved';
   end if;
   insert into runs.parked (run_id, account_id, slot_until)
   values (p_run, v.account_id, clock_timestamp() + p_slot_seconds * interval '1 second')
   on conflict (run_id) do nothing;
+  -- Decisions that were made before: their events would otherwise be missing until the run continues.
+  for v_approval in select * from runs.approvals a
+                     where a.run_id = p_run and a.status <> 'pending' and a.kind <> 'client' and not a.resolved_event
+                       and not a.begun and a.announced order by a.id loop
+    if not runs.is_logged(p_run, 'approval_resolved', v_approval.id) then
+      v_last := v_last + 1;
+      perform runs.log_resolved(v_approval, v_last);
+    end if;
+    update runs.approvals a set resolved_event = true where a.id = v_approval.id;
+  end loop;
   -- No worker has the run, so its fence becomes invalid.
-  update runs.runs r set border_seq = p_last, seq_reserved = p_last, fence = -p_fence where r.id = p_run;
+  update runs.runs r set border_seq = v_last, seq_reserved = v_last, fence = -p_fence where r.id = p_run;
   perform core.job_complete(p_job, p_fence);
   return 'parked';
 end $$;
@@ -248,10 +268,7 @@ begin
   end if;
   if v.resolved_event and v.kind <> 'client' then
     v_seq := v_run.border_seq + 1;
-    insert into runs.events (run_id, seq, last_seq, wire)
-    values (v.run_id, v_seq, v_seq, runs.event_wire(v_seq, format(
-      '{"type": "approval_resolved", "sequence": %s, "approval_id": "%s", "tool_call_id": %s, "status": "%s", "reason": %s%s}',
-      v_seq, v.id, to_json(v.tool_call_id), v.status, coalesce(to_json(v.reason)::text, 'null'), ', "arguments": ' || v.new_arguments)));
+    perform runs.log_resolved(v, v_seq);
     update runs.runs r set border_seq = v_seq, seq_reserved = v_seq where r.id = v.run_id;
   end if;
   wake := v.resolved_event and runs.unpark(v.run_id);
