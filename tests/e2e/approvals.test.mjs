@@ -496,8 +496,7 @@ test('a kill before the decision, while another call of the answer is executed',
   const whole = await u.stream(id, { timeout: 60_000 });
   assert.ok(gapless(whole.events), whole.raw);
   assert.match(textOf(whole.events), /ask/);
-  for (const type of ['approval_requested', 'approval_resolved'])
-    assert.equal(whole.events.filter((e) => e.type === type).length, 1, type);
+  assert.equal(whole.events.filter((e) => e.type === 'approval_resolved').length, 1);
 });
 
 test('the module is replaced while a run is parked', async () => {

@@ -33,7 +33,6 @@ tool_action action_of(const module_context& p, const live_run& run, const tool_c
 }
 
 void append_requested(live_run& run, const approval& a, const tool_call& call, std::string_view source) {
-  if (!run.progress.approval_events.insert("requested:" + a.id).second) return;
   run.events.buffer.append("approval_requested")
       .text("approval_id", a.id)
       .text("tool_call_id", a.tool_call_id)

@@ -134,7 +134,7 @@ ry::task<std::vector<asked_question>> wait_for_answers(const ry::context& ctx, c
 
 void append_resolved(live_run& run, std::string_view id, std::string_view tool_call_id, std::string_view status,
                      std::string_view reason, std::string_view changed_arguments) {
-  if (!run.progress.approval_events.insert("resolved:" + std::string(id)).second) return;
+  if (!run.progress.resolved_approvals.insert(std::string(id)).second) return;
   event_text event = run.events.buffer.append("approval_resolved");
   event.text("approval_id", id).text("tool_call_id", tool_call_id).text("status", status);
   if (reason.empty())
@@ -145,7 +145,6 @@ void append_resolved(live_run& run, std::string_view id, std::string_view tool_c
 }
 
 void append_question(live_run& run, const asked_question& q, std::string_view tool, std::string_view source) {
-  if (!run.progress.approval_events.insert("requested:" + q.id).second) return;
   event_text event = run.events.buffer.append("approval_requested");
   event.text("approval_id", q.id)
       .text("tool_call_id", q.tool_call_id)

@@ -70,7 +70,7 @@ struct run_progress {
   bool tool_search_reported = false;  // the clients were notified that requests contain only some of the tools
   bool calls_may_have_begun = false;  // another worker may have begun tool calls of the step that this worker claimed
   bool has_approvals = false;  // some calls of the run needed an approval, or asked the person
-  std::set<std::string, std::less<>> approval_events;  // type and id of those that this worker appended
+  std::set<std::string> resolved_approvals;  // ids in the events approval_resolved that this worker appended
   bool has_questions = false;  // calls of the current answer may have questions
   bool prompts_pending = false;  // prompts have joined the run and are not messages of its thread yet
   // Rules of the agent for tool calls, in the version of the run (nullopt: not read yet) and in the current version; a

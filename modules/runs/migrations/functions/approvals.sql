@@ -1,4 +1,4 @@
--- ry: number 0088 compatible
+-- ry: number 0089 compatible
 -- Approvals of tool calls, and calls that the client executes. A run whose answer contains such calls is parked: its job
 -- ends, and the run is stored only in the database. The decision on its last pending approval creates a new job. In this file,
 -- "approval" includes the calls of the client (kind client) and questions to the person (see questions.sql).
@@ -73,7 +73,7 @@ begin
   end if;
   return query
   select a.id, a.tool_call_id, a.status, coalesce(a.new_arguments, a.arguments), a.reason, a.begun,
-         a.announced or a.id <> all (v_new) is not false and runs.is_logged(p_run, 'approval_requested', a.id),
+         a.announced,
          a.resolved_event or a.status <> 'pending' and a.id <> all (v_new) is not false and runs.is_logged(p_run, 'approval_resolved', a.id),
          a.on_timeout, runs.iso(a.expires_at), a.kind, a.result, a.result_is_error, a.new_arguments is not null
     from runs.approvals a

@@ -52,7 +52,7 @@ begin
    where r.id = p_run and r.fence = p_fence and a.run_id = p_run and a.status = 'pending' and a.held_by <> p_fence;
   return query
   select a.id, a.tool_call_id, a.round, a.request, a.kind, a.status, a.arguments, a.question, a.content, a.reason, a.state, a.begun or a.held_by is not null,
-         a.announced or runs.is_logged(p_run, 'approval_requested', a.id),
+         a.announced,
          a.resolved_event or a.status <> 'pending' and runs.is_logged(p_run, 'approval_resolved', a.id),
          a.on_timeout, runs.iso(a.expires_at)
     from runs.approvals a
