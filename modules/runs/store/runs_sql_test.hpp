@@ -44,7 +44,7 @@ class runs_sql : public testing_sql::database_test {
                array_fill(1::bigint, array[cardinality(seqs)]), seqs, lasts, wires,
                array_fill(1::bigint, array[cardinality(ids)]), ids::uuid[], roles, bodies,
                array(select case when x = 'summary' then covers_to end from unnest(roles) x),
-               array(select case when x = 'assistant' then reasoning end from unnest(roles) x), '{}', '{}', '{}',
+               array(select case when x = 'assistant' then reasoning end from unnest(roles) x), '{}', '{}', '{}', '{}',
                array[joined])
            $$)");
     for (const std::string& id : {ann, bob})
