@@ -37,7 +37,7 @@ constexpr auto first_pause = 200ms;  // between attempts; doubled each time
 constexpr auto longest_pause = 5'000ms;
 constexpr std::size_t max_event = 64 * 1024 * 1024;
 constexpr long silence_limit_s = 45;  // the server sends a ping every 10 s
-constexpr int decision_check_ms = 3'000;  // whether another client has decided meanwhile
+constexpr int decision_check_ms = 3'000;  // of the check whether another client has decided
 constexpr std::size_t max_line = 2000;  // bytes of a reason
 
 volatile sig_atomic_t g_interrupted = 0;

@@ -77,7 +77,7 @@ ry::task<ry::response> approval_links::decide(ry::request request) {
   const bool is_made = (*made)->made;
   if (is_made) approvals_.announce((*made)->run_id);
   const std::optional<approval_link> link = co_await find(hash);
-  if (!link) co_return respond(unknown_approval_page(brand_));  // the thread was deleted meanwhile
+  if (!link) co_return respond(unknown_approval_page(brand_));  // the thread was deleted during the decision
   co_return respond(is_made ? decided_page(brand_, *link) : page_of(brand_, *link));
 }
 

@@ -168,7 +168,7 @@ inline constexpr char settings_schema[] = R"json({
     "question_hold_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 300, "description": "Time in seconds for which a tool call that must stay open, such as that of an MCP server with a session, waits for the person's answer; then the request is cancelled",
       "limit": {"resource": "Time in which an open call waits for an answer", "per": "question", "answer": "the request for input is cancelled"}},
     "max_questions": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 20, "description": "Maximum number of questions to the person in one run; further ones are not asked",
-      "limit": {"resource": "Questions to the person", "per": "run", "answer": "the model is told that the question was not asked"}},
+      "limit": {"resource": "Questions to the person", "per": "run", "answer": "the result for the model states that the question was not asked"}},
     "park_slot_seconds": {"type": "integer", "minimum": 0, "maximum": 604800, "default": 60, "description": "Time in seconds for which a run that waits for an approval counts towards the account's limit of concurrent runs",
       "limit": {"resource": "Time in which a waiting run occupies a slot", "per": "run", "answer": "the account may start another run"}},
     "max_remembered_approvals": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 1000, "description": "Maximum number of remembered approvals of an account. Further decisions with `remember` are refused until the account revokes some",

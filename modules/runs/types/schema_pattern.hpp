@@ -1,5 +1,5 @@
 // The keyword `pattern` of a JSON Schema: regular expressions of ECMA-262 without lookaround, references to groups, and
-// \p. A search takes time proportional to the length of the text, whatever the pattern is. Immutable; thread: any.
+// \p. A search takes time proportional to the length of the text for every pattern. Immutable; thread: any.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -38,7 +38,7 @@ begin
   end if;
 end $$;
 
--- As begin_attempt(), without notifications of approvals that were decided meanwhile.
+-- As begin_attempt(), without notifications of approvals that were decided since.
 create or replace function begin_delivery(p_id uuid, p_job bigint, p_fence bigint, p_served int)
 returns table (what text, wait_ms bigint, tid text, account_id uuid, workflow text, payload jsonb, items jsonb,
                channels int, epoch int, attempt int, expires_unix_us bigint, tokens jsonb, email text, name text,

@@ -171,7 +171,7 @@ begin
   if not found or exists (select 1 from runs.runs r where r.id = p_run and (r.waiting or r.completed_at is not null)) then
     return false;
   end if;
-  -- Starts of the account hold this lock too, so that no other run takes the slot meanwhile.
+  -- Starts of the account hold this lock too, so that no other run takes the slot between the check and the update.
   perform 1 from accounts.lock_account(v_parked.account_id);
   if v_parked.slot_until < clock_timestamp() then
     v_used := runs.occupied_slots(v_parked.account_id);
