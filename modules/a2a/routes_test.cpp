@@ -33,6 +33,7 @@ struct fake_runs {
   std::vector<std::map<std::string, std::string>> starts;
   std::vector<std::string> keys;
   std::vector<std::uint32_t> refusals;  // HTTP statuses of the next starts; 0: accepted
+  std::string refusal_reason = "runs.refused";
   int stops = 0;
   std::vector<std::map<std::string, std::string>> lists;
   std::map<std::string, std::string> approvals;  // id -> status
@@ -75,7 +76,7 @@ ry_status start(void*, const ry_run_start* s, ry_exec* exec, ry_run_started_fn f
   }
   current->host->ctx().post(exec, [=] {
     if (refusal != 0) {
-      const ry::error e = ry::http_error(refusal, RY_RESOURCE_EXHAUSTED, "runs.refused", "refused",
+      const ry::error e = ry::http_error(refusal, RY_RESOURCE_EXHAUSTED, current->refusal_reason, "refused",
                                          R"({"message":"refused","error_code":"SOME_LIMIT"})");
       const ry_error_view v = e.view();
       return fn(ctx, RY_RESOURCE_EXHAUSTED, nullptr, &v);
@@ -321,7 +322,11 @@ TEST_F(a2a_routes, refused_starts_are_errors) {
   runs_.refusals = {404, 404};
   EXPECT_THAT(json::serialize(error("SendMessage", message(R"(,"contextId":")" + thread_id + "\""))),
               HasSubstr("message.contextId"));
+  // Another 409: the limit of waiting runs, for example.
   runs_.refusals = {409};
+  EXPECT_THAT(json::serialize(error("SendStreamingMessage", message())), HasSubstr("SOME_LIMIT"));
+  runs_.refusals = {409};
+  runs_.refusal_reason = RY_RUNS_KEY_REUSED;
   EXPECT_THAT(json::serialize(error("SendStreamingMessage", message())), HasSubstr("message.messageId"));
 }
 

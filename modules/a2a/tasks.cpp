@@ -55,7 +55,7 @@ ry::runs::start_request request_of(const caller& c, const send_params& message) 
 
 // The idempotency key was used for another request. Other starts get a 409 too, for example if too many wait for the thread.
 bool is_reused_key(const ry::error& e) {
-  return e.http_status() == 409 && e.detail_json().find("\"IDEMPOTENCY_KEY_REUSED\"") != std::string_view::npos;
+  return e.is(RY_RUNS_KEY_REUSED);
 }
 
 protocol_error start_error(const ry::error& e) {

@@ -175,7 +175,7 @@ test('of decisions in two protocols the first applies, and clients of the others
   assert.equal(read.result.artifacts[0].parts[0].text.trimEnd(), text.trimEnd());
 });
 
-test('the messages of one run, and the error code of a reused key', async () => {
+test('the messages of one run, and the refusal of a reused key', async () => {
   const u = await server.user({ tier: 'enterprise' });
   const start = (fields) => u.post('/agent/start', { headers: { 'idempotency-key': 'k', 'content-type': 'application/x-www-form-urlencoded' }, body: new URLSearchParams(fields).toString() });
   const one = (await u.start({ prompt: '[shell]' })).json;
@@ -187,5 +187,5 @@ test('the messages of one run, and the error code of a reused key', async () => 
   assert.equal((await start({ prompt: '[shell]' })).status, 200);
   const reused = await start({ prompt: '[shell] other' });
   assert.equal(reused.status, 409);
-  assert.equal(reused.json.detail.error_code, 'IDEMPOTENCY_KEY_REUSED');
+  assert.equal(reused.json.detail, 'Idempotency-Key was used before with a different body');
 });

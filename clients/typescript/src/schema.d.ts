@@ -2574,6 +2574,230 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/log-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in
+         * @description Returns tokens for an e-mail address and a password. 401: the address or the password is wrong (`WRONG_LOGIN`).
+         */
+        post: operations["accounts.log_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/log-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log out
+         * @description Ends the session that is identified by the refresh token, by the cookie or, without them, by the access token.
+         */
+        post: operations["accounts.log_out"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the password
+         * @description Changes the caller's password. All other sessions end, and all API keys are revoked unless `keep_api_keys` is true; an e-mail lists them. 403: the current password is wrong, or the caller authenticated with an API key. 409: the account has no password.
+         */
+        post: operations["accounts.change_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refresh tokens
+         * @description Exchanges a refresh token for a new access token and a new refresh token. A refresh token can be used once. After that it is accepted for another 20 seconds, for example after a lost response; a later use ends the session.
+         */
+        post: operations["accounts.refresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request a password reset
+         * @description Sends an e-mail with a link to set a new password, if the address has an account.
+         */
+        post: operations["accounts.ask_for_reset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/reset/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reset the password
+         * @description Sets a new password with the token from the link in the e-mail, and logs in. All other sessions end and all API keys are revoked; an e-mail lists them.
+         */
+        post: operations["accounts.finish_reset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sessions
+         * @description Lists the sessions of the caller's account, most recently used first.
+         */
+        get: operations["accounts.list_sessions"];
+        put?: never;
+        post?: never;
+        /**
+         * End all sessions
+         * @description Ends all sessions of the caller's account, including the current one. API keys remain valid unless `revoke_api_keys` is true; an e-mail lists them.
+         */
+        delete: operations["accounts.end_sessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session
+         * @description Ends one session of the caller's account.
+         */
+        delete: operations["accounts.end_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sign-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign up
+         * @description Signs up with e-mail address and password. The response is 202, and the account is created when the link in the confirmation e-mail is opened. If the server does not verify addresses, the account is created at once, and the response is 201 with tokens.
+         */
+        post: operations["accounts.sign_up"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm a sign-up
+         * @description Creates the account with the token from the link in the confirmation e-mail, and logs in. Requires the `proof` from the response to the sign-up, or the password of the sign-up.
+         */
+        post: operations["accounts.verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/webhooks/identity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive an identity provider webhook
+         * @description Receives messages of the identity provider about its users: events of Clerk, hooks of Supabase Auth, and database webhooks of Supabase. They create and update accounts; `user.deleted` deletes the account. Other types are only logged. Messages are signed according to Standard Webhooks; the timestamp may differ by at most 300 seconds, and each message id is processed once. A sender that cannot sign its messages sends a secret in `X-Webhook-Token` instead.
+         */
+        post: operations["accounts.identity_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console": {
         parameters: {
             query?: never;
@@ -3719,6 +3943,19 @@ export interface components {
                 error_code: "IDEMPOTENCY_KEY_REUSED" | "BALANCE_TOO_LOW";
                 message: string;
             };
+        };
+        "accounts.Tokens": {
+            /** @description Token to be sent as `Authorization: Bearer`. */
+            access_token: string;
+            /** Format: uuid */
+            account_id: string;
+            email: string;
+            /** @description Time until the access token expires, in seconds. */
+            expires_in: number;
+            /** @description Token for `POST /auth/refresh`. Absent if it is set as a cookie. */
+            refresh_token?: string;
+            /** @constant */
+            token_type: "Bearer";
         };
         "agents.Agent": {
             /** Format: uuid */
@@ -5474,6 +5711,23 @@ export interface components {
                 "application/json": components["schemas"]["accounts.Account"];
             };
         };
+        /** @description The link is unknown, expired or already used (`LINK_NOT_VALID`). */
+        "accounts.LinkNotValid": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": {
+                 *         "message": "This link is no longer valid",
+                 *         "error_code": "LINK_NOT_VALID"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
         /** @description The caller authenticated with an API key, which cannot do this. */
         "accounts.NeedsToken": {
             headers: {
@@ -5483,6 +5737,44 @@ export interface components {
                 /**
                  * @example {
                  *       "detail": "An API key may not create or revoke API keys"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description The tokens of the new session. */
+        "accounts.Tokens": {
+            headers: {
+                /** @description The refresh token, with `session: "cookie"`. */
+                "Set-Cookie"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "access_token": "eyJhbGciOiJIUzI1NiJ9.e30.c2ln",
+                 *       "token_type": "Bearer",
+                 *       "expires_in": 900,
+                 *       "refresh_token": "cmVmcmVzaA",
+                 *       "account_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *       "email": "ann@example.org"
+                 *     }
+                 */
+                "application/json": components["schemas"]["accounts.Tokens"];
+            };
+        };
+        /** @description The credentials are wrong, or the caller may not do this. */
+        "accounts.Wrong": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": {
+                 *         "message": "Wrong e-mail address or password",
+                 *         "error_code": "WRONG_LOGIN"
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["host.Error"];
@@ -14132,6 +14424,613 @@ export interface operations {
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.log_in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ann@example.org",
+                 *       "password": "correct horse battery"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description E-mail address. */
+                    email: string;
+                    /** @description Password. */
+                    password: string;
+                    /**
+                     * @description `body` (default): return the refresh token in the response. `cookie`: set it as an HttpOnly cookie, which scripts cannot read.
+                     * @enum {unknown}
+                     */
+                    session?: "body" | "cookie" | null;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["accounts.Tokens"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["accounts.Wrong"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.log_out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /** @description Refresh token. Default: the one in the cookie. */
+                    refresh_token?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The session has ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.change_password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse battery",
+                 *       "new_password": "staple battery horse"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Current password. */
+                    current_password: string;
+                    /**
+                     * @description `false` revokes all API keys of the account.
+                     * @default false
+                     */
+                    keep_api_keys?: boolean;
+                    /** @description New password: at least `min_password` characters (see `GET /auth/config`). */
+                    new_password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The password was changed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["accounts.Wrong"];
+            404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "refresh_token": "cmVmcmVzaA"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Refresh token. Default: the one in the cookie. */
+                    refresh_token?: string | null;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["accounts.Tokens"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.ask_for_reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ann@example.org"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description E-mail address. */
+                    email: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The request was accepted. The response does not reveal whether the account exists. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "check_mail"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "check_mail";
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
+            /** @description The server cannot send e-mail. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This server cannot send e-mail; ask an administrator for help"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.finish_reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "dG9rZW4",
+                 *       "password": "correct horse battery"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description New password: at least `min_password` characters (see `GET /auth/config`). */
+                    password: string;
+                    /**
+                     * @description `body` (default): return the refresh token in the response. `cookie`: set it as an HttpOnly cookie, which scripts cannot read.
+                     * @enum {unknown}
+                     */
+                    session?: "body" | "cookie" | null;
+                    /** @description Token from the link. */
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["accounts.Tokens"];
+            400: components["responses"]["accounts.LinkNotValid"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.list_sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sessions": [
+                     *         {
+                     *           "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "user_agent": "Firefox",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "last_used_at": "2026-11-21T09:30:00.000Z",
+                     *           "present": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        sessions: {
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: uuid */
+                            id: string;
+                            /** Format: date-time */
+                            last_used_at: string;
+                            /** @description Whether this is the session of the request. */
+                            present: boolean | null;
+                            /** @description `User-Agent` header of the log-in. */
+                            user_agent: string | null;
+                        }[];
+                    };
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.end_sessions": {
+        parameters: {
+            query?: {
+                /** @description `true` also revokes all API keys. */
+                revoke_api_keys?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions have ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["accounts.Wrong"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.end_session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the session, from the list of sessions.
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended, or the account has no such session. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["accounts.Wrong"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.sign_up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ann@example.org",
+                 *       "password": "correct horse battery",
+                 *       "referral_code": "K7QX4MPA"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description E-mail address. */
+                    email: string;
+                    /** @description Name of the account's owner. */
+                    name?: string | null;
+                    /** @description Password: at least `min_password` characters (see `GET /auth/config`). */
+                    password: string;
+                    /** @description Referral code with which the user signs up. */
+                    referral_code?: string | null;
+                    /**
+                     * @description `body` (default): return the refresh token in the response. `cookie`: set it as an HttpOnly cookie, which scripts cannot read.
+                     * @enum {unknown}
+                     */
+                    session?: "body" | "cookie" | null;
+                    /** @description Setup code from the server's operator. Required if `GET /auth/config` contains `setup`. The account becomes `super_admin`. */
+                    setup_code?: string | null;
+                };
+            };
+        };
+        responses: {
+            201: components["responses"]["accounts.Tokens"];
+            /** @description A confirmation e-mail will be sent. The response does not reveal whether the account exists; only the e-mail does. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "check_mail",
+                     *       "proof": "c2VjcmV0"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Proof for `POST /auth/verify`: proves that the same client made the sign-up. */
+                        proof?: string;
+                        /** @constant */
+                        status: "check_mail";
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            403: components["responses"]["accounts.Wrong"];
+            408: components["responses"]["host.BodyTooSlow"];
+            /** @description An account with this address exists. Returned only if the server does not verify addresses. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "There is an account with this address already"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "dG9rZW4",
+                 *       "proof": "c2VjcmV0"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Password of the sign-up. Required unless `proof` is given. */
+                    password?: string | null;
+                    /** @description `proof` from the response to the sign-up. Required unless `password` is given. */
+                    proof?: string | null;
+                    /**
+                     * @description `body` (default): return the refresh token in the response. `cookie`: set it as an HttpOnly cookie, which scripts cannot read.
+                     * @enum {unknown}
+                     */
+                    session?: "body" | "cookie" | null;
+                    /** @description Token from the link. */
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["accounts.Tokens"];
+            400: components["responses"]["accounts.LinkNotValid"];
+            403: components["responses"]["accounts.Wrong"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.identity_webhook": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id of the message, the same in every delivery attempt. `svix-id` is accepted as well. */
+                "webhook-id"?: string;
+                /** @description One or more signatures, separated by spaces, each in the form `v1,<base64>`. `svix-signature` is accepted as well. */
+                "webhook-signature"?: string;
+                /** @description Time of the delivery attempt in Unix seconds. `svix-timestamp` is accepted as well. */
+                "webhook-timestamp"?: string;
+                /** @description A value of the setting `accounts.identity_webhook.tokens`, instead of a signature. */
+                "X-Webhook-Token"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "user.created",
+                 *       "data": {
+                 *         "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *         "email": "ann@example.org"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Data of the message. */
+                    data?: unknown;
+                    /** @description Type of the message. */
+                    type?: unknown;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The message was processed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "ok";
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            /** @description The signature is invalid or too old. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid signature"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            /** @description The message requests an e-mail, and the server cannot send e-mail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This server cannot send e-mail: configure the module mail"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
             504: components["responses"]["host.TimedOut"];
         };
     };

@@ -513,6 +513,9 @@ void run_starter::throw_refusal(const work& w, const start_result& run) const {
     throw ry::internal("runs.start", "unexpected outcome " + std::string(name_of(run.outcome)));
   if (run.outcome == start_outcome::thread_limit) ry::account_limit(context_.ctx, "threads").add();
   if (run.outcome == start_outcome::run_limit) ry::account_limit(context_.ctx, "agent_runs").add();
+  // Unlike the other refusals, the response has no error code; callers of runs/1 have the reason.
+  if (run.outcome == start_outcome::key_reused)
+    throw ry::http_error(refused.http_status, RY_ALREADY_EXISTS, RY_RUNS_KEY_REUSED, std::move(refused.message));
   const ry::error answer = refusal(refused.http_status, std::move(refused.message), std::move(refused.detail_json));
   throw run.outcome == start_outcome::prompts_full ? answer.with_retry_after(prompts_full_retry_s) : answer;
 }

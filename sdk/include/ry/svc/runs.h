@@ -19,6 +19,9 @@ extern "C" {
 
 #define RY_SVC_RUNS_1 "runs/1"
 
+/* The reason of the 409 of a start whose idempotency key was used before with different fields. */
+#define RY_RUNS_KEY_REUSED "runs.idempotency_key_reused"
+
 /* A field of the form of POST /agent/start, or a parameter of a query. */
 typedef struct ry_run_field {
   ry_str name;
