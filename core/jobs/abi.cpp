@@ -80,7 +80,7 @@ ry_status enqueue(const ry_host* host, ry_tx* tx, const ry_job_request* r, ry_ex
 
 ry_status adopt(const ry_host* host, ry_str kind, int64_t id, int64_t fence, ry_str args_json) noexcept {
   if (!host->rt.jobs) return RY_UNAVAILABLE;
-  return host->rt.jobs->adopt(core::sv(kind), id, fence, core::sv(args_json));
+  return host->rt.jobs->adopt(core::sv(kind), id, fence, core::sv(args_json), host);
 }
 
 void wake(const ry_host* host, ry_str) noexcept {

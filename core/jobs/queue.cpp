@@ -303,8 +303,10 @@ std::vector<queue::claimed> queue::fetch_on(db::connection& c, const std::vector
   return out;
 }
 
-ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fence, std::string_view args) {
+ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fence, std::string_view args,
+                       const ry_host* caller) {
   std::uint32_t max_attempts = 0;
+  bool replaced = false;
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return RY_UNAVAILABLE;  // stop() releases the lease
@@ -312,6 +314,7 @@ ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fenc
     if (k == kinds_.end()) return RY_NOT_FOUND;
     if (running_.contains(id)) return RY_ALREADY_EXISTS;
     max_attempts = k->second.spec.max_attempts;
+    replaced = caller != nullptr && k->second.spec.owner != caller;
   }
   claimed c{std::string(kind),
             std::string(args),
@@ -324,7 +327,7 @@ ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fenc
             observe::kept_text(observe::current_trace()),
             true};
   launch(std::move(c));
-  return RY_OK;
+  return replaced ? RY_CANCELLED : RY_OK;
 }
 
 // Continues the trace that the job was created in, or begins a new one if there is none.

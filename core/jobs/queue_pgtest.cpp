@@ -347,6 +347,23 @@ TEST(queue, an_adopted_job_runs_without_a_claim) {
   EXPECT_EQ(ran, id);
 }
 
+TEST(queue, the_adopter_learns_that_another_instance_runs_the_job) {
+  database d;
+  node n(d);
+  std::atomic<std::int64_t> ran{0};
+  n.queue.add(kind("t.adopt"), [&](const ry_job_view* v, ry_job* j) {
+    ran = v->id;
+    j->q.finish(j, RY_JOB_DONE, 0, nullptr);
+    return RY_OK;
+  });
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.node") == 1; }));
+  const auto id = d.number("select id from core.job_enqueue('t.adopt', '{}', p_node => '" + n.queue.node_id() + "')");
+  const ry_host* const replaced = reinterpret_cast<const ry_host*>(&ran);  // only compared
+  EXPECT_EQ(n.queue.adopt("t.adopt", id, 1, "{}", replaced), RY_CANCELLED);
+  EXPECT_TRUE(wait_for([&] { return ran == id; }));
+}
+
 TEST(queue, an_adopted_job_ends_with_its_last_attempt) {
   database d;
   node n(d);

@@ -259,13 +259,14 @@ std::string module_operations::try_start(std::unique_ptr<module::module_swap>& s
 void module_operations::publish(const std::vector<module::job_kind>& old_jobs,
                                 const std::vector<module::consumer>& old_consumers) {
   auto& modules = host_.modules;
-  services_.server.publish(modules.routes());
-  api_.update(modules.routes(), modules.descriptions());
+  // A request to the new instance may adopt a job, which the old instance must not run: the kinds come before the routes.
   std::set<std::string> kinds;
   for (auto& kind : modules.jobs()) {
     kinds.insert(kind.kind);
     services_.jobs.add(std::move(kind));
   }
+  services_.server.publish(modules.routes());
+  api_.update(modules.routes(), modules.descriptions());
   for (const auto& kind : old_jobs)
     if (!kinds.contains(kind.kind)) services_.jobs.remove(kind.kind);
   const auto consumers = modules.consumers();

@@ -492,8 +492,10 @@ void run_starter::begin_run(const work& w, const start_result& run) {
   const ry_status st =
       context_.ctx.jobs().adopt("runs.execute", run.job, run.fence, "{\"run_id\":\"" + run.run_id + "\"}");
   if (st != RY_OK) {
-    // The job is durable: another worker claims it when the lease expires.
+    // The job is durable: another worker claims it when the lease expires, or the instance that replaces this one has it.
+    live->end(event_broadcaster::ending::left);
     context_.live.remove(*live);
+    if (st == RY_CANCELLED) return;
     const std::string status = ry::status_name(st);
     if (st == RY_UNAVAILABLE)  // this node is about to stop
       context_.ctx.info("another node will execute a started run: this node is stopping",
