@@ -306,8 +306,9 @@ ry::task<void> chat_routes::resume(ry::request r) {
 ry::task<void> chat_routes::write_response(ry::sse out, response what) {
   out.raw().keepalive(keepalive_ms, ": keepalive\n\n");
   std::optional<ry::error> failure;
+  bool finished = false;
   try {
-    co_await write_runs(out, what);
+    co_await write_runs(out, what, finished);
   } catch (...) {
     failure = ry::current_error();
   }
@@ -315,7 +316,9 @@ ry::task<void> chat_routes::write_response(ry::sse out, response what) {
   const ry::cancel_token cancelled = out.cancel();
   if (cancelled.cancelled() && cancelled.why() != RY_REASON_SHUTDOWN) co_return;  // the client has disconnected
   chunk_mapper last;
-  if (failure->status() == RY_CANCELLED) {
+  if (finished) {
+    // Only the marker at the end is missing: an error part would look like the end of a failed run.
+  } else if (failure->status() == RY_CANCELLED) {
     last.interrupt("The server is restarting. Resume the stream to receive the rest of the response.");
   } else if (failure->status() == RY_NOT_FOUND) {
     last.interrupt("The chat was deleted.");
@@ -327,7 +330,8 @@ ry::task<void> chat_routes::write_response(ry::sse out, response what) {
   (void)out.raw().write(last.take());
 }
 
-ry::task<void> chat_routes::write_runs(ry::sse& out, const response& what) {
+// finished: whether the client has everything except the marker at the end.
+ry::task<void> chat_routes::write_runs(ry::sse& out, const response& what, bool& finished) {
   chunk_mapper chunks;
   chunks.begin_message(what.message_id, what.links.back().run_id, what.thread_id);
   for (const std::string& text : what.notices) chunks.notify("APPROVAL_DECIDED", text);
@@ -341,6 +345,7 @@ ry::task<void> chat_routes::write_runs(ry::sse& out, const response& what) {
     while (const ry::runs::batch* b = co_await events.next()) {
       for (const ry::runs::event& e : b->events) chunks.add_event(e.json);
       co_await write_all(out, chunks.take());
+      finished = chunks.finished();
       std::set<std::string> pending = chunks.pending_approvals();
       const bool waits = !pending.empty() && co_await is_waiting(what.account, link.run_id, std::move(pending));
       if (!waits) continue;

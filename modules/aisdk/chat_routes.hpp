@@ -66,7 +66,7 @@ class chat_routes {
   ry::task<std::vector<chain_link>> find_chain(ry::uuid account, ry::uuid thread, std::string run);
   ry::task<boost::json::object> message_page(ry::uuid account, ry::uuid thread, std::string cursor, std::size_t limit);
   ry::task<void> write_response(ry::sse out, response what);
-  ry::task<void> write_runs(ry::sse& out, const response& what);
+  ry::task<void> write_runs(ry::sse& out, const response& what, bool& finished);
 
   const ry::context& ctx_;
   ry::runs::client runs_;

@@ -263,6 +263,7 @@ void chunk_mapper::add_status(const object& event) {
   const std::string_view status = text_at(event, "status");
   if (status.empty() || status == "running") return;
   if (!last_run_) return finish_step();
+  finished_ = true;
   if (skipping_) end_skip();
   close_part();
   const object metadata = metadata_of(event);
@@ -303,7 +304,8 @@ void chunk_mapper::add_event(std::string_view event_json) {
   } else if (type == "llm_response_end") {
     close_part();
   } else if (type == "turn_aborted") {
-    reset_step();
+    // After a crash, the log may lack the start of the aborted answer: then the open step is a complete earlier one.
+    if (integer_at(e, "step", step_) == step_) reset_step();
   } else if (type == "tool_call") {
     add_call(e);
   } else if (type == "tool_result") {

@@ -32,6 +32,8 @@ class chunk_mapper {
   void add_event(std::string_view event_json);
   // The run continues only after decisions about these approvals; empty if it does not wait.
   std::set<std::string> pending_approvals() const;
+  // Whether the last run has ended.
+  bool finished() const { return finished_; }
   // The end of a stream whose run waits for approvals.
   void wait();
   // A transient part with a message for the user.
@@ -81,6 +83,7 @@ class chunk_mapper {
   std::int64_t step_ = 0;  // number of the open step; 0: none
   bool step_has_parts_ = false;
   bool last_run_ = true;
+  bool finished_ = false;
   std::map<std::string, call, std::less<>> open_calls_;
   tool_calls::call_states states_;
   std::map<std::string, bool, std::less<>> approvals_;  // requested ones -> whether decided

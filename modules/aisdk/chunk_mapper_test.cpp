@@ -101,6 +101,13 @@ TEST_F(mapped, a_second_attempt_without_turn_aborted_resets_too) {
               ElementsAre("reset-step", "text-start", "text-delta"));
 }
 
+TEST_F(mapped, an_aborted_attempt_whose_start_is_lost_keeps_the_step_before_it) {
+  add({start1, a_chunk, R"({"type":"llm_response_end","finish":"tool_calls"})"});
+  EXPECT_THAT(types(add({R"({"type":"turn_aborted","step":2,"attempt":1})",
+                         R"({"type":"llm_response_start","step":2,"attempt":2})", b_chunk})),
+              ElementsAre("finish-step", "start-step", "text-start", "text-delta"));
+}
+
 TEST_F(mapped, a_delta_that_was_not_written_is_dropped) {
   EXPECT_THAT(types(add({start1, a_chunk, R"({"type":"turn_aborted","step":1,"attempt":1})", b_chunk})),
               ElementsAre("start-step", "text-start", "reset-step", "text-start", "text-delta"));

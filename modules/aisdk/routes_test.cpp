@@ -312,6 +312,7 @@ TEST_F(chat_api, resume_of_a_named_run_checks_its_thread) {
 
 TEST_F(chat_api, a_shutdown_ends_the_stream_with_an_error_part) {
   fake.ends = false;
+  fake.events[run1].pop_back();  // the end of the run
   ry::testing::call_options o;
   o.body = body(hello);
   const auto a = host.send("POST", "/aisdk/chat", o);
@@ -320,6 +321,19 @@ TEST_F(chat_api, a_shutdown_ends_the_stream_with_an_error_part) {
   host.drop_client(*a, RY_REASON_SHUTDOWN);
   host.run_ready();
   EXPECT_THAT(a->body, HasSubstr("The server is restarting"));
+  EXPECT_THAT(a->body, HasSubstr("data: [DONE]\n\n"));
+}
+
+TEST_F(chat_api, a_shutdown_after_the_end_of_the_run_adds_no_error_part) {
+  fake.ends = false;
+  ry::testing::call_options o;
+  o.body = body(hello);
+  const auto a = host.send("POST", "/aisdk/chat", o);
+  host.run_ready();
+  EXPECT_THAT(a->body, HasSubstr(R"("type":"finish")"));
+  host.drop_client(*a, RY_REASON_SHUTDOWN);
+  host.run_ready();
+  EXPECT_THAT(a->body, Not(HasSubstr(R"("type":"error")")));
   EXPECT_THAT(a->body, HasSubstr("data: [DONE]\n\n"));
 }
 

@@ -10,7 +10,7 @@ const required = ['kill', 'connections', 'postgres', 'shutdown', 'freeze', 'kill
 const runs = Number(process.env.RY_CHAOS_RUNS ?? 200);
 
 test(`${runs} runs, seed ${seed}`, async (t) => {
-  const chaos = new ChaosRun({ seed, timeoutMs: 150000 + runs * 500 });
+  const chaos = new ChaosRun({ seed, protocols: true, timeoutMs: 150000 + runs * 500 });
   try {
     await chaos.open();
     const began = Date.now();

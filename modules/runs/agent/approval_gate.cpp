@@ -121,6 +121,7 @@ ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> ru
   const bool may_have_begun = run->progress.calls_may_have_begun;
   if (may_have_begun) {
     std::vector<std::string> ids;
+    ids.reserve(calls.size());
     for (const tool_call& call : calls) ids.push_back(call.id);
     ry::result<std::vector<earlier_approval>> found =
         co_await p.repo.earlier_approvals(run->who.run, run->progress.step, std::move(ids));

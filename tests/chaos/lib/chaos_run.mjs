@@ -1,7 +1,7 @@
 // Keeps runs active while a seeded schedule injects faults into servers, connections and PostgreSQL.
 import { sleep, waitFor } from '../../e2e/lib/server.mjs';
 import { checkAll, checkSlots } from './checks.mjs';
-import { ChaosClient } from './client.mjs';
+import { ChaosClient, agui, aisdk } from './client.mjs';
 import { promptOf, startModel } from './model.mjs';
 import { Nodes } from './nodes.mjs';
 import { Postgres } from './postgres.mjs';
@@ -16,10 +16,10 @@ const randomPlan = (random) => ({
 
 export class ChaosRun {
   // limit: concurrent runs of an account, 3 in the tier pro. plan: returns the plan of a run, see promptOf. elsewhere:
-  // read runs at other nodes than the one that started them. maxRunMs: see ChaosClient. postgres: use this server, do
+  // read runs at other nodes than the one that started them. protocols: read some runs also as AG-UI and UI message streams. maxRunMs: see ChaosClient. postgres: use this server, do
   // not create one.
-  constructor({ seed, nodes = 3, accounts = 8, timeoutMs = 240000, cuts = 0.04, lease = 2, crashes, settings, limit = 3, plan = randomPlan, elsewhere, maxRunMs, postgres }) {
-    Object.assign(this, { seed, count: nodes, accounts, cuts, lease, crashes, settings, limit, plan, elsewhere, maxRunMs, postgres });
+  constructor({ seed, nodes = 3, accounts = 8, timeoutMs = 240000, cuts = 0.04, lease = 2, crashes, settings, limit = 3, plan = randomPlan, elsewhere, protocols, maxRunMs, postgres }) {
+    Object.assign(this, { seed, count: nodes, accounts, cuts, lease, crashes, settings, limit, plan, elsewhere, protocols, maxRunMs, postgres });
     this.random = seeded(seed);
     this.deadline = Date.now() + timeoutMs;
     this.done = [];
@@ -77,6 +77,9 @@ export class ChaosRun {
     const others = [];
     for (let i = random.weighted([[7, 0], [2, 1], [1, 3]]); i > 0; i--)
       others.push(this.client(account, random.fork()).read(c.run, { cuts: 0.05, avoid }));
+    const inProtocols = [];
+    if (this.protocols && random.chance(0.4))
+      for (const protocol of [agui, aisdk]) inProtocols.push(this.client(account, random.fork()).read(c.run, { cuts: 0.03, avoid, protocol, thread: r.json.thread_id }));
     let stopping;
     if (random.chance(0.15)) {
       const after = random.between(0, 1500);
@@ -89,6 +92,7 @@ export class ChaosRun {
     }
     c.reader = await client.read(c.run, { cuts: 0.01, avoid, onEvent: (e) => (c.lastEventAt = e.$at) });
     c.others = await Promise.all(others);
+    c.inProtocols = await Promise.all(inProtocols);
     await stopping;
   }
 

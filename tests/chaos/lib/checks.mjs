@@ -1,6 +1,8 @@
 // Invariants that hold afterwards, whatever was killed: in the database, and in the events that clients received. Each
 // check returns a list of descriptions of violations.
 import assert from 'node:assert/strict';
+import { readAgui, readUiMessages } from '../../e2e/lib/protocol_streams.mjs';
+import { agui } from './client.mjs';
 import { microPerAnswer, planOf, textOfAnswer } from './model.mjs';
 
 const isTerminal = (e) => e.type === 'status' && e.status !== 'running';
@@ -70,7 +72,30 @@ export function checkReader(name, log, stored, run, messages) {
   return violations;
 }
 
-// clients: [{run, prompt, stopStatus: status or undefined, reader, others}] of every start that returned 2xx.
+// The client of the protocol accepts the recorded stream, and shows the status and the stored texts of the run.
+async function checkProtocol(log, run, messages) {
+  const name = `the ${log.protocol === agui ? 'AG-UI' : 'UI message'} stream of run ${log.run}`;
+  if (log.timedOut) return [`${name} did not end in time, ${log.timedOut}`];
+  const refused = log.answers.filter((status) => status < 500);
+  if (refused.length) return [`${name} returned ${refused}`];
+  try {
+    const texts = messages.map((m) => JSON.parse(m)).filter((m) => m.role === 'assistant' && m.content).map((m) => m.content);
+    if (log.protocol === agui) {
+      const shown = await readAgui(log.events, { threadId: log.thread, runId: log.run });
+      assert.equal(shown.status, run.status);
+      if (run.status === 'completed') assert.deepEqual(shown.texts, texts);
+    } else {
+      const shown = await readUiMessages(log.events, { chatId: log.thread });
+      assert.deepEqual([shown.metadata.ended, shown.errors.length], [true, run.status === 'failed' ? 1 : 0]);
+      if (run.status === 'completed') assert.deepEqual(shown.texts, texts);
+    }
+    return [];
+  } catch (e) {
+    return [`${name} was not accepted: ${e.message}; ${JSON.stringify(log.events.slice(-3))}`];
+  }
+}
+
+// clients: [{run, prompt, stopStatus: status or undefined, reader, others, inProtocols}] of every start that returned 2xx.
 export async function checkAll(postgres, clients) {
   const violations = [];
   const report = (text) => violations.push(text);
@@ -141,6 +166,7 @@ export async function checkAll(postgres, clients) {
     if (c.stopStatus && c.stopStatus !== run.status) report(`a stop returned ${c.stopStatus}, run ${c.run} is ${run.status}`);
     for (const [name, log] of [['reader', c.reader], ...(c.others ?? []).map((o, i) => [`other reader ${i + 1}`, o])])
       violations.push(...checkReader(name, log, events.get(c.run) ?? new Map(), run, kept));
+    for (const log of c.inProtocols ?? []) violations.push(...await checkProtocol(log, run, kept));
   }
   for (const id of rows.keys()) if (!known.has(id)) report(`run ${id} was not started by any client`);
   return violations;

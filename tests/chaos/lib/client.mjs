@@ -4,6 +4,40 @@ import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { sleep } from '../../e2e/lib/server.mjs';
 
+// The event streams that a client can read. path: of the stream of `log.run`. accept: adds one Server-Sent Event to the log
+// and returns whether the run has ended; the events of connections that are not resumable are dropped at a reconnection.
+export const native = {
+  path: (log) => `/agent-run/${log.run}/stream`,
+  accept(log, block, node) {
+    const data = /^data: (.*)$/m.exec(block)?.[1];
+    const id = /^id: (\d+)$/m.exec(block)?.[1];
+    if (data === undefined || id === undefined) return undefined;  // ping, server_draining
+    const event = { ...JSON.parse(data), $data: data, $id: Number(id), $node: node.name, $at: Date.now() };
+    log.events.push(event);
+    log.last = id;
+    return event;
+  },
+  ends: (event) => event.type === 'status' && event.status !== 'running',
+};
+const recorded = (log, block) => {
+  const data = /^data: (.*)$/m.exec(block)?.[1];
+  if (data === undefined) return undefined;
+  log.events.push(`${block}\n\n`);
+  log.last = /^id: (.*)$/m.exec(block)?.[1] ?? log.last;
+  return data === '[DONE]' ? {} : JSON.parse(data);
+};
+export const agui = {
+  path: (log) => `/agui/agents/default/runs/${log.run}?threadId=${log.thread}&runId=${log.run}`,
+  accept: recorded,
+  ends: (event) => event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR',
+};
+export const aisdk = {
+  path: (log) => `/aisdk/chat/${log.thread}/stream?runId=${log.run}`,
+  accept: recorded,
+  ends: (event) => event.messageMetadata?.ended === true,
+  restarts: true,
+};
+
 // If a node does not respond for this long, the client tries another one.
 const responseTimeoutMs = 4000;
 // Longer than the keep-alive interval of a stream.
@@ -70,17 +104,17 @@ export class ChaosClient {
 
   // Reads a run to its end. cuts: probability per event that the client disconnects. avoid: name of a node that is not
   // used while another one is up.
-  async read(run, { cuts = 0, onEvent, avoid } = {}) {
-    const log = { run, events: [], connections: 0, answers: [], ended: false };
+  async read(run, { cuts = 0, onEvent, avoid, protocol = native, thread } = {}) {
+    const log = { run, thread, protocol, events: [], last: undefined, connections: 0, answers: [], ended: false };
     const deadline = Math.min(this.deadline, Date.now() + this.maxRunMs);
     for (let round = 1; ; round++) {
       const node = await this.#node(avoid);
-      const last = log.events.at(-1)?.$id ?? 0;
-      const status = await this.#connect(node, log, last, deadline, { cuts, onEvent });
+      if (protocol.restarts) Object.assign(log, { events: [], last: undefined });
+      const status = await this.#connect(node, log, deadline, { cuts, onEvent });
       if (status !== undefined && status !== 200) log.answers.push(status);
       if (log.ended || (status !== undefined && status !== 200 && status !== 429 && status < 500)) return log;
       if (Date.now() > deadline) {
-        log.timedOut = `after event ${last}, last at ${node.name}`;
+        log.timedOut = `after event ${log.last}, last at ${node.name}`;
         return log;
       }
       if (status !== 200 || round > 3) await this.#pause(`stream of ${run}`);
@@ -88,11 +122,11 @@ export class ChaosClient {
   }
 
   // Opens one connection; resolves when it is closed, with the status of the response if there was one.
-  #connect(node, log, last, deadline, { cuts, onEvent }) {
+  #connect(node, log, deadline, { cuts, onEvent }) {
     return new Promise((resolve) => {
       const headers = { authorization: `Bearer ${this.token}` };
-      if (last > 0) headers['last-event-id'] = String(last);
-      const request = http.get(`${node.url}/agent-run/${log.run}/stream`, { headers, agent: false });
+      if (log.last !== undefined) headers['last-event-id'] = log.last;
+      const request = http.get(node.url + log.protocol.path(log), { headers, agent: false });
       let status, timer, pending = '', closed = false;
       const disconnect = () => {
         closed = true;
@@ -119,13 +153,10 @@ export class ChaosClient {
           pending += text;
           for (let end; !closed && (end = pending.indexOf('\n\n')) >= 0; pending = pending.slice(end + 2)) {
             const block = pending.slice(0, end);
-            const data = /^data: (.*)$/m.exec(block)?.[1];
-            const id = /^id: (\d+)$/m.exec(block)?.[1];
-            if (data === undefined || id === undefined) continue;  // ping, server_draining
-            const event = { ...JSON.parse(data), $data: data, $id: Number(id), $node: node.name, $at: Date.now() };
-            log.events.push(event);
+            const event = log.protocol.accept(log, block, node);
+            if (event === undefined) continue;
             onEvent?.(event);
-            if (event.type === 'status' && event.status !== 'running') log.ended = true;
+            if (log.protocol.ends(event)) log.ended = true;
             // Keeps reading: events after the terminal one would be a defect of the server.
             else if (!log.ended && this.random.chance(cuts)) disconnect();
           }
