@@ -19,6 +19,8 @@ constexpr std::uint64_t first_ping_ms = 250;
 // unannounced events, and grows otherwise, because every poll of a silent run costs one query per reader.
 constexpr std::uint64_t poll_ms = 1'000;
 constexpr std::uint64_t max_poll_ms = 4'000;
+// A parked run may wait for days, and there may be thousands of them. Decisions wake its readers.
+constexpr std::uint64_t max_parked_poll_ms = 30'000;
 constexpr std::uint64_t retry_ms = 100;
 // The run usually becomes live on this node soon, so only a stream that waits longer is announced to other nodes.
 constexpr std::uint64_t first_wait_ms = 250;
@@ -83,6 +85,7 @@ struct event_follower::session {
   ry::uuid watcher_id;  // while announced_us is set
   std::int64_t announced_us = 0;  // when this reader was last announced to other nodes
   bool deleted = false;  // the run no longer exists
+  bool parked = false;  // at the last read of the log
 };
 
 ry::task<event_follower::position> event_follower::find(ry::uuid run, ry::uuid account, std::uint64_t next) {
@@ -136,9 +139,10 @@ struct event_follower::remote_source {
   std::uint64_t wait_ms = first_wait_ms;
   std::uint64_t polled_at = 0;  // next event at the last poll without a wake-up; 0: there was none
 
-  void update_wait(std::uint64_t next) {
+  void update_wait(std::uint64_t next, bool parked) {
     if (polled_at == 0) return;
-    wait_ms = next != polled_at ? poll_ms : std::clamp(wait_ms * 2, poll_ms, max_poll_ms);
+    const std::uint64_t longest = parked ? max_parked_poll_ms : max_poll_ms;
+    wait_ms = next != polled_at ? poll_ms : std::clamp(wait_ms * 2, poll_ms, longest);
     polled_at = 0;
   }
   ry::subscription topic;
@@ -218,7 +222,7 @@ ry::task<event_sink::ending> event_follower::read_events(session& s, std::shared
         const bool due = s.announced_us == 0 || ctx_.mono_us() - s.announced_us > announce_again_us;
         if (waited) s.out.break_silence();
         if (waited && due && s.counts_as_viewer == viewer::yes) co_await watch(s);
-        remote->update_wait(s.out.next);
+        remote->update_wait(s.out.next, s.parked);
         if (!remote->wake_pending) {
           remote->woken.reset();  // may still be set for events that have already been handled
           co_await wait_for(ctx_, remote->woken, remote->wait_ms);
@@ -322,6 +326,7 @@ ry::task<event_follower::outcome> event_follower::read_log(session& s) {
     s.deleted = true;
     co_return outcome::finished;
   }
+  s.parked = page->parked;
   const bool ended = page->ended_at != 0;
   if (page->count != 0 && page->first > s.out.next && ended) {
     std::string gap;

@@ -307,7 +307,8 @@ ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t fr
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
       "select coalesce(string_agg(wire, '' order by seq), ''), coalesce(min(seq), 0), coalesce(max(last_seq), 0), "
-      "(select case when r.status = 'running' then 0 else r.border_seq end from runs.runs r where r.id = $1::uuid) "
+      "(select case when r.status = 'running' then 0 else r.border_seq end from runs.runs r where r.id = $1::uuid), "
+      "exists (select from runs.parked p where p.run_id = $1::uuid) "
       "from (select seq, last_seq, wire, sum(octet_length(wire) + $5::bigint * (last_seq - seq + 1)) "
       "over (order by seq rows between unbounded preceding and 1 preceding) as before "
       "from (select seq, last_seq, wire from runs.events where run_id = $1::uuid and last_seq >= $2::bigint and "
@@ -318,7 +319,7 @@ ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t fr
   const ry::row r = rows->front();
   const auto number = [&](int column) { return static_cast<std::uint64_t>(r.opt_int64(column).value_or(0)); };
   unfolded events = unfold(r.text(0));
-  log_page out{std::move(events.wire), number(1), number(2), events.count, number(3), r.opt_int64(3).has_value()};
+  log_page out{std::move(events.wire), number(1), number(2), events.count, number(3), r.opt_int64(3).has_value(), r.boolean(4)};
   if (out.count != 0 && out.first < from) {  // `from` is in the middle of a row
     out.wire.erase(0, out.wire.size() - text_from(out.wire, from).size());
     out.count -= std::min(out.count, from - out.first);

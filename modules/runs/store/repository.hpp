@@ -233,6 +233,7 @@ struct log_page {
   std::uint64_t first = 0, last = 0, count = 0;  // 0: the page is empty
   std::uint64_t ended_at = 0;  // number of the terminal event; 0: the run continues
   bool known = false;  // the run exists
+  bool parked = false;  // it has no worker, because it waits for an approval or a result of the client
 };
 
 // more: rows were removed, and more may remain. locked: the remaining rows are in use; retry later.
