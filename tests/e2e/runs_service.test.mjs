@@ -35,12 +35,14 @@ async function answer(request, reply) {
   }
   if (prompt.includes('[weather]') && results.length === 0)
     return reply.tools([{ id: 'call_w', name: 'get_weather', arguments: { city: 'Oslo' } }]);
+  if (prompt.includes('[ask]') && results.length === 0)
+    return reply.tools([{ id: 'call_a', name: 'shell', arguments: { command: 'echo approved' } }]);
   if (results.length) return reply.say(`it is ${results[0].content}`);
   if (prompt.includes('[messages]')) return reply.say(JSON.stringify(request.messages.map((m) => [m.role, m.content])));
   reply.say(`echo: ${prompt}\n"quoted" é 😀`);
 }
 
-const startNode = (modules) => new Server({ database, llm, settings: '[runs]\ndrain_seconds = 1\n[reload]\ndrain_seconds = 2\n',
+const startNode = (modules) => new Server({ database, llm, settings: '[runs]\ndrain_seconds = 1\n[[runs.tool_policy]]\nmatch = "shell"\naction = "ask"\n[reload]\ndrain_seconds = 2\n',
   set: [`modules.path=${modules}`, 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test', ...relays.map((n) => `modules.${n}.enabled=true`)] }).start();
 
 before(async () => {
@@ -143,6 +145,22 @@ for (const name of relays) {
     for (const [after, r] of (await Promise.all(others)).entries()) assert.deepEqual(r.json.events, events.slice(after));
     assert.equal(text, 'begun and ended');
     assert.equal((await merged).json.text, text);
+  });
+
+  test(`${name}: decides on an approval`, async () => {
+    const [u, other] = [await server.user(), await server.user()];
+    const whole = relay(u, name, { prompt: '[ask]' });
+    const { approval_id } = await waitFor('the approval', async () => (await u.get('/approvals?status=pending')).json.approvals[0]);
+    const decide = (user, decision) => (name === 'relay_cpp'
+      ? call(user, 'decide', `?id=${approval_id}`, { decision })
+      : user.post(`/relay_rust?decide=${approval_id}`, { json: { decision } }));
+    assert.equal((await decide(other, 'approve')).status, 404);
+    assert.equal((await decide(u, 'perhaps')).status, 422);
+    const decided = await decide(u, 'approve');
+    assert.deepEqual([decided.status, decided.json.approval_id, decided.json.status], [200, approval_id, 'approved'], decided.text);
+    assert.equal((await decide(u, 'approve')).status, 200);
+    assert.equal((await decide(u, 'deny')).status, 409);
+    assert.match((await whole).json.text, /it is approved/);
   });
 
   test(`${name}: runs of other accounts and unknown runs give a 404`, async () => {

@@ -300,6 +300,8 @@ class relay {
       json = co_await runs_.messages(account, id_of(r), r.query_list());
     else if (name == "approvals")
       json = co_await runs_.approvals(account, r.query_list());
+    else if (name == "decide")
+      json = co_await runs_.decide(account, id_of(r), std::string(r.body()));
     else if (name == "tool_results")
       json = co_await runs_.tool_results(account, id_of(r), std::string(r.body()));
     else if (name == "delete_thread")

@@ -3,6 +3,7 @@
 //!   ?run=ID               follows this run instead of a new one
 //!   ?after=N&merge_ms=N   see ry_run_follow
 //!   ?pause_ms=N           pauses the reader after each batch
+//!   ?decide=ID            decides on this approval instead; the body is the decision
 #[macro_use]
 mod ry_sys;
 use ry_sys::*;
@@ -17,7 +18,8 @@ const DESCRIPTION: &str = r#"{"paths": {"/relay_rust": {"post": {
     "parameters": [{"name": "run", "in": "query", "schema": {"type": "string"}},
                    {"name": "after", "in": "query", "schema": {"type": "string"}},
                    {"name": "merge_ms", "in": "query", "schema": {"type": "integer"}},
-                   {"name": "pause_ms", "in": "query", "schema": {"type": "integer"}}],
+                   {"name": "pause_ms", "in": "query", "schema": {"type": "integer"}},
+                   {"name": "decide", "in": "query", "schema": {"type": "string"}}],
     "responses": {"200": {"description": "The events", "content": {"application/json": {"schema": {}}}},
                   "default": {"description": "The error of runs/1", "content": {"application/json": {"schema": {}}}}}}}}}"#;
 
@@ -66,6 +68,8 @@ struct Relay {
     exec: *mut ry_exec,
     account: ry_uuid,
     fields: Vec<(String, String)>,
+    approval: Option<ry_uuid>,
+    decision: String,
     run: String,
     after: u64,
     merge_ms: u64,
@@ -104,8 +108,11 @@ impl Relay {
             "{{\"run_id\":\"{}\",\"text\":\"{}{}\",\"events\":[{}],\"end\":\"{}\"}}",
             self.run, self.text, self.current, self.events, end
         );
+        self.send(ry_str::of(&body));
+    }
+    fn send(&mut self, body: ry_str) {
         let header = ry_header { name: ry_str::of("Content-Type"), value: ry_str::of("application/json") };
-        (self.m().http.respond)(self.request, 200, &header, 1, ry_str::of(&body));
+        (self.m().http.respond)(self.request, 200, &header, 1, body);
         self.close();
     }
     fn fail(&mut self, st: ry_status, err: *const ry_error_view) {
@@ -149,6 +156,17 @@ impl Relay {
         self.outstanding += 1;
         let this = self as *mut Relay as *mut c_void;
         let st = (self.runs().table().start)(self.runs().this, &start, self.exec, on_started, this);
+        if st != RY_OK {
+            self.outstanding -= 1;
+            self.fail(st, null());
+        }
+    }
+    fn decide(&mut self, approval: ry_uuid) {
+        self.outstanding += 1;
+        let this = self as *mut Relay as *mut c_void;
+        let runs = self.runs();
+        let decision = ry_str::of(&self.decision);
+        let st = (runs.table().decide)(runs.this, &self.account, &approval, decision, self.exec, on_decided, this);
         if st != RY_OK {
             self.outstanding -= 1;
             self.fail(st, null());
@@ -269,11 +287,29 @@ extern "C" fn on_account(ctx: *mut c_void, st: ry_status, account: *const ry_acc
             } else {
                 let relay = &mut *relay;
                 relay.account = (*account).account_id;
-                if relay.run.is_empty() {
+                if let Some(approval) = relay.approval {
+                    relay.decide(approval);
+                } else if relay.run.is_empty() {
                     relay.start();
                 } else {
                     relay.follow();
                 }
+            }
+        }
+        Relay::free_if_unused(relay);
+        RY_OK
+    });
+}
+
+extern "C" fn on_decided(ctx: *mut c_void, st: ry_status, approval: ry_str, err: *const ry_error_view) {
+    guard(|| unsafe {
+        let relay = ctx as *mut Relay;
+        (*relay).outstanding -= 1;
+        if !(*relay).ended {
+            if st != RY_OK {
+                (*relay).fail(st, err);
+            } else {
+                (*relay).send(approval);
             }
         }
         Relay::free_if_unused(relay);
@@ -362,7 +398,9 @@ extern "C" fn serve(ctx: *mut c_void, view: *const ry_request_view, request: *mu
         let parameters = (*view).query.to_text();
         let number = |name| query(&parameters, name).parse::<u64>().unwrap_or(0);
         let run = query(&parameters, "run").to_string();
-        let fields = match flat_json(&(*view).body.to_text()) {
+        let decision = (*view).body.to_text();
+        let approval = ry_uuid::parse(query(&parameters, "decide"));
+        let fields = match flat_json(&decision) {
             Some(fields) => fields,
             None if !run.is_empty() => Vec::new(),
             None => return RY_INVALID_ARGUMENT,
@@ -373,6 +411,8 @@ extern "C" fn serve(ctx: *mut c_void, view: *const ry_request_view, request: *mu
             exec: (*view).exec,
             account: ry_uuid::default(),
             fields,
+            approval,
+            decision,
             run,
             after: number("after"),
             merge_ms: number("merge_ms"),
