@@ -191,9 +191,12 @@ TEST(queue, a_draining_node_claims_nothing_and_keeps_its_running_jobs) {
   held.load()->q.finish(held.load(), RY_JOB_DONE, 0, nullptr);
 }
 
+// A lease that does not expire in a test, however busy the machine is: jobs of an expired one are claimed again.
+constexpr std::chrono::milliseconds long_lease{60'000};
+
 TEST(queue, a_node_with_less_weight_claims_smaller_batches) {
   database d;
-  node light(d, {}, 25);
+  node light(d, {}, 25, long_lease);
   std::atomic<int> begun{0};
   auto k = kind("t.weight");
   k.concurrency = 1000;
@@ -211,7 +214,7 @@ TEST(queue, a_node_with_less_weight_claims_smaller_batches) {
 
 TEST(queue, a_node_with_less_weight_runs_fewer_concurrent_jobs) {
   database d;
-  node light(d, {}, 25), heavy(d);
+  node light(d, {}, 25, long_lease), heavy(d, {}, 100, long_lease);
   auto k = kind("t.share");
   k.concurrency = 8;
   const auto stays = [](const ry_job_view*, ry_job*) { return RY_OK; };
@@ -232,7 +235,7 @@ TEST(queue, a_node_with_less_weight_runs_fewer_concurrent_jobs) {
 
 TEST(queue, jobs_created_leased_do_not_keep_a_less_loaded_node_from_waiting_jobs) {
   database d;
-  node light(d, {}, 25);
+  node light(d, {}, 25, long_lease);
   auto k = kind("t.both");
   k.concurrency = 8;
   light.queue.add(k, [](const ry_job_view*, ry_job*) { return RY_OK; });
