@@ -1,12 +1,12 @@
 // Runs that wait for approvals: memory of the server with RUNS parked runs, and the rate at which decisions wake them.
-//   node bench/parked.mjs [--runs 10000] [--concurrency 32]
+//   node bench/parked.mjs [--runs 10000] [--per-account 100] [--concurrency 32]
 // Needs RY_BUILD_DIR or build/, and RY_TEST_DATABASE_URL (see tests/e2e/lib/server.mjs).
 import { readFileSync } from 'node:fs';
 import { startLlm, turns } from '../tests/e2e/lib/llm.mjs';
 import { Server, makeDatabase, waitFor } from '../tests/e2e/lib/server.mjs';
 
 const option = (name, otherwise) => { const i = process.argv.indexOf(`--${name}`); return i < 0 ? otherwise : Number(process.argv[i + 1]); };
-const count = option('runs', 10_000), concurrency = option('concurrency', 32), perAccount = 100;
+const count = option('runs', 10_000), concurrency = option('concurrency', 32), perAccount = option('per-account', 100);
 const rss = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
 const database = makeDatabase();
