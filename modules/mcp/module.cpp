@@ -1,7 +1,9 @@
 // The module `mcp`: connects its components and registers them with the host.
 #include <ry/svc/mcp.h>
 
+#include <map>
 #include <migrations.hpp>
+#include <mutex>
 #include <ry/ry.hpp>
 
 #include "list_check.hpp"
@@ -64,7 +66,25 @@ class module {
     ry::check(reg.table().define_point(reg.handle(), &p), RY_MCP_TRANSPORT_1);
   }
   static std::int32_t enabled(void* self) noexcept { return static_cast<module*>(self)->settings_.enabled ? 1 : 0; }
-  static constexpr ry_mcp_v1 service_table{sizeof(ry_mcp_v1), 0, &module::enabled};
+  static ry_status open_servers(void* self, ry_str servers_json, const ry_agent_tools_v1** tools, void** tools_self,
+                                ry_errbuf* err) noexcept {
+    return ry::guard(
+        [&] {
+          auto* m = static_cast<module*>(self);
+          std::lock_guard lock(m->opened_mutex_);
+          auto& source = m->opened_[ry::text(servers_json)];
+          if (!source) {
+            auto created = std::make_unique<tool_source>(m->ctx_, m->service_, m->settings_, m->agents_,
+                                                         m->definitions_, read_list(ry::text(servers_json)));
+            created->check_servers();
+            source = std::move(created);
+          }
+          *tools = tool_source::table();
+          *tools_self = source.get();
+        },
+        err);
+  }
+  static constexpr ry_mcp_v1 service_table{sizeof(ry_mcp_v1), 0, &module::enabled, &module::open_servers};
 
   ry::context& ctx_;
   const settings settings_;
@@ -74,6 +94,8 @@ class module {
   ry::service<ry_agents_v1> agents_;
   tool_definitions definitions_;
   tool_source source_;
+  std::mutex opened_mutex_;
+  std::map<std::string, std::unique_ptr<tool_source>> opened_;  // by the list of servers, see ry_mcp_v1
   routes routes_;
   list_check list_check_;
 };

@@ -543,6 +543,8 @@ TEST(results, the_model_gets_either_text_or_structured_content) {
 TEST(results, a_note_is_appended_to_the_content) {
   EXPECT_EQ(with_note(R"({"content":"a","is_error":true})", "[n]"), R"({"content":"a\n[n]","is_error":true})");
   EXPECT_EQ(with_note(R"({"content":""})", "[n]"), R"({"content":"[n]"})");
+  EXPECT_EQ(with_note(R"({"content":"a","mcp":{"content":[{"type":"image"}]}})", "[n]"),
+            R"({"content":"a\n[n]","mcp":{"content":[{"type":"image"},{"type":"text","text":"[n]"}]}})");
 }
 
 TEST(results, binary_data_is_replaced_by_its_size) {

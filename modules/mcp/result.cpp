@@ -350,6 +350,10 @@ std::string with_note(std::string_view result_json, std::string_view note) {
   auto content = text_of(*o, "content");
   content += (content.empty() ? "" : "\n") + std::string(note);
   (*o)["content"] = jv(content);
+  auto* original = o->if_contains("mcp");
+  auto* blocks = original != nullptr && original->is_object() ? original->get_object().if_contains("content") : nullptr;
+  if (blocks != nullptr && blocks->is_array())
+    blocks->get_array().push_back(json::object{{"type", "text"}, {"text", jv(note)}});
   return json::serialize(v);
 }
 

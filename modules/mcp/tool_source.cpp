@@ -27,24 +27,60 @@ std::string parts_of(const changed_definition& change) {
 
 }  // namespace
 
-ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std::string account_id,
-                                   std::string agent_id, std::int32_t version) {
-  ry::result<agent_servers> loaded = co_await ry::call<agent_servers, const ry_agent_view*>(
-      [&](ry_exec* exec, ry_agent_fn fn, void* ctx) {
-        return agents->get(agents.self(), ry::str(account_id), ry::str(agent_id), version, exec, fn, ctx);
-      },
-      [](const ry_agent_view* v) {
-        agent_servers a;
-        a.version = v->version;
-        a.custom_mcps_json = ry::text(v->custom_mcps_json);
-        return a;
-      });
-  auto out = std::move(loaded).value();
+agent_servers read_list(std::string custom_mcps_json) {
+  agent_servers out;
+  out.custom_mcps_json = std::move(custom_mcps_json);
   out.servers = read_configured(out.custom_mcps_json);
   std::vector<enabled_tools> enabled;
   for (const auto& s : out.servers) enabled.push_back({s.name, s.enabled});
   out.tools = name_tools(enabled);
+  return out;
+}
+
+ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std::string account_id,
+                                   std::string agent_id, std::int32_t version) {
+  struct stored_list {
+    std::int32_t version = 0;
+    std::string custom_mcps_json;
+  };
+  ry::result<stored_list> loaded = co_await ry::call<stored_list, const ry_agent_view*>(
+      [&](ry_exec* exec, ry_agent_fn fn, void* ctx) {
+        return agents->get(agents.self(), ry::str(account_id), ry::str(agent_id), version, exec, fn, ctx);
+      },
+      [](const ry_agent_view* v) {
+        return stored_list{v->version, ry::text(v->custom_mcps_json)};
+      });
+  if (!loaded) throw loaded.error();
+  auto out = read_list(std::move(loaded->custom_mcps_json));
+  out.version = loaded->version;
   co_return out;
+}
+
+ry::task<agent_servers> tool_source::servers_of(const scope& caller) const {
+  if (of_operator_) co_return *of_operator_;
+  co_return co_await read_agent(agents_, caller.account, caller.agent, caller.version);
+}
+
+server_ptr tool_source::server_of(const configured& c, const scope& caller) const {
+  if (!of_operator_) return service_.servers().for_agent(c, caller.account, caller.agent);
+  return service_.servers().ad_hoc(c.name, c.type, c.custom_type, c.config, caller.account, RY_MCP_OPERATOR);
+}
+
+void tool_source::check_servers() const {
+  for (std::size_t i = 0; of_operator_ && i < of_operator_->servers.size(); ++i) {
+    const auto& each = of_operator_->servers[i];
+    try {
+      if (canonical_type(each.type) == "prebuilt")
+        throw ry::bad_request("mcp.refused",
+                              "the type prebuilt is not possible here, because profiles belong to accounts");
+      if (each.on_tool_change != configured::tool_change::log)
+        throw ry::bad_request("mcp.refused",
+                              "config.on_tool_change must be \"log\" here, because no account can approve a change");
+      service_.servers().check(*server_of(each, scope()));
+    } catch (const ry::error& e) {
+      throw ry::bad_request("mcp.refused", "[" + std::to_string(i) + "]: " + std::string(without_name(e.message())));
+    }
+  }
 }
 
 ry::task<void> tool_source::refresh(server_ptr s, std::shared_ptr<ry::signal> done) {
@@ -130,15 +166,14 @@ ry::task<void> tool_source::check_definition(configured c, server_ptr s, std::st
 
 ry::task<std::string> tool_source::describe(scope caller) {
   if (!settings_.enabled) co_return "[]";
-  const auto agent = co_await read_agent(agents_, caller.account, caller.agent, caller.version);
+  const auto agent = co_await servers_of(caller);
   std::vector<ry::task<tool_list_ptr>> lookups;
   std::vector<server_ptr> servers(agent.servers.size());
   std::vector<std::size_t> lookup_of(agent.servers.size(), SIZE_MAX);  // index in lookups
   for (std::size_t i = 0; i < agent.servers.size(); ++i) {
     if (!agent.servers[i].is_used()) continue;
     try {
-      auto s = server_factory::with_caller(service_.servers().for_agent(agent.servers[i], caller.account, caller.agent),
-                                           "run_id", caller.run);
+      auto s = server_factory::with_caller(server_of(agent.servers[i], caller), "run_id", caller.run);
       servers[i] = s;
       lookup_of[i] = lookups.size();
       lookups.push_back(available_tools(std::move(s)));
@@ -250,8 +285,7 @@ ry::task<std::vector<std::size_t>> tool_source::servers_with_resources(const std
     if (!servers[i].reads_resources()) continue;
     tool_list_ptr list;
     try {
-      const auto s =
-          co_await service_.servers().resolve(service_.servers().for_agent(servers[i], caller.account, caller.agent));
+      const auto s = co_await service_.servers().resolve(server_of(servers[i], caller));
       list = service_.cache().look_up(s->key, ctx_.now_unix_us()).tools;
     } catch (const ry::error& e) {
       if (e.status() == RY_CANCELLED) throw;
@@ -264,7 +298,7 @@ ry::task<std::vector<std::size_t>> tool_source::servers_with_resources(const std
 
 ry::task<std::string> tool_source::invoke(tool_call call, call_handle* h) {
   const auto& caller = call.caller;
-  const auto agent = co_await read_agent(agents_, caller.account, caller.agent, caller.version);
+  const auto agent = co_await servers_of(caller);
   const named_tool* named = nullptr;
   for (const auto& t : agent.tools) {
     if (t.name == call.name) named = &t;
@@ -285,8 +319,7 @@ ry::task<std::string> tool_source::invoke(tool_call call, call_handle* h) {
     server_index = server_with_resources(agent.servers, choices, kind, arguments.get_object());
   }
   const auto& configuration = agent.servers[server_index];
-  auto s = server_factory::with_caller(service_.servers().for_agent(configuration, caller.account, caller.agent),
-                                       "run_id", caller.run);
+  auto s = server_factory::with_caller(server_of(configuration, caller), "run_id", caller.run);
   if (named != nullptr) co_await check_definition(configuration, s, named->tool);
   s = server_factory::with_session(std::move(s), caller.run, caller.thread, caller.resumed);
   mcp_service::call_request request;

@@ -1,4 +1,4 @@
-// agent.tools/1 for the MCP servers of an agent.
+// agent.tools/1 for the MCP servers of an agent, or for a list of servers of the operator.
 //
 // A list contains the agent's enabled tools with their cached definitions. A stale cached list is served and refreshed
 // in the background. Servers without a cached list are queried in parallel with a short time limit; the tools of a
@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <mutex>
+#include <optional>
 #include <unordered_set>
 
 #include "mcp_service.hpp"
@@ -26,6 +27,8 @@ struct agent_servers {
   std::int32_t version = 0;
   std::string custom_mcps_json;
 };
+// The configuration in a list.
+agent_servers read_list(std::string custom_mcps_json);
 ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std::string account_id,
                                    std::string agent_id, std::int32_t version);
 
@@ -34,12 +37,24 @@ class tool_source {
   tool_source(const ry::context& ctx, mcp_service& service, const settings& s, const ry::service<ry_agents_v1>& agents,
               tool_definitions& definitions)
       : ctx_(ctx), service_(service), settings_(s), agents_(agents), definitions_(definitions) {}
+  // For servers of the operator instead of those of an agent.
+  tool_source(const ry::context& ctx, mcp_service& service, const settings& s, const ry::service<ry_agents_v1>& agents,
+              tool_definitions& definitions, agent_servers of_operator)
+      : ctx_(ctx),
+        service_(service),
+        settings_(s),
+        agents_(agents),
+        definitions_(definitions),
+        of_operator_(std::move(of_operator)) {}
+  // Throws RY_INVALID_ARGUMENT, with the position in the list, if one of the operator's servers is not valid.
+  void check_servers() const;
 
   // The table of agent.tools/1; its self is a tool_source.
   static const ry_agent_tools_v1* table() noexcept;
 
  private:
   struct scope {
+    scope() = default;
     explicit scope(const ry_tools_scope* s)
         : account(ry::text(s->account_id)),
           agent(ry::text(s->agent_id)),
@@ -54,9 +69,9 @@ class tool_source {
       return RY_HAS(s, ry_tools_scope, flags) && (s->flags & flag) != 0;
     }
     std::string account, agent, thread, run;
-    std::int32_t version;
-    bool resumed;
-    bool asks;  // calls may request input from the person
+    std::int32_t version = 0;
+    bool resumed = false;
+    bool asks = false;  // calls may request input from the person
     std::string input;  // input_json of a call that continues
   };
   struct call_handle {
@@ -66,6 +81,8 @@ class tool_source {
     ry::cancel_source cancel;
     std::shared_ptr<input_channel> input;  // nullptr: the call cannot request input
   };
+  ry::task<agent_servers> servers_of(const scope& caller) const;
+  server_ptr server_of(const configured& c, const scope& caller) const;
   ry::task<void> list(scope caller, ry_tools_list_fn fn, void* ctx);
   ry::task<std::string> describe(scope caller);
   // The enabled tools whose definition is not accepted. If changes are only logged, they are logged in the background.
@@ -95,6 +112,7 @@ class tool_source {
   const settings& settings_;
   const ry::service<ry_agents_v1>& agents_;
   tool_definitions& definitions_;
+  const std::optional<agent_servers> of_operator_;
   std::mutex mutex_;
   std::unordered_set<std::string> refreshing_;  // keys of servers that are being refreshed in the background
 };

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t keepalive_ms = 10'000;
 constexpr std::uint64_t repeat_ms = 15'000;
 constexpr std::uint64_t retry_ms = 2000;
+constexpr std::int64_t min_report_interval_us = 100'000;
 // A reader that starts late gets only the last notifications of what it missed.
 constexpr std::size_t max_notifications = 20;
 // Pieces of a response, so that a large one does not exceed the queue of the connection.
@@ -38,9 +39,10 @@ std::shared_ptr<call_stream> call_stream::open(const ry::context& ctx, const ry:
 call_stream::call_stream(const ry::context& ctx, ry::sse out, const client& c, stream_position position)
     : ctx_(ctx),
       out_(std::move(out)),
-      resumable_(!c.stateless()),
+      resumable_(!c.stateless() && !position.run_id.empty()),
       position_(std::move(position)),
       counter_(position_.sequence),
+      state_(position_.run_id.empty() ? "Waiting for the tool" : "Waiting for the run"),
       last_sent_us_(ctx.mono_us()),
       done_(ctx.tasks().token()) {}
 
@@ -87,6 +89,14 @@ ry::task<void> call_stream::repeat_progress(std::shared_ptr<call_stream> self) {
       s->send_progress(s->counter_.next(), s->state_);
     }
   }(self));
+}
+
+void call_stream::report(std::string text) {
+  if (position_.progress_token.is_null()) return;
+  state_ = std::move(text);
+  if (reported_ && ctx_.mono_us() - last_sent_us_ < min_report_interval_us) return;
+  reported_ = true;
+  send_progress(counter_.next(), state_);
 }
 
 void call_stream::ask(const json::object& request) {

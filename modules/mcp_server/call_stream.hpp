@@ -1,4 +1,5 @@
-// The stream of server-sent events of one request that waits for a run: progress notifications, then one response.
+// The stream of server-sent events of one request that waits for a run or for a tool: progress notifications, then one
+// response. Only a stream of a run can be resumed.
 //
 // Thread: the request's executor.
 #pragma once
@@ -23,6 +24,8 @@ class call_stream : public std::enable_shared_from_this<call_stream> {
 
   // Sends the progress notifications of a batch of events.
   ry::task<void> add(const ry::runs::batch& events);
+  // Sends a progress notification that belongs to no event of a run. Of several in a short time, only the first is sent.
+  void report(std::string text);
   // Sends a request to the client.
   void ask(const json::object& request);
   // Sends the response and closes the stream.
@@ -42,8 +45,9 @@ class call_stream : public std::enable_shared_from_this<call_stream> {
   const bool resumable_;
   stream_position position_;
   progress_counter counter_;
-  std::string state_ = "Waiting for the run";
+  std::string state_;
   std::int64_t last_sent_us_;
+  bool reported_ = false;
   bool has_id_ = false;
   bool closed_ = false;
   ry::cancel_source done_;

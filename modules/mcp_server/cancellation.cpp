@@ -47,4 +47,31 @@ void publish_cancel(const ry::context& ctx, const std::string& topic) {
   if (!topic.empty()) ctx.events().live_publish(topic, 1, "cancelled");
 }
 
+namespace {
+
+constexpr std::string_view undecided = "undecided";
+
+std::string answer_topic(const ry::uuid& account, const ry::uuid& call) {
+  return "mcp_server.answer." + account.to_string() + "." + call.to_string();
+}
+
+}  // namespace
+
+void publish_answer(const ry::context& ctx, const ry::uuid& account, const ry::uuid& call,
+                    const std::optional<std::string>& decision) {
+  ctx.events().live_publish(answer_topic(account, call), 1, decision ? std::string_view(*decision) : undecided);
+}
+
+ry::subscription subscribe_answer(const ry::context& ctx, const ry::uuid& account, const ry::uuid& call, ry_exec* exec,
+                                  std::function<void(std::optional<std::string>)> on_answer) {
+  return ctx.events().live_subscribe(answer_topic(account, call), exec,
+                                     [on_answer = std::move(on_answer)](const ry::live_message& m) {
+                                       if (m.cursor == 0) return;
+                                       if (m.bytes == undecided)
+                                         on_answer(std::nullopt);
+                                       else
+                                         on_answer(std::string(m.bytes));
+                                     });
+}
+
 }  // namespace mcp_server

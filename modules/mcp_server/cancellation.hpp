@@ -7,6 +7,8 @@
 
 #include <ry/ry.hpp>
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,5 +27,12 @@ std::string start_key(std::string_view session, const json::value& request_id);
 ry::subscription subscribe_cancel(const ry::context& ctx, const std::string& topic, ry_exec* exec,
                                   const ry::cancel_source& abort);
 void publish_cancel(const ry::context& ctx, const std::string& topic);
+
+// The answer to a form about a call that no run makes: a decision as in decision_of(); nullopt: the user has not decided. Each call
+// of a form subscribes to a topic that contains the account and the random id of the call.
+void publish_answer(const ry::context& ctx, const ry::uuid& account, const ry::uuid& call,
+                    const std::optional<std::string>& decision);
+ry::subscription subscribe_answer(const ry::context& ctx, const ry::uuid& account, const ry::uuid& call, ry_exec* exec,
+                                  std::function<void(std::optional<std::string>)> on_answer);
 
 }  // namespace mcp_server

@@ -10,7 +10,7 @@ namespace {
 using module_json::text_at;
 using module_json::text_of;
 
-constexpr std::string_view id_prefix = "approval:";
+constexpr std::string_view id_prefix = "approval:", call_prefix = "call:";
 constexpr std::size_t max_arguments = 2000, max_reason = 2000;
 constexpr std::uint8_t version_mask = 0xf0, with_elicitation = 0x80, without_elicitation = 0x70;
 
@@ -71,6 +71,17 @@ std::optional<form_reference> read_form_id(const json::value& id) {
   const auto run = ry::uuid::parse(text.substr(0, colon)), approval = ry::uuid::parse(text.substr(colon + 1));
   if (!run || !approval) return std::nullopt;
   return form_reference{run->to_string(), *approval};
+}
+
+std::string call_form_id(const ry::uuid& call) {
+  return std::string(call_prefix).append(call.to_string());
+}
+
+std::optional<ry::uuid> read_call_form_id(const json::value& id) {
+  if (!id.is_string()) return std::nullopt;
+  const std::string_view text(id.get_string());
+  if (!text.starts_with(call_prefix)) return std::nullopt;
+  return ry::uuid::parse(text.substr(call_prefix.size()));
 }
 
 json::object input_requests(const json::array& approvals, revision rev) {

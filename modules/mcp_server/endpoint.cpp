@@ -18,7 +18,6 @@ using module_json::object_at;
 using module_json::text_at;
 using module_json::text_of;
 
-constexpr std::int64_t tools_ttl_ms = 30'000;
 // Larger bodies are parsed on a thread that may block.
 constexpr std::size_t blocking_parse_bytes = 256 * 1024;
 
@@ -54,10 +53,6 @@ ry::response not_allowed() {
   return ry::response::json(405, R"({"detail":"Method Not Allowed"})").header("Allow", "POST");
 }
 
-rpc_error unknown_method(const message& m, const client& c) {
-  return rpc_error(rpc_code::method_not_found, "Method not found: " + m.method, c.stateless() ? 404 : 200);
-}
-
 // A response has no response of its own, so the error is one of HTTP.
 std::optional<std::string> read_answer(const json::object& result) {
   try {
@@ -78,23 +73,42 @@ void endpoint::add_to(ry::registrar& reg) {
   reg.route("POST", mcp_path, flags | RY_ROUTE_STREAM_BODY, this, &endpoint::post, with_body);
   reg.route("GET", mcp_path, flags, this, &endpoint::resume);
   reg.route("DELETE", mcp_path, RY_ROUTE_PUBLIC, this, &endpoint::end_session);
+  reg.route("POST", servers_path, flags | RY_ROUTE_STREAM_BODY, this, &endpoint::post_to_servers, with_body);
+  reg.route("GET", servers_path, RY_ROUTE_PUBLIC, this, &endpoint::resume_servers);
+  reg.route("DELETE", servers_path, RY_ROUTE_PUBLIC, this, &endpoint::end_servers_session);
   constexpr std::uint32_t open = RY_ROUTE_PUBLIC | RY_ROUTE_NO_PREFIX;
   reg.route("GET", well_known_path, open, this, &endpoint::metadata);
   reg.route("GET", std::string(well_known_path) + "/{resource...}", open, this, &endpoint::metadata_of_path);
+  // Its own route only for the description: the name of a path parameter has one segment there.
+  reg.route("GET", std::string(well_known_path) + std::string(servers_path), open, this,
+            &endpoint::metadata_of_servers);
 }
 
 // ---- the HTTP side
 
 ry::task<void> endpoint::post(ry::request r) {
+  co_await serve(std::move(r), offer::agents);
+}
+
+ry::task<void> endpoint::post_to_servers(ry::request r) {
+  require_servers();
+  co_await serve(std::move(r), offer::servers);
+}
+
+void endpoint::require_servers() const {
+  if (!tools_.enabled()) throw ry::not_found("mcp_server.servers", "Not Found");
+}
+
+ry::task<void> endpoint::serve(ry::request r, offer what) {
   if (r.principal() == nullptr) {
-    unauthenticated(r);
+    unauthenticated(r, what);
     co_return;
   }
   json::value id;
   std::optional<rpc_error> failed;
   try {
     message m = co_await read_request(r, &id);
-    co_await handle(r, std::move(m));
+    co_await handle(r, std::move(m), what);
   } catch (const rpc_error& e) {
     failed = e;
   } catch (...) {
@@ -127,8 +141,9 @@ ry::task<message> endpoint::read_request(ry::request r, json::value* id) const {
   co_return co_await ctx_.run_blocking([&body, id] { return read_message(body, *id); });
 }
 
-void endpoint::unauthenticated(const ry::request& r) const {
-  const auto at = address_of(ctx_.fact("http.public_url"), ctx_.fact("http.base_path"), r.header("Host"));
+void endpoint::unauthenticated(const ry::request& r, offer what) const {
+  auto at = address_of(ctx_.fact("http.public_url"), ctx_.fact("http.base_path"), r.header("Host"));
+  if (what == offer::servers) at.path = servers_path;
   r.respond(ry::response::json(401, R"({"detail":"Not authenticated"})")
                 .header("WWW-Authenticate", challenge(at, !r.header("Authorization").empty())));
 }
@@ -139,10 +154,21 @@ ry::task<ry::response> endpoint::metadata(ry::request r) {
 }
 
 ry::task<ry::response> endpoint::metadata_of_path(ry::request r) {
-  const std::string path = "/" + std::string(r.param("resource"));
-  if (path != std::string(ctx_.fact("http.base_path")) + std::string(mcp_path))
+  co_return metadata_at(r, "/" + std::string(r.param("resource")));
+}
+
+ry::task<ry::response> endpoint::metadata_of_servers(ry::request r) {
+  co_return metadata_at(r, servers_path);
+}
+
+ry::response endpoint::metadata_at(const ry::request& r, std::string_view path) const {
+  const std::string base(ctx_.fact("http.base_path"));
+  auto at = address_of(ctx_.fact("http.public_url"), base, r.header("Host"));
+  if (tools_.enabled() && path == base + std::string(servers_path))
+    at.path = servers_path;
+  else if (path != base + std::string(mcp_path))
     throw ry::not_found("mcp_server.resource", "Not Found");
-  co_return co_await metadata(r);
+  return ry::response::json(resource_metadata(at, settings_.authorization_servers, info_.title));
 }
 
 ry::task<void> endpoint::end_session(ry::request r) {
@@ -151,9 +177,25 @@ ry::task<void> endpoint::end_session(ry::request r) {
   co_return;
 }
 
+// The streams of these calls cannot be resumed.
+ry::task<void> endpoint::resume_servers(ry::request r) {
+  require_servers();
+  if (r.principal() == nullptr)
+    unauthenticated(r, offer::servers);
+  else
+    r.respond(not_allowed());
+  co_return;
+}
+
+ry::task<void> endpoint::end_servers_session(ry::request r) {
+  require_servers();
+  r.respond(not_allowed());
+  co_return;
+}
+
 ry::task<void> endpoint::resume(ry::request r) {
   if (r.principal() == nullptr) {
-    unauthenticated(r);
+    unauthenticated(r, offer::agents);
     co_return;
   }
   const auto last = r.header("Last-Event-ID");
@@ -183,6 +225,13 @@ ry::task<void> endpoint::resume(ry::request r) {
 // The answer to a form that a stream of any node has sent. Other responses have no request.
 ry::task<void> endpoint::on_response(ry::request r, message m) {
   const std::optional<form_reference> form = read_form_id(m.id);
+  const std::optional<ry::uuid> of_call = read_call_form_id(m.id);
+  if (of_call) {
+    std::optional<std::string> decision;
+    if (!m.failed) decision = read_answer(m.params);
+    const ry::uuid account = co_await services_.account_of(r);
+    publish_answer(ctx_, account, *of_call, decision);
+  }
   if (form) {
     std::optional<std::string> decision;
     if (!m.failed) decision = read_answer(m.params);
@@ -195,7 +244,7 @@ ry::task<void> endpoint::on_response(ry::request r, message m) {
   r.respond(ry::response::empty(202));
 }
 
-ry::task<void> endpoint::handle(ry::request r, message m) {
+ry::task<void> endpoint::handle(ry::request r, message m, offer what) {
   const request_headers headers = headers_of(r);
   if (m.kind != message_kind::request) {
     const bool stateless = revision_of_notification(headers) >= revision::v2026_07_28;
@@ -215,7 +264,12 @@ ry::task<void> endpoint::handle(ry::request r, message m) {
   if (!c.who.stateless() && c.rpc.method != "initialize") c.session = session_of(r);
   if (const auto session = ry::uuid::parse(c.session)) c.who.elicitation = session_has_elicitation(*session);
   c.account = co_await services_.account_of(r);
-  co_await dispatch(std::move(c));
+  if (c.rpc.method == "initialize" && !c.who.stateless())
+    on_initialize(c, what);
+  else if (what == offer::servers)
+    co_await tools_.dispatch(std::move(c));
+  else
+    co_await dispatch(std::move(c));
 }
 
 ry::task<void> endpoint::dispatch(call c) {
@@ -224,22 +278,20 @@ ry::task<void> endpoint::dispatch(call c) {
     co_await call_tool(std::move(c));
   } else if (method == "tasks/result" && c.who.rev == revision::v2025_11_25) {
     co_await await_task(std::move(c));
-  } else if (method == "initialize" && !c.who.stateless()) {
-    on_initialize(c);
   } else {
     json::object result = co_await simple_result(c);
     respond(c, std::move(result));
   }
 }
 
-void endpoint::on_initialize(const call& c) const {
+void endpoint::on_initialize(const call& c, offer what) const {
   const json::value* requested = c.rpc.params.if_contains("protocolVersion");
   if (requested == nullptr || !requested->is_string()) throw invalid_params("protocolVersion must be a string");
   const revision rev = negotiated(text_at(c.rpc.params, "protocolVersion"));
   const json::object* capabilities = object_at(c.rpc.params, "capabilities");
   const bool elicits = rev >= revision::v2025_06_18 && capabilities != nullptr && supports_forms(*capabilities);
   const ry::uuid session = session_id(ctx_.new_uuid(), elicits);
-  c.http.respond(json_response(result_message(c.rpc.id, initialize_result(rev, info_)))
+  c.http.respond(json_response(result_message(c.rpc.id, initialize_result(rev, info_, what)))
                      .header("Mcp-Session-Id", session.to_string()));
 }
 
@@ -247,7 +299,7 @@ ry::task<json::object> endpoint::simple_result(const call& c) {
   const std::string& method = c.rpc.method;
   const bool stateless = c.who.stateless();
   if (method == "ping" && !stateless) co_return json::object();
-  if (method == "server/discover" && stateless) co_return discover_result();
+  if (method == "server/discover" && stateless) co_return discover_result(offer::agents);
   if (method == "tools/list") {
     if (!text_at(c.rpc.params, "cursor").empty()) throw invalid_params("cursor is not valid for this list");
     const std::vector<agent_tool> tools = co_await services_.agent_tools(c.account);
@@ -273,7 +325,7 @@ void endpoint::respond(const call& c, json::object result, std::string_view type
 
 call_permits::permit endpoint::permit_for(const ry::uuid& account) {
   call_permits::permit p = permits_.acquire(account);
-  if (!p) throw rpc_error(rpc_code::too_many_calls, "Too many calls are waiting for runs", 429).with_retry_after(5);
+  if (!p) throw too_many_calls();
   return p;
 }
 

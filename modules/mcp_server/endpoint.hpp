@@ -1,4 +1,4 @@
-// The routes of the MCP endpoint.
+// The routes of the MCP endpoints.
 #pragma once
 
 #include <ry/ry.hpp>
@@ -7,9 +7,11 @@
 #include <string>
 
 #include "call_permits.hpp"
+#include "rpc_call.hpp"
 #include "run_waiter.hpp"
 #include "services.hpp"
 #include "settings.hpp"
+#include "tool_server.hpp"
 
 namespace mcp_server {
 
@@ -21,32 +23,34 @@ class endpoint {
         services_(svc),
         info_(std::move(info)),
         permits_(s.calls_per_account),
-        waiter_(ctx, settings_, services_, info_) {}
+        waiter_(ctx, settings_, services_, info_),
+        tools_(ctx, settings_, services_, info_, permits_) {}
   void add_to(ry::registrar& reg);
+  // Call it after services::acquire(). Throws ry::error if a configured server is not valid.
+  void open() { tools_.open(); }
 
  private:
-  // One request message.
-  struct call {
-    ry::request http;
-    message rpc;
-    client who;
-    std::string session;  // empty: none
-    ry::uuid account{};
-    bool streams = false;
-  };
+  using call = rpc_call;
 
   ry::task<void> post(ry::request r);
+  ry::task<void> post_to_servers(ry::request r);
+  ry::task<void> serve(ry::request r, offer what);
   ry::task<void> resume(ry::request r);
   ry::task<void> end_session(ry::request r);
+  ry::task<void> resume_servers(ry::request r);
+  ry::task<void> end_servers_session(ry::request r);
   ry::task<ry::response> metadata(ry::request r);
   ry::task<ry::response> metadata_of_path(ry::request r);
+  ry::task<ry::response> metadata_of_servers(ry::request r);
+  // Of the endpoint with this path, which begins with http.base_path. Throws 404 if there is none.
+  ry::response metadata_at(const ry::request& r, std::string_view path) const;
 
   ry::task<std::string> read_body(ry::request r) const;
   ry::task<message> read_request(ry::request r, json::value* id) const;
-  ry::task<void> handle(ry::request r, message m);
+  ry::task<void> handle(ry::request r, message m, offer what);
   ry::task<void> dispatch(call c);
   ry::task<json::object> simple_result(const call& c);
-  void on_initialize(const call& c) const;
+  void on_initialize(const call& c, offer what) const;
 
   ry::task<void> call_tool(call c);
   // A repeated call of a client that was asked for approvals (2026-07-28).
@@ -68,7 +72,9 @@ class endpoint {
 
   call_permits::permit permit_for(const ry::uuid& account);
   void respond(const call& c, json::object result, std::string_view type = "complete") const;
-  void unauthenticated(const ry::request& r) const;
+  // Throws 404 if the operator has configured no servers.
+  void require_servers() const;
+  void unauthenticated(const ry::request& r, offer what) const;
 
   const ry::context& ctx_;
   const settings& settings_;
@@ -76,6 +82,7 @@ class endpoint {
   const server_info info_;
   call_permits permits_;
   const run_waiter waiter_;
+  tool_server tools_;
 };
 
 }  // namespace mcp_server

@@ -25,6 +25,10 @@ json::value read_id(const json::value& v) {
 
 }  // namespace
 
+rpc_error too_many_calls() {
+  return rpc_error(rpc_code::too_many_calls, "Too many calls of this account are in progress", 429).with_retry_after(5);
+}
+
 json::string_view jv(std::string_view s) noexcept {
   return {s.data(), s.size()};
 }

@@ -57,6 +57,9 @@ inline rpc_error invalid_params(std::string message) {
   return rpc_error(rpc_code::invalid_params, std::move(message));
 }
 
+// 429: the account has reached the limit of waiting requests.
+rpc_error too_many_calls();
+
 enum class message_kind { request, notification, response };
 
 struct message {

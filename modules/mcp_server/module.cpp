@@ -20,7 +20,10 @@ class module {
     endpoint_.add_to(reg);
   }
 
-  void start() { services_.acquire(); }
+  void start() {
+    services_.acquire();
+    endpoint_.open();
+  }
 
  private:
   const settings settings_;
@@ -32,5 +35,7 @@ class module {
 }  // namespace mcp_server
 
 RY_MODULE(mcp_server::module, "mcp_server", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_1, RY_EVENTS_1, RY_SERVICES_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1, RY_SVC_RUNS_1)
+          .needs(RY_CORE_1, RY_HTTP_1, RY_EVENTS_1, RY_SECRETS_1, RY_SERVICES_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1,
+                 RY_SVC_RUNS_1)
+              .wants(RY_SVC_MCP_1)
               .settings(mcp_server::settings_schema));

@@ -7,14 +7,16 @@
 
 namespace mcp_server {
 
-inline constexpr std::string_view mcp_path = "/mcp";
+inline constexpr std::string_view mcp_path = "/mcp";  // the agents of the account
+inline constexpr std::string_view servers_path = "/mcp/servers";  // the operator's MCP servers
 inline constexpr std::string_view well_known_path = "/.well-known/oauth-protected-resource";
 
 struct public_address {
   std::string origin;  // "https://runs.example.org"
   std::string base_path;  // http.base_path, such as "/base", or empty
-  std::string resource() const { return origin + base_path + std::string(mcp_path); }
-  std::string metadata_url() const { return origin + std::string(well_known_path) + base_path + std::string(mcp_path); }
+  std::string_view path = mcp_path;  // of the endpoint
+  std::string resource() const { return origin + base_path + std::string(path); }
+  std::string metadata_url() const { return origin + std::string(well_known_path) + base_path + std::string(path); }
 };
 
 // public_url: http.public_url; empty: the address that the client used.

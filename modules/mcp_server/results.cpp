@@ -22,6 +22,14 @@ constexpr std::string_view instructions =
     "Each tool except get_run and stop_run is an agent that works autonomously and returns its final answer. Its calls "
     "may take minutes. To continue a conversation with an agent, pass the thread_id of its last result.";
 
+constexpr std::string_view servers_instructions =
+    "The tools of several MCP servers; the name of a tool begins with the name of its server. The operator decides which "
+    "calls are made, need an approval of the user, or are denied.";
+
+std::string_view instructions_of(offer what) {
+  return what == offer::agents ? instructions : servers_instructions;
+}
+
 json::array text_content(std::initializer_list<std::string_view> texts) {
   json::array out;
   for (const auto text : texts) {
@@ -291,10 +299,10 @@ json::object complete_result(json::object result, const client& c, const server_
   return result;
 }
 
-json::object initialize_result(revision rev, const server_info& s) {
+json::object initialize_result(revision rev, const server_info& s, offer what) {
   json::object capabilities;
   capabilities["tools"] = json::object();
-  if (rev == revision::v2025_11_25) {
+  if (rev == revision::v2025_11_25 && what == offer::agents) {
     json::object tools;
     tools["call"] = json::object();
     json::object requests;
@@ -309,22 +317,24 @@ json::object initialize_result(revision rev, const server_info& s) {
   o["protocolVersion"] = jv(name_of(rev));
   o["capabilities"] = std::move(capabilities);
   o["serverInfo"] = implementation(s, rev);
-  o["instructions"] = jv(instructions);
+  o["instructions"] = jv(instructions_of(what));
   return o;
 }
 
-json::object discover_result() {
+json::object discover_result(offer what) {
   json::array versions;
   for (const auto name : revision_names) versions.push_back(json::string(jv(name)));
-  json::object extensions;
-  extensions["io.modelcontextprotocol/tasks"] = json::object();
   json::object capabilities;
   capabilities["tools"] = json::object();
-  capabilities["extensions"] = std::move(extensions);
+  if (what == offer::agents) {
+    json::object extensions;
+    extensions["io.modelcontextprotocol/tasks"] = json::object();
+    capabilities["extensions"] = std::move(extensions);
+  }
   json::object o;
   o["supportedVersions"] = std::move(versions);
   o["capabilities"] = std::move(capabilities);
-  o["instructions"] = jv(instructions);
+  o["instructions"] = jv(instructions_of(what));
   o["ttlMs"] = discover_ttl_ms;
   o["cacheScope"] = "private";
   return o;

@@ -75,7 +75,11 @@ json::object implementation(const server_info& s, revision rev);
 json::object complete_result(json::object result, const client& c, const server_info& s,
                              std::string_view type = "complete");
 
-json::object initialize_result(revision rev, const server_info& s);
-json::object discover_result();
+// What an endpoint offers: the agents of the account, or the tools of the operator's MCP servers.
+enum class offer { agents, servers };
+json::object initialize_result(revision rev, const server_info& s, offer what);
+json::object discover_result(offer what);
+// How long a client of 2026-07-28 may keep a list of tools.
+inline constexpr std::int64_t tools_ttl_ms = 30'000;
 
 }  // namespace mcp_server

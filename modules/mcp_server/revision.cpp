@@ -127,6 +127,10 @@ revision revision_of_notification(const request_headers& h) {
   return *rev;
 }
 
+rpc_error unknown_method(const message& m, const client& c) {
+  return rpc_error(rpc_code::method_not_found, "Method not found: " + m.method, c.stateless() ? 404 : 200);
+}
+
 rpc_error unsupported_version(std::string_view requested) {
   json::array supported;
   for (const auto name : revision_names) supported.push_back(json::string(jv(name)));

@@ -44,6 +44,8 @@ client read_client(const message& m, const request_headers& h);
 // The same for notifications, whose headers and `_meta` no revision defines.
 revision revision_of_notification(const request_headers& h);
 
+// -32601. The method that the client requested does not exist in its revision or here.
+rpc_error unknown_method(const message& m, const client& c);
 rpc_error unsupported_version(std::string_view requested);
 // -32021 for methods of the tasks extension.
 rpc_error tasks_not_declared();

@@ -3,8 +3,25 @@
 #include <json/members.hpp>
 
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 
 namespace mcp_server {
+namespace {
+
+// The host fills in empty tables, which the module mcp rejects where they do not belong.
+boost::json::array without_empty_members(boost::json::array servers) {
+  for (boost::json::value& server : servers) {
+    boost::json::object& config = server.as_object().at("config").as_object();
+    for (const char* key : {"headers", "env", "args"}) {
+      const boost::json::value* v = config.if_contains(key);
+      if (v == nullptr) continue;
+      if ((v->is_object() && v->get_object().empty()) || (v->is_array() && v->get_array().empty())) config.erase(key);
+    }
+  }
+  return servers;
+}
+
+}  // namespace
 
 settings read_settings(std::string_view json) {
   namespace bj = boost::json;
@@ -18,6 +35,8 @@ settings read_settings(std::string_view json) {
   out.calls_per_account = static_cast<std::size_t>(module_json::integer_at(o, "calls_per_account", 50));
   out.approval_wait_us = module_json::integer_at(o, "approval_wait_seconds", 60) * 1'000'000;
   out.elicitation_wait_us = module_json::integer_at(o, "elicitation_wait_seconds", 600) * 1'000'000;
+  const bj::array* servers = module_json::array_at(o, "servers");
+  if (servers != nullptr && !servers->empty()) out.servers_json = bj::serialize(without_empty_members(*servers));
   return out;
 }
 

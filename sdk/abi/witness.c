@@ -852,10 +852,11 @@ AT(ry_mail_v1, wake, 24);
 AT(ry_mail_v1, outcomes, 32);
 AT(ry_mail_v1, seal_bodies, 40);
 
-SIZE(ry_mcp_v1, 16);
+SIZE(ry_mcp_v1, 24);
 AT(ry_mcp_v1, struct_size, 0);
 AT(ry_mcp_v1, reserved0, 4);
 AT(ry_mcp_v1, enabled, 8);
+AT(ry_mcp_v1, open_servers, 16);
 
 SIZE(ry_run_field, 32);
 AT(ry_run_field, name, 0);
@@ -907,7 +908,13 @@ AT(ry_run_follow, run_id, 24);
 AT(ry_run_follow, after, 40);
 AT(ry_run_follow, merge_ms, 48);
 
-SIZE(ry_runs_v1, 120);
+SIZE(ry_run_tool_call, 40);
+AT(ry_run_tool_call, struct_size, 0);
+AT(ry_run_tool_call, flags, 4);
+AT(ry_run_tool_call, name, 8);
+AT(ry_run_tool_call, arguments_json, 24);
+
+SIZE(ry_runs_v1, 128);
 AT(ry_runs_v1, struct_size, 0);
 AT(ry_runs_v1, reserved0, 4);
 AT(ry_runs_v1, start, 8);
@@ -924,6 +931,7 @@ AT(ry_runs_v1, models, 88);
 AT(ry_runs_v1, approvals, 96);
 AT(ry_runs_v1, decide, 104);
 AT(ry_runs_v1, tool_results, 112);
+AT(ry_runs_v1, tool_action, 120);
 
 /* One function per table, so that the comparison of debug information covers every type. */
 const void* witness_ry_str(const ry_str* p);
@@ -1268,6 +1276,10 @@ const void* witness_ry_run_sink(const ry_run_sink* p) {
 }
 const void* witness_ry_run_follow(const ry_run_follow* p);
 const void* witness_ry_run_follow(const ry_run_follow* p) {
+  return p;
+}
+const void* witness_ry_run_tool_call(const ry_run_tool_call* p);
+const void* witness_ry_run_tool_call(const ry_run_tool_call* p) {
   return p;
 }
 const void* witness_ry_runs_v1(const ry_runs_v1* p);

@@ -388,6 +388,17 @@ pub struct ry_run_follow {
     pub after: u64,
     pub merge_ms: u64,
 }
+pub const RY_RUN_TOOL_ANY_CALL: u32 = 1;
+pub const RY_RUN_TOOL_RUN: i32 = 1;
+pub const RY_RUN_TOOL_ASK: i32 = 2;
+pub const RY_RUN_TOOL_DENY: i32 = 3;
+#[repr(C)]
+pub struct ry_run_tool_call {
+    pub struct_size: u32,
+    pub flags: u32,
+    pub name: ry_str,
+    pub arguments_json: ry_str,
+}
 #[repr(C)]
 pub struct ry_runs_v1 {
     pub struct_size: u32,
@@ -406,6 +417,7 @@ pub struct ry_runs_v1 {
     pub approvals: extern "C" fn(*mut c_void, *const ry_uuid, *const ry_run_field, usize, *mut ry_exec, ry_run_json_fn, *mut c_void) -> ry_status,
     pub decide: extern "C" fn(*mut c_void, *const ry_uuid, *const ry_uuid, ry_str, *mut ry_exec, ry_run_json_fn, *mut c_void) -> ry_status,
     pub tool_results: extern "C" fn(*mut c_void, *const ry_uuid, *const ry_uuid, ry_str, *mut ry_exec, ry_run_json_fn, *mut c_void) -> ry_status,
+    pub tool_action: extern "C" fn(*mut c_void, *const ry_run_tool_call) -> i32,
 }
 
 // ---- mcp.transport/1 ----
@@ -537,7 +549,8 @@ size!(ry_run_started, 80);
 size!(ry_run_event, 24);
 size!(ry_run_sink, 24);
 size!(ry_run_follow, 56);
-size!(ry_runs_v1, 120);
+size!(ry_run_tool_call, 40);
+size!(ry_runs_v1, 128);
 size!(ry_mcp_target, 88);
 size!(ry_mcp_message, 56);
 size!(ry_mcp_outcome, 48);

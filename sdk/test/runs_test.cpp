@@ -293,4 +293,27 @@ TEST_F(runs_test, a_stop_of_the_service_ends_a_paused_reader) {
   EXPECT_THAT(log, ElementsAre("{\"sequence\": 2}", "cancelled"));
 }
 
+TEST_F(runs_test, the_policy_decides_about_calls_that_no_run_makes) {
+  fake.tool_actions = {{"asked", RY_RUN_TOOL_ASK}, {"denied", RY_RUN_TOOL_DENY}, {"unknown", 77}};
+  using ry::runs::tool_action;
+  EXPECT_TRUE(client->has_tool_action());
+  EXPECT_EQ(client->tool_action("other", R"({"a":1})"), tool_action::run);
+  EXPECT_EQ(client->tool_action("asked", "{}"), tool_action::ask);
+  EXPECT_EQ(client->tool_action("denied", "{}"), tool_action::deny);
+  EXPECT_EQ(client->tool_action("unknown", "{}"), tool_action::deny);
+  EXPECT_EQ(client->mildest_tool_action("asked"), tool_action::ask);
+  ASSERT_EQ(fake.calls.size(), 4u);
+  EXPECT_EQ(fake.calls[0].json, R"({"a":1})");
+}
+
+TEST_F(runs_test, a_service_without_a_policy_for_calls_denies_them) {
+  ry_runs_v1 older{};
+  older.struct_size = offsetof(ry_runs_v1, tool_action);
+  host.services[RY_SVC_RUNS_1] = {&older, nullptr};
+  const ry::runs::client old(host.ctx());
+  EXPECT_FALSE(old.has_tool_action());
+  EXPECT_EQ(old.tool_action("any", "{}"), ry::runs::tool_action::deny);
+  EXPECT_EQ(old.mildest_tool_action("any"), ry::runs::tool_action::deny);
+}
+
 }  // namespace

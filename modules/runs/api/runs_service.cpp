@@ -331,6 +331,21 @@ struct runs_service::c {
     });
   }
 
+  static std::int32_t tool_action(void* self, const ry_run_tool_call* call) noexcept {
+    std::int32_t out = RY_RUN_TOOL_DENY;  // also if the memory is exhausted
+    (void)ry::guard([&] {
+      const tool_policy& policy = of(self).context_.config.tools;
+      const auto name = ry::view(call->name);
+      const runs::tool_action action = (call->flags & RY_RUN_TOOL_ANY_CALL) != 0
+                                           ? mildest_action_for(policy, name)
+                                           : action_for(policy, {}, name, false, ry::view(call->arguments_json));
+      out = action == runs::tool_action::run   ? RY_RUN_TOOL_RUN
+            : action == runs::tool_action::ask ? RY_RUN_TOOL_ASK
+                                               : RY_RUN_TOOL_DENY;
+    });
+    return out;
+  }
+
   static ry_status models(void* self, const ry_uuid* account, ry_exec* exec, ry_run_json_fn fn, void* ctx) noexcept {
     return ry::guard([&] { of(self).answer(of(self).models(*account), exec, fn, ctx); });
   }
@@ -352,7 +367,8 @@ const ry_runs_v1* runs_service::table() {
                                   &c::models,
                                   &c::approvals,
                                   &c::decide,
-                                  &c::tool_results};
+                                  &c::tool_results,
+                                  &c::tool_action};
   return &out;
 }
 

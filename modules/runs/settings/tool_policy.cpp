@@ -78,6 +78,17 @@ tool_action action_for(const tool_policy& policy, const added_rules& added, std:
   return out;
 }
 
+tool_action mildest_action_for(const tool_policy& policy, std::string_view tool) {
+  tool_action out = tool_action::deny;
+  std::size_t budget = operator_budget;
+  for (const tool_rule& rule : policy.rules) {
+    if (!matches(rule.match, tool, budget).value_or(rule.action != tool_action::run)) continue;
+    out = std::min(out, rule.action);
+    if (rule.when.empty()) return out;
+  }
+  return std::min(out, policy.otherwise == tool_default::risk ? tool_action::ask : tool_action::run);
+}
+
 bool allows_everything(const tool_policy& policy, const added_rules& added) {
   const auto all_run = [](const std::vector<tool_rule>& rules) {
     return std::all_of(rules.begin(), rules.end(), [](const tool_rule& r) { return r.action == tool_action::run; });

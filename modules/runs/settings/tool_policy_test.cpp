@@ -57,6 +57,20 @@ TEST(tool_policy_test, the_first_rule_that_matches_applies) {
   EXPECT_EQ(action_for(p, {}, "git__push", false, "no json"), tool_action::deny);
 }
 
+TEST(tool_policy_test, the_mildest_action_of_a_tool) {
+  tool_policy p;
+  p.rules = rules(R"([{"match":"a__*","when":{"x":"1"},"action":"deny"}, {"match":"a__ask","action":"ask"},
+                      {"match":"a__no*","action":"deny"}, {"match":"b__no","when":{"x":"1"},"action":"run"},
+                      {"match":"b__no","action":"deny"}])");
+  EXPECT_EQ(mildest_action_for(p, "a__ask"), tool_action::ask);
+  EXPECT_EQ(mildest_action_for(p, "a__none"), tool_action::deny);
+  EXPECT_EQ(mildest_action_for(p, "A__none"), tool_action::run);
+  EXPECT_EQ(mildest_action_for(p, "b__no"), tool_action::run);
+  EXPECT_EQ(mildest_action_for(p, "a__other"), tool_action::run);
+  p.otherwise = tool_default::risk;
+  EXPECT_EQ(mildest_action_for(p, "a__other"), tool_action::ask);
+}
+
 TEST(tool_policy_test, conditions_that_are_too_much_work_make_the_policy_stricter) {
   const std::string condition = R"("when":{"x":"*)" + std::string(500, 'a') + R"(b"})";
   const std::string arguments = R"({"x":")" + std::string(100'000, 'a') + R"("})";

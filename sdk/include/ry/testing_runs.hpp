@@ -99,6 +99,8 @@ class fake_runs {
   void on(const std::string& function, std::string json) { results_[function].emplace_back(std::move(json)); }
   void fail(const std::string& function, error e) { results_[function].emplace_back(std::move(e)); }
   std::size_t max_batch = 100;  // events of one call of the sink
+  // Actions (RY_RUN_TOOL_*) for calls of tools, by the name of the tool; others run.
+  std::map<std::string, std::int32_t> tool_actions;
 
   // ---- records ----
   std::vector<start_record> starts;
@@ -318,6 +320,17 @@ class fake_runs {
         [](void* self, const ry_uuid* account, const ry_uuid* run, ry_str json, ry_exec*, ry_run_json_fn fn,
            void* ctx) noexcept {
           return guard([&] { return record(self, {"tool_results", *account, *run, {}, text(json)}, fn, ctx); });
+        },
+        [](void* self, const ry_run_tool_call* call) noexcept -> std::int32_t {
+          std::int32_t out = RY_RUN_TOOL_DENY;
+          (void)guard([&] {
+            fake_runs& me = of(self);
+            if ((call->flags & RY_RUN_TOOL_ANY_CALL) == 0)
+              me.calls.push_back({"tool_action", {}, {}, {{"name", text(call->name)}}, text(call->arguments_json)});
+            const auto found = me.tool_actions.find(text(call->name));
+            out = found != me.tool_actions.end() ? found->second : RY_RUN_TOOL_RUN;
+          });
+          return out;
         }};
     return &t;
   }

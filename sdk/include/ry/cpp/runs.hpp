@@ -13,6 +13,7 @@
 
 #include <ry/svc/runs.h>
 
+#include <cstddef>
 #include <memory>
 #include <ry/cpp/db.hpp>
 #include <ry/cpp/op.hpp>
@@ -159,11 +160,25 @@ class reader {
   std::unique_ptr<state> state_;
 };
 
+// What the operator's policy requires for a call of a tool.
+enum class tool_action { run, ask, deny };
+
 // Lifetime: that of the module; reader objects must end before it.
 class client {
  public:
   client() = default;
-  explicit client(const context& ctx) : service_(ctx.acquire<ry_runs_v1>(RY_SVC_RUNS_1)) {}
+  explicit client(const context& ctx) : service_(acquire(ctx)) {}
+
+  // Whether the service can decide about calls of tools that no run makes.
+  bool has_tool_action() const noexcept { return RY_HAS(service_.operator->(), ry_runs_v1, tool_action); }
+  // For a call with these arguments, a JSON object. Without has_tool_action(), each call is denied.
+  ry::runs::tool_action tool_action(std::string_view name, std::string_view arguments_json) const noexcept {
+    return action_for(0, name, arguments_json);
+  }
+  // The mildest action that any call of the tool can get.
+  ry::runs::tool_action mildest_tool_action(std::string_view name) const noexcept {
+    return action_for(RY_RUN_TOOL_ANY_CALL, name, {});
+  }
 
   // in: the transaction of the start; call wake() after its commit. nullptr: the start commits itself.
   task<started> start(start_request request, tx* in = nullptr) const {
@@ -266,6 +281,29 @@ class client {
   }
 
  private:
+  // Also accepts a service without tool_action.
+  static service<ry_runs_v1> acquire(const context& ctx) {
+    const auto& services = ctx.interface<ry_services_v1>();
+    const void* table = nullptr;
+    void* self = nullptr;
+    ry_lease* lease = nullptr;
+    check(services.acquire(ctx.host(), str(RY_SVC_RUNS_1), offsetof(ry_runs_v1, tool_action), &table, &self, &lease),
+          "runs.acquire");
+    return service<ry_runs_v1>(&services, static_cast<const ry_runs_v1*>(table), self, lease);
+  }
+  ry::runs::tool_action action_for(std::uint32_t flags, std::string_view name,
+                                   std::string_view arguments) const noexcept {
+    if (!has_tool_action()) return ry::runs::tool_action::deny;
+    ry_run_tool_call call{};
+    call.struct_size = sizeof call;
+    call.flags = flags;
+    call.name = str(name);
+    call.arguments_json = str(arguments);
+    const std::int32_t action = service_->tool_action(service_.self(), &call);
+    return action == RY_RUN_TOOL_RUN   ? ry::runs::tool_action::run
+           : action == RY_RUN_TOOL_ASK ? ry::runs::tool_action::ask
+                                       : ry::runs::tool_action::deny;
+  }
   static std::vector<ry_run_field> c_fields(const fields& all) {
     std::vector<ry_run_field> out;
     for (const auto& [name, value] : all) out.push_back({str(name), str(value)});
