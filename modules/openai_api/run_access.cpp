@@ -34,6 +34,14 @@ ry::runs::start_request request_of(start_order& order) {
   return out;
 }
 
+// A schema that runs/1 refuses has another name in the request.
+std::optional<api_error> schema_error(const ry::error& e, const std::string& schema_param) {
+  constexpr std::string_view field = "output_schema";
+  const api_error out = from_error(e);
+  if (schema_param.empty() || out.status != 400 || out.message.rfind(field, 0) != 0) return std::nullopt;
+  return invalid(schema_param, schema_param + out.message.substr(field.size()));
+}
+
 }  // namespace
 
 void run_access::connect() {
@@ -110,16 +118,27 @@ ry::task<void> run_access::record(start_order& order, started_run run, ry::tx& i
   added.value();
 }
 
+ry::task<ry::runs::started> run_access::start_run(start_order& order, ry::tx* in) const {
+  try {
+    ry::runs::start_request request = request_of(order);
+    ry::runs::started out = co_await runs_.start(std::move(request), in);
+    co_return out;
+  } catch (const ry::error& e) {
+    if (const std::optional<api_error> refused = schema_error(e, order.schema_param)) throw *refused;
+    throw;
+  }
+}
+
 ry::task<started_run> run_access::start(start_order order) const {
   if (order.key.size() > max_key_bytes)
     throw invalid("", "The header Idempotency-Key must have at most 200 bytes", "string_too_long");
   const bool with_files = !order.files.empty();
   ry::runs::started s;
   // Files cannot be part of another module's transaction.
-  if (with_files) s = co_await runs_.start(request_of(order));
+  if (with_files) s = co_await start_run(order, nullptr);
   ry::result<ry::tx> opened = co_await ctx_.db().begin();
   ry::tx tx = std::move(opened).value();
-  if (!with_files) s = co_await runs_.start(request_of(order), &tx);
+  if (!with_files) s = co_await start_run(order, &tx);
   const started_run out{parse_id(s.run_id), parse_id(s.thread_id)};
   co_await record(order, out, tx);
   ry::result<void> committed = co_await tx.commit();

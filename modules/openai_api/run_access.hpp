@@ -29,6 +29,7 @@ struct start_order {
   std::string key;  // Idempotency-Key
   std::optional<response_row> row;  // stored with the start; its run and thread are filled in
   bool temporary = false;  // the thread is deleted after the run
+  std::string schema_param;  // name of the output's schema in the request
 };
 struct started_run {
   ry::uuid run, thread;
@@ -81,7 +82,8 @@ class run_access {
   ry::task<ry::job_outcome> delete_temporary(ry::job job) const;
 
  private:
-  ry::task<ry::runs::started> start_in(start_order& order, ry::tx& in) const;
+  // nullptr: the start commits itself.
+  ry::task<ry::runs::started> start_run(start_order& order, ry::tx* in) const;
   ry::task<void> record(start_order& order, started_run run, ry::tx& in) const;
 
   const ry::context& ctx_;

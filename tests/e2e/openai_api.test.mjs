@@ -253,6 +253,12 @@ test('function tools: calls, their outputs, and the answer; with and without sto
   assert.deepEqual((await stream.finalResponse()).output.map((o) => o.parsed_arguments), [{ city: 'Paris' }, { city: 'Rome' }]);
 });
 
+test('max_tool_calls and truncation are repeated with the values that apply', async () => {
+  const ai = await client();
+  const r = await ai.responses.create({ model, input: 'Say hello', max_tool_calls: 3, truncation: 'disabled' });
+  assert.deepEqual([r.max_tool_calls, r.truncation], [3, 'auto']);
+});
+
 test('tool_choice allows only some tools', async () => {
   const ai = await client();
   const tools = [{ type: 'function', ...weather }, { type: 'function', name: 'other', parameters: { type: 'object', properties: {} } }];
@@ -463,17 +469,6 @@ test('images and files of a request reach the model', async () => {
   await rejects(ai.responses.create({ model, input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file-1' }] }] }), 400, { param: 'input[0].content[0].file_id' });
 });
 
-test('text.format and response_format become instructions', async () => {
-  const ai = await client();
-  const schema = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'], additionalProperties: false };
-  const r = await ai.responses.create({ model, input: 'format one', text: { format: { type: 'json_schema', name: 'a', schema, strict: true } } });
-  assert.ok(sentFor('format one')[0].messages[0].content.includes(JSON.stringify(schema)));
-  assert.equal(r.text.format.type, 'json_schema');
-  await ai.chat.completions.create({ model, messages: [{ role: 'user', content: 'format two' }], response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } });
-  assert.ok(sentFor('format two')[0].messages[0].content.includes(JSON.stringify(schema)));
-  await rejects(ai.responses.create({ model, input: 'x', text: { format: { type: 'grammar' } } }), 400, { param: 'text.format.type' });
-});
-
 test('chat completions: message, usage, and the messages that the model gets', async () => {
   const ai = await client();
   const c = await ai.chat.completions.create({ model, messages: [{ role: 'system', content: 'Be brief' }, { role: 'user', content: 'one' }, { role: 'assistant', content: 'two' }, { role: 'user', content: [{ type: 'text', text: 'three [history]' }] }] });
@@ -580,6 +575,8 @@ test('invalid requests name the member', async () => {
     [{ model, input: 'x', max_output_tokens: 0 }, 'max_output_tokens'], [{ model, input: 'x', max_output_tokens: 1.5 }, 'max_output_tokens'], [{ model, input: 'x', reasoning: { effort: 'huge' } }, 'reasoning.effort'],
     [{ model, input: 'x', stream: 'yes' }, 'stream'], [{ model, input: 'x', metadata: { a: 1 } }, 'metadata.a'], [{ model, input: 'x', previous_response_id: 'resp_1' }, 'previous_response_id'],
     [{ model, input: 'x', conversation: 'conv_1' }, 'conversation', 404], [{ model, input: 'x', instructions: 5 }, 'instructions'], [{ model, input: 'x', prompt: { id: 'p' } }, 'prompt'],
+    [{ model, input: 'x', text: { format: { type: 'grammar' } } }, 'text.format.type'], [{ model, input: 'x', truncation: 'some' }, 'truncation'], [{ model, input: 'x', max_tool_calls: 0 }, 'max_tool_calls'],
+    [{ model: 'agent', input: 'x', max_tool_calls: 3 }, 'max_tool_calls'],
   ];
   for (const [json, param, status = 400] of bad) {
     const r = await ai.user.request('POST', '/v1/responses', { json });
