@@ -685,6 +685,13 @@ TEST(request, limits_of_calls_and_truncation) {
   EXPECT_EQ(error_of([] { request(R"({"input":"x","truncation":"first"})"); }).param, "truncation");
 }
 
+TEST(ids, threads_of_keys) {
+  EXPECT_EQ(thread_of_key(run, "a"), thread_of_key(run, "a"));
+  EXPECT_NE(thread_of_key(run, "a"), thread_of_key(run, "b"));
+  EXPECT_NE(thread_of_key(run, "a"), thread_of_key(thread, "a"));
+  EXPECT_NE(project_of_thread(thread), thread);
+}
+
 TEST(response_builder, waiting_and_trimmed_runs) {
   response_builder waiting = builder();
   const auto events = apply(waiting, {{1, running},

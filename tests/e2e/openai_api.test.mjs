@@ -428,6 +428,48 @@ test('the thread of a temporary response is deleted after a crash', async () => 
   }, 30000);
 });
 
+test('the thread of a temporary request with files is deleted after a crash, and its job exists before the start', async () => {
+  const ai = await client();
+  const file = (content) => ({ type: 'file', file: { filename: 'notes.txt', file_data: Buffer.from(content).toString('base64') } });
+  const request = (content) => ({ model, messages: [{ role: 'user', content: [{ type: 'text', text: '[sixty]' }, file(content)] }] });
+  const jobs = "from core.job where kind = 'openai_api.delete_chosen'";
+  const pending = ai.chat.completions.create(request('apples')).catch(() => {});
+  await waitFor('the run', async () => (await threads(ai.user)).length === 1);
+  const [thread] = await threads(ai.user);
+  assert.equal(database.sql(`select count(*) ${jobs} and args->>'thread_id' = '${thread.thread_id ?? thread.id}'`), '1');
+  await server.kill();
+  await pending;
+  await server.start();
+  ai.user.server = server;
+  const deleted = (user) => waitFor('the deletion of the thread', async () => {
+    database.sql(`update core.job set run_at = now() where kind = 'openai_api.delete_chosen'`);
+    return (await threads(user)).length === 0;
+  }, 30000);
+  await deleted(ai.user);
+  // A repeated request chooses the same thread, so it is the same start.
+  const again = await client();
+  const headers = { 'Idempotency-Key': 'files-1' };
+  const keyed = { model, messages: [{ role: 'user', content: [{ type: 'text', text: 'Say hello' }, file('pears')] }] };
+  const first = await again.chat.completions.create(keyed, { headers });
+  assert.deepEqual(await again.chat.completions.create(keyed, { headers }), first);
+  await deleted(again.user);
+  await rejects(again.chat.completions.create(keyed, { headers }), 404);
+});
+
+test('a start with files that is refused leaves nothing behind', async () => {
+  const ai = await client();
+  const file = { type: 'input_file', filename: 'notes.txt', file_data: Buffer.from('apples').toString('base64') };
+  const input = [{ role: 'user', content: [{ type: 'input_text', text: 'x' }, file] }];
+  const format = { type: 'json_schema', name: 'a', schema: { if: {} } };
+  await rejects(ai.responses.create({ model, store: false, input, text: { format } }), 400, { param: 'text.format.schema' });
+  assert.deepEqual(await threads(ai.user), []);
+  const job = `from core.job where kind = 'openai_api.delete_chosen' and args->>'account_id' = '${ai.user.id}'`;
+  assert.equal(database.sql(`select count(*) ${job}`), '1');
+  // The first look finds no thread and waits for a start that has not committed; the second one ends the job.
+  database.sql("update core.job set run_at = now() where kind = 'openai_api.delete_chosen'");
+  await waitFor('the first look', () => database.sql(`select count(*) ${job} and run_at > now() + interval '10 minutes'`) === '1');
+});
+
 test('DELETE removes a response, and the thread with its last response', async () => {
   const ai = await client();
   const a = await ai.responses.create({ model, input: 'one' });
