@@ -24,6 +24,7 @@ async function respond(request, reply) {
   if (/\[(repair|held)\]/.test(prompt) && !corrects) { reply.text('The city '); return reply.say('is Paris.'); }
   if (prompt.includes('[plain]')) { for (const w of ['Hello', ' there']) reply.text(w); return reply.end(); }
   if (prompt.includes('[shell]') && !done) { reply.text('First a look.'); return reply.tools([{ id: 'call_s', name: 'shell', arguments: { command: 'echo hi' } }]); }
+  if (prompt.includes('[ask]') && !done) { reply.text('First a look.'); return reply.tools([{ id: 'call_s', name: 'shell', arguments: { command: 'echo ask' } }]); }
   if (prompt.includes('[client]') && !done) { reply.text('First a look.'); return reply.tools([{ id: 'call_c', name: 'look', arguments: {} }]); }
   if (prompt.includes('[cut]')) { reply.text('{"city": "Pa'); return reply.truncate(); }
   if (prompt.includes('[zod]')) return reply.say(JSON.stringify(paris));
@@ -34,7 +35,12 @@ async function respond(request, reply) {
 before(async () => {
   database = makeDatabase();
   llm = await startLlm(respond);
-  server = await new Server({ database, llm, set: [] }).start();
+  server = await new Server({ database, llm, set: [], settings: `
+[[runs.tool_policy]]
+match = "shell"
+when = {command = "*ask*"}
+action = "ask"
+` }).start();
 });
 after(async () => {
   await server?.close();
@@ -147,6 +153,20 @@ test('text before calls and truncated text are no output', async () => {
   assert.deepEqual([cut.status, cut.incomplete_details.reason, cut.output], ['incomplete', 'max_output_tokens', []]);
   const chat = await ai.chat.completions.create({ model, messages: messages('[cut]'), response_format, max_tokens: 20 });
   assert.deepEqual([chat.choices[0].finish_reason, chat.choices[0].message.content], ['length', '']);
+});
+
+test('the response after an approval has the output, which later requests can refer to', async () => {
+  const ai = await client();
+  const asking = await ai.responses.create({ model: 'agent', input: '[ask]', text });
+  assert.deepEqual(asking.output.map((i) => i.type), ['mcp_approval_request']);
+  const input = [{ type: 'mcp_approval_response', approval_request_id: asking.output[0].id, approve: true }];
+  const events = await stream(ai, input, { model: 'agent', previous_response_id: asking.id, text: undefined });
+  const { response } = events.at(-1);
+  assert.deepEqual([deltas(events), response.output.map((i) => i.type)], [[valid], ['mcp_call', 'message']]);
+  assert.deepEqual((await ai.responses.retrieve(response.id)).output, response.output);
+  const id = response.output[1].id;
+  const r = await ai.responses.create({ model, input: [{ type: 'item_reference', id }, { role: 'user', content: '[history]' }] });
+  assert.deepEqual(JSON.parse(r.output_text).slice(-2), [['assistant', valid], ['user', '[history]']]);
 });
 
 test('json_object requires an object; other formats stream as they arrive', async () => {
