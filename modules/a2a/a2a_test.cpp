@@ -81,6 +81,16 @@ TEST(send_params, reads_the_configuration) {
   EXPECT_EQ(error_of([&] { read_send_params(params); }).code(), -32003);
 }
 
+TEST(send_params, metadata_are_texts) {
+  json::object params = message(R"([{"text":"x"}])");
+  EXPECT_TRUE(read_send_params(params).metadata.empty());
+  params["metadata"] =
+      object(R"({"text":"a \"b\"","whole":42,"part":0.25,"flag":true,"none":null,"object":{"a":[1]}})");
+  EXPECT_EQ(
+      read_send_params(params).metadata,
+      object(R"({"text":"a \"b\"","whole":"42","part":"0.25","flag":"true","none":"null","object":"{\"a\":[1]}"})"));
+}
+
 TEST(send_params, errors_name_the_field) {
   const std::pair<json::object, const char*> cases[] = {
       {object("{}"), "message"},
@@ -91,6 +101,7 @@ TEST(send_params, errors_name_the_field) {
       {message(R"([{"raw":"a"}])"), "message.parts[0].raw"},
       {message(R"([{"raw":"aGk=","filename":1}])"), "message.parts[0].filename"},
       {message(R"([{"text":"a"}])", R"(,"contextId":{})"), "message.contextId"},
+      {object(R"({"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"a"}]},"metadata":[]})"), "metadata"},
   };
   for (const auto& [params, field] : cases) {
     const protocol_error e = error_of([&, &params = params] { read_send_params(params); });

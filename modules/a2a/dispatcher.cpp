@@ -148,6 +148,7 @@ ry::task<void> dispatcher::send(ry::request r, caller who, send_params message, 
     (*now)["id"] = task.ids.task;
     (*now)["contextId"] = task.ids.context;
     (*now)["status"] = status_object(task.ids, task.state, {}, {});
+    if (!task.metadata.empty()) (*now)["metadata"] = task.metadata;
   }
   out.keepalive(0, {});
   std::string body = b.body(task_payload(*std::move(now)));
@@ -201,7 +202,7 @@ ry::task<void> dispatcher::stream(ry::request r, caller who, started_task task, 
 ry::task<void> dispatcher::stream_events(ry::sse& out, caller who, started_task task, bool task_first,
                                          const binding& b) const {
   ry::runs::reader events = tasks_.follow(who, task.ids.task, 0);
-  run_updates updates(task.ids, task.state);
+  run_updates updates(task.ids, task.state, task.metadata);
   bool sent = false;
   if (!task_first) {
     std::string first = b.event(updates.take_task(format_time(ctx_.now_unix_us())));

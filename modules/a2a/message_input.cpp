@@ -130,6 +130,22 @@ void read_message(const json::object& message, send_params& out) {
   out.prompt = out.files.size() == 1 ? "See the attached file." : "See the attached files.";
 }
 
+// The metadata of a run are texts, so other values become their JSON text.
+json::object read_metadata(const json::object& params) {
+  json::object out;
+  const json::object* metadata = read_object(params, "metadata", {});
+  if (metadata == nullptr) return out;
+  for (const auto& m : *metadata) {
+    if (const double* number = m.value().if_double()) {
+      char text[32];
+      out[m.key()] = json::string_view(text, std::to_chars(text, text + sizeof text, *number).ptr - text);
+    } else {
+      out[m.key()] = m.value().is_string() ? m.value() : json::value(json::serialize(m.value()));
+    }
+  }
+  return out;
+}
+
 void read_configuration(const json::object& configuration, send_params& out) {
   constexpr std::string_view path = "configuration";
   if (read_object(configuration, "taskPushNotificationConfig", path) != nullptr)
@@ -177,6 +193,7 @@ send_params read_send_params(const json::object& params) {
   const json::object* message = read_object(params, "message", {});
   if (message == nullptr) throw invalid_params("message", "is required");
   read_message(*message, out);
+  out.metadata = read_metadata(params);
   if (const json::object* configuration = read_object(params, "configuration", {}))
     read_configuration(*configuration, out);
   return out;

@@ -289,6 +289,15 @@ TEST_F(a2a_routes, sending_waits_for_the_end_of_the_run) {
   EXPECT_THAT(runs_.starts[0], Not(Contains(Pair("agent_id", testing::_))));
 }
 
+TEST_F(a2a_routes, metadata_of_the_request_become_those_of_the_run) {
+  finish();
+  json::object params = json::parse(message()).as_object();
+  params["metadata"] = json::object{{"order", 17}};
+  const auto a = rpc("SendStreamingMessage", json::serialize(params));
+  EXPECT_EQ(runs_.starts[0]["metadata"], R"({"order":"17"})");
+  EXPECT_THAT(a.body, HasSubstr(R"("metadata":{"order":"17"})"));
+}
+
 TEST_F(a2a_routes, a_wait_that_is_cancelled_returns_the_task_in_progress) {
   runs_.cancelled = true;
   EXPECT_EQ(result("SendMessage", message()).at("task").at("status").at("state"), "TASK_STATE_WORKING");

@@ -138,7 +138,9 @@ json::object run_updates::take_task(std::string_view time) {
   if (state_ == task_state::input_required) status["message"] = request_;
   json::object task{{"id", ids_.task}, {"contextId", ids_.context}, {"status", std::move(status)}};
   if (sent_) task["artifacts"] = json::array{answer_artifact(artifact_)};
-  if (!end_metadata_.empty()) task["metadata"] = end_metadata_;
+  json::object metadata = metadata_;
+  for (const auto& m : end_metadata_) metadata[m.key()] = m.value();
+  if (!metadata.empty()) task["metadata"] = std::move(metadata);
   return {{"task", std::move(task)}};
 }
 

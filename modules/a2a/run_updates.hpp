@@ -18,8 +18,9 @@ namespace a2a {
 
 class run_updates {
  public:
-  explicit run_updates(task_ids ids, std::string_view state = task_state::working)
-      : ids_(std::move(ids)), state_(state) {}
+  // `metadata`: of the request that started the task.
+  explicit run_updates(task_ids ids, std::string_view state = task_state::working, boost::json::object metadata = {})
+      : ids_(std::move(ids)), state_(state), metadata_(std::move(metadata)) {}
 
   // Applies an event, which was received at `time`. Consecutive chunks become one update.
   void add(std::string_view event_json, std::string_view time);
@@ -52,6 +53,7 @@ class run_updates {
 
   task_ids ids_;
   std::string_view state_;
+  boost::json::object metadata_;
   boost::json::object end_status_, end_metadata_;
   boost::json::object request_;  // the message of the status INPUT_REQUIRED
   tool_calls::call_states states_;

@@ -95,13 +95,18 @@ json::object end_metadata(const json::object& run_or_event) {
   return out;
 }
 
+json::object metadata_of(const json::object& run) {
+  const json::object* metadata = module_json::object_at(run, "metadata");
+  return metadata != nullptr ? *metadata : json::object();
+}
+
 json::object task_of(const json::object& run, const task_ids& ids) {
   const json::object status = status_of(run, ids);
   json::object out{{"id", ids.task}, {"contextId", ids.context}, {"status", status}};
-  if (is_terminal(module_json::text_at(status, "state"))) {
-    json::object metadata = end_metadata(run);
-    if (!metadata.empty()) out["metadata"] = std::move(metadata);
-  }
+  json::object metadata = metadata_of(run);
+  if (is_terminal(module_json::text_at(status, "state")))
+    for (const auto& m : end_metadata(run)) metadata[m.key()] = m.value();
+  if (!metadata.empty()) out["metadata"] = std::move(metadata);
   return out;
 }
 

@@ -38,6 +38,8 @@ boost::json::object status_object(const task_ids& ids, std::string_view state, s
 boost::json::object status_of(const boost::json::object& run, const task_ids& ids);
 // The artifact with the answer. An artifact has at least one part, so an empty answer is one empty text.
 boost::json::object answer_artifact(std::string_view text);
+// The metadata of the request that started the run.
+boost::json::object metadata_of(const boost::json::object& run);
 // Reason, error code and consumption of a run that has ended; empty if there are none.
 boost::json::object end_metadata(const boost::json::object& run_or_event);
 

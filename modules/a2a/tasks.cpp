@@ -48,6 +48,7 @@ ry::runs::start_request request_of(const caller& c, const send_params& message) 
   ry::runs::start_request out(c.account);
   out.field("prompt", message.prompt).field("queue", "true").field("on_busy", "enqueue");
   if (!c.agent.empty()) out.field("agent_id", c.agent);
+  if (!message.metadata.empty()) out.field("metadata", json::serialize(message.metadata));
   for (const attached_file& f : message.files) out.file(f.name, f.media_type, f.content);
   out.key(key_of_message(c.agent, message.context_id, message.message_id));
   return out;
@@ -91,7 +92,7 @@ ry::task<json::object> tasks::run_of(caller c, std::string id) const {
 ry::task<started_task> tasks::find(caller c, std::string id) const {
   const json::object run = co_await run_of(c, id);
   const std::string context = co_await contexts_.name_of(c.account, module_json::text_of(run, "thread_id"));
-  co_return started_task{task_ids{module_json::text_of(run, "id"), context}, state_of(run)};
+  co_return started_task{task_ids{module_json::text_of(run, "id"), context}, state_of(run), metadata_of(run)};
 }
 
 ry::task<json::array> tasks::approvals(caller c, std::string id, std::string status) const {
@@ -229,7 +230,7 @@ ry::task<started_task> tasks::start(caller c, send_params message) const {
   } catch (const ry::error& e) {
     throw start_error(e);
   }
-  started_task out{task_ids{run.run_id, run.thread_id}, task_state::working};
+  started_task out{task_ids{run.run_id, run.thread_id}, task_state::working, std::move(message.metadata)};
   if (run.queue_position > 0) out.state = task_state::submitted;
   if (message.context_id.empty() || ry::uuid::parse(message.context_id)) co_return out;
   out.ids.context = message.context_id;

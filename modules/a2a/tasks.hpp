@@ -25,6 +25,7 @@ struct caller {
 struct started_task {
   task_ids ids;
   std::string_view state;
+  boost::json::object metadata{};  // of the request that started it
 };
 
 class tasks {

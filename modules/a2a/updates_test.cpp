@@ -280,6 +280,11 @@ TEST(tasks, of_runs_have_state_time_and_metadata) {
   const json::object waiting = task_of(parsed(R"({"status":"running","queue_position":2,"started_at":"a"})"), ids);
   EXPECT_EQ(waiting.at("status").at("state"), "TASK_STATE_SUBMITTED");
   EXPECT_FALSE(waiting.contains("metadata"));
+  const std::string given = R"("metadata":{"order":"17","reason":"mine"})";
+  EXPECT_EQ(task_of(parsed("{" + given + R"(,"status":"running"})"), ids).at("metadata").at("reason"), "mine");
+  const json::object both = task_of(parsed("{" + given + R"(,"status":"failed","reason":"timeout"})"), ids);
+  EXPECT_EQ(both.at("metadata").at("order"), "17");
+  EXPECT_EQ(both.at("metadata").at("reason"), "timeout");
   EXPECT_EQ(state_of("stopped", false), task_state::canceled);
   EXPECT_EQ(state_of("running", false), task_state::working);
 }

@@ -26,7 +26,7 @@ void chat_builder::apply(std::string_view text, chunks& out) {
     answer_.clear();
     answer_reasoning_.clear();
   } else if (type == "llm_response_chunk") {
-    on_text(content, out);
+    if (!who_.only_output) on_text(content, out);
   } else if (type == "reasoning_chunk") {
     begin(out);
     answer_reasoning_ += content;
@@ -46,8 +46,10 @@ void chat_builder::apply(std::string_view text, chunks& out) {
     if (gone != calls_.end()) calls_.erase(gone);
   } else if (type == "status" && is_terminal(event)) {
     if (const json::object* usage = module_json::object_at(event, "usage")) usage_.add(*usage);
+    run_result result = result_of(event, who_.only_output);
+    if (who_.only_output && result.end == run_end::completed) on_text(result.output, out);
     text_ += std::exchange(answer_, {});
-    finish(result_of(event), out);
+    finish(std::move(result), out);
   }
 }
 

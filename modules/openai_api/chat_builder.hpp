@@ -18,6 +18,7 @@ struct chat_identity {
   ry::uuid run;
   std::string model;
   bool include_usage = false;  // in the stream
+  bool only_output = false;  // see response_identity
 };
 
 class chat_builder {

@@ -116,14 +116,14 @@ void refuse_unsupported_chat(const json::object& body) {
 }
 
 // {"type": "json_schema", "json_schema": {"name", "schema", ...}} and the other formats.
-std::string read_format(const json::object& body) {
+void read_response_format(const json::object& body, run_options& to) {
   const json::object* format = object_member(body, "response_format", "response_format");
-  if (format == nullptr) return {};
+  if (format == nullptr) return;
   const json::object* nested = object_member(*format, "json_schema", "response_format.json_schema");
-  if (nested == nullptr) return format_instructions(*format, "response_format");
+  if (nested == nullptr) return read_format(*format, "response_format", to);
   json::object flat = *nested;
   flat["type"] = required_text(*format, "type", "response_format.type");
-  return format_instructions(flat, "response_format.json_schema");
+  read_format(flat, "response_format.json_schema", to);
 }
 
 void read_messages(const json::object& body, conversation& to) {
@@ -153,7 +153,7 @@ chat_request read_chat_request(const json::object& body) {
   read_temperature(body, out.options);
   read_output_limit(body, {"max_completion_tokens", "max_tokens"}, out.options);
   read_effort(body, "reasoning_effort", "reasoning_effort", out.options);
-  out.options.format = read_format(body);
+  read_response_format(body, out.options);
   read_messages(body, out.messages);
   return out;
 }

@@ -32,8 +32,10 @@ ry::task<chat_routes::started_chat> chat_routes::start(ry::request r) {
   started_chat out;
   out.identity.model = co_await access_.resolve_model(account, request.options.model);
   out.identity.include_usage = request.include_usage;
+  out.identity.only_output = !request.options.output_schema.empty();
   start_order order;
   order.account = account;
+  order.schema_param = request.options.schema_param;
   order.key = std::string(r.header("Idempotency-Key"));
   order.temporary = true;
   order.fields = request.options.fields(request.messages.system());

@@ -65,7 +65,34 @@ std::string stored_text(const json::object& message) {
   return out;
 }
 
+// An answer without calls.
+bool is_final_answer(const json::object& message) {
+  const json::array* calls = module_json::array_at(message, "tool_calls");
+  return module_json::text_at(message, "role") == "assistant" && (calls == nullptr || calls->empty());
+}
+
 }  // namespace
+
+std::set<std::string> runs_with_several_answers(const std::vector<json::object>& messages) {
+  std::set<std::string> out;
+  for (std::size_t i = 1; i < messages.size(); ++i) {
+    const std::string run = module_json::text_of(messages[i], "agent_run_id");
+    const bool same_run = run == module_json::text_at(messages[i - 1], "agent_run_id");
+    if (same_run && is_final_answer(messages[i - 1]) && is_final_answer(messages[i])) out.insert(run);
+  }
+  return out;
+}
+
+void keep_output(std::vector<json::object>& messages, std::string_view run, std::string_view output) {
+  const auto is_answer = [run](const json::object& m) {
+    return module_json::text_at(m, "agent_run_id") == run && is_final_answer(m);
+  };
+  const auto last = std::find_if(messages.rbegin(), messages.rend(), is_answer);
+  if (last == messages.rend()) return;
+  (*last)["content"] = output;
+  const auto rest = last.base() - 1;
+  messages.erase(std::remove_if(messages.begin(), rest, is_answer), rest);
+}
 
 void conversation::add_system(std::string_view text) {
   join_text(system_, text);

@@ -2,6 +2,7 @@
 #pragma once
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,12 @@ struct start_input {
   std::vector<std::pair<std::string, std::string>> fields;  // prompt, history, tool_results
   std::vector<attachment> files;
 };
+
+// Runs of which several answers follow each other in a thread: the parts of one answer, or an answer that did not match
+// the run's schema and the corrected one.
+std::set<std::string> runs_with_several_answers(const std::vector<json::object>& messages);
+// Replaces those answers of a run with its output.
+void keep_output(std::vector<json::object>& messages, std::string_view run, std::string_view output);
 
 class conversation {
  public:

@@ -1,6 +1,7 @@
 #include "ids.hpp"
 
 #include <algorithm>
+#include <boost/uuid/name_generator_sha1.hpp>
 
 namespace openai_api {
 namespace {
@@ -19,6 +20,17 @@ std::optional<ry::uuid> uuid_of_hex(std::string_view hex) {
 std::optional<ry::uuid> uuid_after(std::string_view prefix, std::string_view id) {
   if (id.substr(0, prefix.size()) != prefix) return std::nullopt;
   return uuid_of_hex(id.substr(prefix.size()));
+}
+
+constexpr boost::uuids::uuid name_space{
+    {0x3f, 0x91, 0x6c, 0x02, 0xd4, 0x5e, 0x4b, 0x7a, 0x9c, 0x18, 0x66, 0x0d, 0xe2, 0xb5, 0x47, 0x8a}};
+
+// Version 5 of RFC 9562.
+ry::uuid named_uuid(std::string_view name) {
+  const boost::uuids::uuid made = boost::uuids::name_generator_sha1(name_space)(name.data(), name.size());
+  ry::uuid out;
+  std::copy(made.begin(), made.end(), out.bytes);
+  return out;
 }
 
 }  // namespace
@@ -47,6 +59,13 @@ std::string approval_request_id(const ry::uuid& run, const ry::uuid& approval) {
 }
 std::string approved_call_id(std::string_view approval_request_id) {
   return std::string(call_prefix).append(approval_request_id.substr(approval_prefix.size()));
+}
+
+ry::uuid thread_of_key(const ry::uuid& account, std::string_view key) {
+  return named_uuid("thread " + account.to_string() + " " + std::string(key));
+}
+ry::uuid project_of_thread(const ry::uuid& thread) {
+  return named_uuid("project " + thread.to_string());
 }
 
 std::optional<ry::uuid> run_of_response(std::string_view id) {

@@ -45,6 +45,7 @@ class openai_api_module {
     temporary.queue = "openai_api";
     temporary.max_attempts = 20;
     reg.job(delete_temporary_job, this, &openai_api_module::delete_temporary, temporary);
+    reg.job(delete_chosen_job, this, &openai_api_module::delete_chosen, temporary);
     ry::job_options hourly;
     hourly.cron = "17 * * * *";
     reg.job("openai_api.prune", this, &openai_api_module::prune, hourly);
@@ -55,6 +56,7 @@ class openai_api_module {
 
  private:
   ry::task<ry::job_outcome> delete_temporary(ry::job job) { return access_.delete_temporary(std::move(job)); }
+  ry::task<ry::job_outcome> delete_chosen(ry::job job) { return access_.delete_chosen(std::move(job)); }
   ry::task<ry::job_outcome> prune(ry::job) {
     co_await rows_.prune();
     co_return ry::job_outcome::done();

@@ -15,16 +15,11 @@ namespace openai_api {
 namespace {
 
 constexpr std::string_view agent_name = "agent", agent_prefix = "agent/";
+constexpr std::string_view any_object = R"({"type":"object"})";
 constexpr std::string_view neutral_prompt = "You are a helpful assistant.";
 constexpr std::size_t max_model_bytes = 200, max_tools = 128, max_tool_name = 64;
 constexpr std::size_t max_metadata = 16, max_metadata_key = 64, max_metadata_value = 512;
 constexpr std::int64_t max_output_tokens = 10'000'000;
-
-void append_paragraph(std::string& to, std::string_view text) {
-  if (text.empty()) return;
-  if (!to.empty()) to += "\n\n";
-  to += text;
-}
 
 std::string number_text(double value) {
   char text[32];
@@ -104,7 +99,7 @@ model_reference read_model(const json::object& body) {
 
 start_fields run_options::fields(std::string system) const {
   start_fields out = parameters;
-  append_paragraph(system, format);
+  if (!output_schema.empty()) out.emplace_back("output_schema", output_schema);
   if (model.is_agent) {
     out.emplace_back("mode", "agent");
     if (model.agent) out.emplace_back("agent_id", model.agent->to_string());
@@ -185,17 +180,20 @@ void read_output_limit(const json::object& body, const std::vector<std::string_v
   }
 }
 
-std::string format_instructions(const json::object& format, const std::string& path) {
+void read_format(const json::object& format, const std::string& path, run_options& to) {
   const std::string type = required_text(format, "type", path + ".type");
-  if (type == "text") return {};
-  if (type == "json_object") return "Respond with a JSON object only, without other text and without Markdown.";
-  if (type != "json_schema")
+  if (type == "text") return;
+  if (type != "json_object" && type != "json_schema")
     throw invalid(path + ".type", path + ".type must be text, json_object or json_schema", "unsupported_value");
-  const json::object* schema = object_member(format, "schema", path + ".schema");
-  if (schema == nullptr) throw invalid(path + ".schema", path + ".schema is required", "missing_required_parameter");
-  return "Respond only with a JSON value that conforms to the following JSON Schema, without other text and without "
-         "Markdown.\n" +
-         json::serialize(*schema);
+  to.schema_param = path;
+  if (type == "json_object") {
+    to.output_schema = any_object;
+    return;
+  }
+  to.schema_param += ".schema";
+  const json::object* schema = object_member(format, "schema", to.schema_param);
+  if (schema == nullptr) throw invalid(to.schema_param, to.schema_param + " is required", "missing_required_parameter");
+  to.output_schema = json::serialize(*schema);
 }
 
 json::object read_metadata(const json::object& body) {

@@ -27,7 +27,8 @@ struct run_options {
   model_reference model;
   start_fields parameters;  // fields of runs/1
   json::array tools;  // of the client, as in runs/1
-  std::string format;  // instructions about the form of the answer
+  std::string output_schema{};  // JSON Schema of the answer; empty: it may be any text
+  std::string schema_param{};  // name of its member in the request
 
   // The fields of a start. `system`: the instructions of the client.
   start_fields fields(std::string system) const;
@@ -47,8 +48,7 @@ void read_effort(const json::object& from, std::string_view name, const std::str
 void read_output_limit(const json::object& body, const std::vector<std::string_view>& names, run_options& to);
 
 // `format`: {"type": "text" | "json_object"} or {"type": "json_schema", "schema", ...}; `path` names it in messages.
-// Returns instructions for the model, because runs have no output schema.
-std::string format_instructions(const json::object& format, const std::string& path);
+void read_format(const json::object& format, const std::string& path, run_options& to);
 
 // Copies "metadata" after checking it; an empty object if there is none.
 json::object read_metadata(const json::object& body);

@@ -7,11 +7,11 @@ namespace openai_api {
 namespace {
 
 constexpr const char* insert_row =
-    "insert into openai_api.response (run_id, account_id, thread_id, base, system, continued_run, answered) "
-    "values ($1, $2, $3, $4, $5, nullif($6, $1), $7) on conflict do nothing";
-#define OPENAI_API_SELECT_ROW                                                                             \
-  "select run_id, coalesce(continued_run, run_id) as run, account_id, thread_id, base, system, answered " \
-  "from openai_api.response where account_id = $1 and not deleted and "
+    "insert into openai_api.response (run_id, account_id, thread_id, base, system, continued_run, answered, "
+    "only_output) values ($1, $2, $3, $4, $5, nullif($6, $1), $7, $8) on conflict do nothing";
+#define OPENAI_API_SELECT_ROW                                                                              \
+  "select run_id, coalesce(continued_run, run_id) as run, account_id, thread_id, base, system, answered, " \
+  "only_output from openai_api.response where account_id = $1 and not deleted and "
 
 std::optional<response_row> first_row(const ry::rows& found) {
   if (found.empty()) return std::nullopt;
@@ -24,20 +24,21 @@ std::optional<response_row> first_row(const ry::rows& found) {
   out.base = std::string(r.text("base"));
   out.system = std::string(r.text("system"));
   out.answered = std::string(r.text("answered"));
+  out.only_output = r.boolean("only_output");
   return out;
 }
 
 }  // namespace
 
 ry::task<void> repository::add(response_row row, ry::tx& in) const {
-  ry::result<ry::rows> done =
-      co_await in.query(insert_row, row.id, row.account, row.thread, row.base, row.system, row.run, row.answered);
+  ry::result<ry::rows> done = co_await in.query(insert_row, row.id, row.account, row.thread, row.base, row.system,
+                                                row.run, row.answered, row.only_output);
   done.value();
 }
 
 ry::task<void> repository::add(response_row row) const {
   ry::result<ry::rows> done = co_await ctx_.db().query(insert_row, row.id, row.account, row.thread, row.base,
-                                                       row.system, row.run, row.answered);
+                                                       row.system, row.run, row.answered, row.only_output);
   done.value();
 }
 

@@ -12,6 +12,7 @@ struct response_row {
   std::string base;  // JSON object
   std::string system;
   std::string answered;  // JSON: response_identity::answered; empty: the first response of the run
+  bool only_output = false;  // response_identity::only_output
 };
 
 class repository {

@@ -67,7 +67,10 @@ void response_builder::on_event(std::string_view type, const json::object& event
     return emit_lifecycle(out, "response.queued");
   }
   if (type == "llm_response_start") return on_answer_start(event, out);
-  if (type == "llm_response_chunk") return on_chunk(item::kind::message, module_json::text_at(event, "content"), out);
+  if (type == "llm_response_chunk") {
+    if (who_.only_output) return;
+    return on_chunk(item::kind::message, module_json::text_at(event, "content"), out);
+  }
   if (type == "reasoning_chunk") return on_chunk(item::kind::reasoning, module_json::text_at(event, "content"), out);
   if (type == "llm_response_end") return on_answer_end(event, out);
   if (type == "turn_aborted") return void_attempt(out);
@@ -147,7 +150,7 @@ void response_builder::on_status(const json::object& event, events& out) {
   has_usage_ = true;
   if (const std::int64_t ms = created_ms(who_.run); ms != 0)
     completed_at_ = (ms + module_json::integer_at(event, "duration_ms")) / ms_per_second;
-  finish(result_of(event), out);
+  finish(result_of(event, who_.only_output), out);
 }
 
 void response_builder::on_answer_start(const json::object& event, events& out) {
@@ -444,6 +447,7 @@ void response_builder::on_tool_result(const json::object& event, events& out) {
 
 void response_builder::finish(const run_result& result, events& out) {
   const bool completed = result.end == run_end::completed || result.end == run_end::tool_calls;
+  if (who_.only_output && result.end == run_end::completed) on_chunk(item::kind::message, result.output, out);
   close_text(completed ? "completed" : "incomplete", out);
   for (std::size_t i = 0; i < items_.size(); ++i) close_call(i, "incomplete", out);
   if (result.end == run_end::tool_calls)

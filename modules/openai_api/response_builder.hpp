@@ -28,6 +28,8 @@ struct response_identity {
   // The approvals that the client answered to begin each response of the chain except the first, up to this response.
   std::vector<std::set<std::string>> answered{};
   bool ends_at_waits = true;  // false: the response contains the whole run
+  // The run has a schema: answers that are not its validated output are not a part of the response.
+  bool only_output = false;
 };
 
 class response_builder {

@@ -207,6 +207,18 @@ void refuse_unsupported(const json::object& body) {
     throw invalid("top_logprobs", "Log probabilities are not supported", "unsupported_parameter");
 }
 
+// Models have no tools of the server, so every limit is kept. Runs of agents cannot be limited.
+void check_tool_limit(const json::object& body, const model_reference& model) {
+  const bool given = integer_member(body, "max_tool_calls", "max_tool_calls", 1, INT32_MAX).has_value();
+  if (given && model.is_agent)
+    throw invalid("max_tool_calls", "max_tool_calls is not supported with agents", "unsupported_parameter");
+}
+
+void check_truncation(const json::object& body) {
+  const std::string given = text_member(body, "truncation", "truncation").value_or("auto");
+  if (given != "auto" && given != "disabled") throw invalid("truncation", "truncation must be auto or disabled");
+}
+
 // The tools of the request as the response repeats them.
 json::array tools_of(const json::object& body) {
   json::array out;
@@ -256,7 +268,7 @@ json::object base_of(const json::object& body, const response_request& r) {
   o["background"] = r.background;
   o["instructions"] = given_or("instructions", nullptr);
   o["max_output_tokens"] = given_or("max_output_tokens", nullptr);
-  o["max_tool_calls"] = nullptr;
+  o["max_tool_calls"] = given_or("max_tool_calls", nullptr);
   o["parallel_tool_calls"] = given_or("parallel_tool_calls", true);
   o["previous_response_id"] = given_or("previous_response_id", nullptr);
   o["prompt_cache_key"] = given_or("prompt_cache_key", nullptr);
@@ -269,7 +281,8 @@ json::object base_of(const json::object& body, const response_request& r) {
   o["presence_penalty"] = 0;
   o["frequency_penalty"] = 0;
   o["top_logprobs"] = 0;
-  o["truncation"] = "disabled";
+  // The server shortens every conversation that exceeds the context window.
+  o["truncation"] = "auto";
   o["text"] = text_of(body);
   o["tool_choice"] = given_or("tool_choice", "auto");
   o["tools"] = tools_of(body);
@@ -351,6 +364,8 @@ response_request read_response_request(const json::object& body, const item_map&
   refuse_unsupported(body);
   check_repeated(body);
   out.options.model = read_model(body);
+  check_tool_limit(body, out.options.model);
+  check_truncation(body);
   set_metadata(read_metadata(body), out.options);
   out.stream = flag_member(body, "stream", "stream").value_or(false);
   out.background = flag_member(body, "background", "background").value_or(false);
@@ -365,7 +380,7 @@ response_request read_response_request(const json::object& body, const item_map&
     read_effort(*reasoning, "effort", "reasoning.effort", out.options);
   if (const json::object* text = object_member(body, "text", "text"))
     if (const json::object* format = object_member(*text, "format", "text.format"))
-      out.options.format = format_instructions(*format, "text.format");
+      read_format(*format, "text.format", out.options);
   std::string follows;  // the first item after the answers to approval requests
   read_input(body, items, out, follows);
   read_context(body, out);

@@ -55,6 +55,7 @@ std::string answered_text(const std::vector<std::set<std::string>>& parts) {
 
 response_identity identity_of(const response_row& row) {
   response_identity out{row.run, row.thread, true, parse_object(row.base)};
+  out.only_output = row.only_output;
   if (!row.answered.empty()) {
     out.id = row.id;
     out.answered = read_answered(row.answered);
@@ -122,6 +123,7 @@ ry::task<response_row> response_routes::row_of(ry::uuid account, ry::uuid id) {
   out.account = account;
   out.thread = ry::uuid::parse(module_json::text_at(*started, "thread_id")).value_or(ry::uuid());
   out.base = json::serialize(base_of_run(module_json::text_at(*started, "model_name")));
+  out.only_output = module_json::member_at(*started, "output") != nullptr;
   co_return out;
 }
 
@@ -140,6 +142,7 @@ ry::task<item_map> response_routes::find_items(ry::uuid account, std::vector<std
     s.account = account;
     s.run = {row->run, row->thread};
     s.identity = {row->run, row->thread, true, {}};
+    s.identity.only_output = row->only_output;
     s.identity.ends_at_waits = false;
     const json::object response = co_await read_now(std::move(s));
     for (const json::value& item : response.at("output").as_array())
@@ -155,7 +158,14 @@ ry::task<conversation> response_routes::earlier_messages(ry::uuid account, const
     throw api_error(409, "invalid_request_error", "conversation_locked", "previous_response_id",
                     "The previous response is still in progress");
   conversation out;
-  const std::vector<json::object> messages = co_await access_.messages(account, thread);
+  std::vector<json::object> messages = co_await access_.messages(account, thread);
+  for (const std::string& id : runs_with_several_answers(messages)) {
+    const std::optional<ry::uuid> several = ry::uuid::parse(id);
+    if (!several) continue;
+    const std::optional<json::object> of = co_await access_.find_run(account, *several);
+    const json::value* output = of ? module_json::member_at(*of, "output") : nullptr;
+    if (output != nullptr) keep_output(messages, id, json::serialize(*output));
+  }
   // Ids of runs increase in time.
   const std::string last = run.to_string();
   for (const json::object& m : messages)
@@ -210,12 +220,15 @@ ry::task<response_routes::started_response> response_routes::start(ry::request r
   for (auto& f : request.options.fields(system.system())) order.fields.push_back(std::move(f));
   for (auto& f : input.fields) order.fields.push_back(std::move(f));
   if (request.background) order.fields.emplace_back("queue", "true");
+  const bool only_output = !request.options.output_schema.empty();
+  order.schema_param = request.options.schema_param;
   order.files = std::move(input.files);
   if (request.store) {
     order.row.emplace();
     order.row->account = account;
     order.row->base = json::serialize(request.base);
     order.row->system = request.input.system();
+    order.row->only_output = only_output;
   }
   started_response out;
   out.keep = !order.key.empty();
@@ -223,6 +236,7 @@ ry::task<response_routes::started_response> response_routes::start(ry::request r
   out.account = account;
   out.identity = {out.run.run, out.run.thread, request.store, std::move(request.base)};
   out.identity.ends_at_waits = request.store;
+  out.identity.only_output = only_output;
   out.stream = request.stream;
   out.background = request.background;
   co_return out;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "errors.hpp"
+#include "ids.hpp"
 #include "json/members.hpp"
 #include "run_event.hpp"
 
@@ -18,6 +19,8 @@ constexpr std::size_t max_history_messages = 1000, max_message_bytes = 1 << 20, 
 // Time until the job checks a temporary run. Requests delete their threads themselves unless they were interrupted.
 constexpr std::int64_t first_look_us = 120'000'000;
 constexpr std::uint64_t look_again_ms = 60'000;
+// Time after which a start with files that has not committed is no longer expected.
+constexpr std::int64_t start_limit_us = 900'000'000, us_per_ms = 1'000;
 constexpr std::uint64_t decision_poll_ms = 500;
 
 ry::uuid parse_id(const std::string& text) {
@@ -32,6 +35,14 @@ ry::runs::start_request request_of(start_order& order) {
   for (attachment& f : order.files) out.file(f.name, f.media_type, std::move(f.content));
   if (!order.key.empty()) out.key(order.key);
   return out;
+}
+
+// A schema that runs/1 refuses has another name in the request.
+std::optional<api_error> schema_error(const ry::error& e, const std::string& schema_param) {
+  constexpr std::string_view field = "output_schema";
+  const api_error out = from_error(e);
+  if (schema_param.empty() || out.status != 400 || out.message.rfind(field, 0) != 0) return std::nullopt;
+  return invalid(schema_param, schema_param + out.message.substr(field.size()));
 }
 
 }  // namespace
@@ -100,7 +111,7 @@ ry::task<void> run_access::record(start_order& order, started_run run, ry::tx& i
     order.row->thread = run.thread;
     co_await rows_.add(*order.row, in);
   }
-  if (!order.temporary) co_return;
+  if (!order.temporary || !order.files.empty()) co_return;
   const json::object args{{"account_id", order.account.to_string()},
                           {"thread_id", run.thread.to_string()},
                           {"run_id", run.run.to_string()}};
@@ -110,16 +121,44 @@ ry::task<void> run_access::record(start_order& order, started_run run, ry::tx& i
   added.value();
 }
 
+ry::task<ry::runs::started> run_access::start_run(start_order& order, ry::tx* in) const {
+  try {
+    ry::runs::start_request request = request_of(order);
+    ry::runs::started out = co_await runs_.start(std::move(request), in);
+    co_return out;
+  } catch (const ry::error& e) {
+    if (const std::optional<api_error> refused = schema_error(e, order.schema_param)) throw *refused;
+    throw;
+  }
+}
+
+// The thread of a temporary run is chosen here, so that the job which deletes it exists before the start.
+ry::task<ry::runs::started> run_access::start_with_files(start_order& order) const {
+  if (order.temporary) {
+    const ry::uuid thread = order.key.empty() ? ctx_.new_uuid() : thread_of_key(order.account, order.key);
+    order.fields.emplace_back("thread_id", thread.to_string());
+    order.fields.emplace_back("project_id", project_of_thread(thread).to_string());
+    order.fields.emplace_back("optimistic", "true");
+    const json::object args{{"account_id", order.account.to_string()}, {"thread_id", thread.to_string()}};
+    ry::job_request job(delete_chosen_job, json::serialize(args));
+    job.queue("openai_api").run_at(ctx_.now_unix_us() + first_look_us);
+    ry::result<std::int64_t> added = co_await ctx_.jobs().enqueue(std::move(job));
+    added.value();
+  }
+  ry::runs::started out = co_await start_run(order, nullptr);
+  co_return out;
+}
+
 ry::task<started_run> run_access::start(start_order order) const {
   if (order.key.size() > max_key_bytes)
     throw invalid("", "The header Idempotency-Key must have at most 200 bytes", "string_too_long");
   const bool with_files = !order.files.empty();
   ry::runs::started s;
   // Files cannot be part of another module's transaction.
-  if (with_files) s = co_await runs_.start(request_of(order));
+  if (with_files) s = co_await start_with_files(order);
   ry::result<ry::tx> opened = co_await ctx_.db().begin();
   ry::tx tx = std::move(opened).value();
-  if (!with_files) s = co_await runs_.start(request_of(order), &tx);
+  if (!with_files) s = co_await start_run(order, &tx);
   const started_run out{parse_id(s.run_id), parse_id(s.thread_id)};
   co_await record(order, out, tx);
   ry::result<void> committed = co_await tx.commit();
@@ -241,6 +280,15 @@ ry::task<void> run_access::end_run(ry::uuid account, started_run run, bool tempo
   }
 }
 
+ry::task<ry::job_outcome> run_access::delete_thread_of_job(ry::uuid account, ry::uuid thread) const {
+  try {
+    co_await runs_.delete_thread(account, thread);
+  } catch (const ry::error& e) {
+    if (!is_not_found(e)) throw;
+  }
+  co_return ry::job_outcome::done();
+}
+
 ry::task<ry::job_outcome> run_access::delete_temporary(ry::job job) const {
   const json::object args = parse_object(job.args());
   const std::optional<ry::uuid> account = ry::uuid::parse(module_json::text_at(args, "account_id"));
@@ -250,12 +298,27 @@ ry::task<ry::job_outcome> run_access::delete_temporary(ry::job job) const {
   const std::optional<json::object> found = co_await find_run(*account, *run);
   if (!found) co_return ry::job_outcome::done();
   if (module_json::text_at(*found, "status") == "running") co_return ry::job_outcome::snooze(look_again_ms);
-  try {
-    co_await runs_.delete_thread(*account, *thread);
-  } catch (const ry::error& e) {
-    if (!is_not_found(e)) throw;
+  const ry::job_outcome out = co_await delete_thread_of_job(*account, *thread);
+  co_return out;
+}
+
+ry::task<ry::job_outcome> run_access::delete_chosen(ry::job job) const {
+  const json::object args = parse_object(job.args());
+  const std::optional<ry::uuid> account = ry::uuid::parse(module_json::text_at(args, "account_id"));
+  const std::optional<ry::uuid> thread = ry::uuid::parse(module_json::text_at(args, "thread_id"));
+  if (!account || !thread) co_return ry::job_outcome::dead(ry::internal("openai_api.job", "invalid arguments"));
+  const std::optional<std::vector<std::string>> runs = co_await run_ids(*account, *thread);
+  if (!runs) {
+    const bool expected = ctx_.now_unix_us() - job.enqueued_unix_us() < start_limit_us;
+    co_return expected ? ry::job_outcome::snooze(start_limit_us / us_per_ms) : ry::job_outcome::done();
   }
-  co_return ry::job_outcome::done();
+  if (!runs->empty()) {
+    const std::optional<json::object> newest = co_await find_run(*account, parse_id(runs->front()));
+    if (newest && module_json::text_at(*newest, "status") == "running")
+      co_return ry::job_outcome::snooze(look_again_ms);
+  }
+  const ry::job_outcome out = co_await delete_thread_of_job(*account, *thread);
+  co_return out;
 }
 
 }  // namespace openai_api

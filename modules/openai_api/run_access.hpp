@@ -29,6 +29,7 @@ struct start_order {
   std::string key;  // Idempotency-Key
   std::optional<response_row> row;  // stored with the start; its run and thread are filled in
   bool temporary = false;  // the thread is deleted after the run
+  std::string schema_param;  // name of the output's schema in the request
 };
 struct started_run {
   ry::uuid run, thread;
@@ -49,8 +50,8 @@ class run_access {
   // Throws the 404 of an unknown model. Returns the name of the model that responds if the request names none.
   ry::task<std::string> resolve_model(ry::uuid account, model_reference model) const;
 
-  // Starts a run. Except for starts with files, the run, its row and the job that deletes a temporary thread are in one
-  // commit.
+  // Starts a run. The run, its row and the job that deletes a temporary thread are in one commit. A start with files commits
+  // itself: the job of its thread is committed before it, and its row after it.
   ry::task<started_run> start(start_order order) const;
 
   const ry::runs::client& runs() const { return runs_; }
@@ -79,10 +80,15 @@ class run_access {
   ry::task<void> end_run(ry::uuid account, started_run run, bool temporary) const;
   // The job that deletes the thread of a temporary run that the request has not deleted.
   ry::task<ry::job_outcome> delete_temporary(ry::job job) const;
+  // The same for a thread that was chosen before its start, which may not have happened.
+  ry::task<ry::job_outcome> delete_chosen(ry::job job) const;
 
  private:
-  ry::task<ry::runs::started> start_in(start_order& order, ry::tx& in) const;
+  // nullptr: the start commits itself.
+  ry::task<ry::runs::started> start_run(start_order& order, ry::tx* in) const;
+  ry::task<ry::runs::started> start_with_files(start_order& order) const;
   ry::task<void> record(start_order& order, started_run run, ry::tx& in) const;
+  ry::task<ry::job_outcome> delete_thread_of_job(ry::uuid account, ry::uuid thread) const;
 
   const ry::context& ctx_;
   const repository& rows_;
@@ -93,5 +99,6 @@ class run_access {
 };
 
 constexpr const char* delete_temporary_job = "openai_api.delete_temporary";
+constexpr const char* delete_chosen_job = "openai_api.delete_chosen";
 
 }  // namespace openai_api

@@ -18,10 +18,11 @@ struct token_usage {
 enum class run_end { completed, tool_calls, length, content_filter, failed, cancelled };
 struct run_result {
   run_end end = run_end::completed;
-  std::string code, message;  // failed
+  std::string code{}, message{};  // failed
+  std::string output{};  // JSON text of a completed run whose start had a schema
 };
-// `event`: the terminal event.
-run_result result_of(const json::object& event);
+// `event`: the terminal event. `only_output`: the start had a schema, so a completed run must have an output.
+run_result result_of(const json::object& event, bool only_output);
 // Whether a `status` event is the terminal one.
 bool is_terminal(const json::object& event);
 

@@ -335,6 +335,27 @@ test('files and data are part of the prompt', async () => {
   assert.equal(only.status.state, states.completed);
 });
 
+test('metadata of the request are stored with the run and returned with the task', async () => {
+  const user = await server.user();
+  for (const rest of [false, true]) {
+    const client = await clientOf(user, { rest });
+    const send = (metadata, more) => ({ ...message('hello', more), metadata });
+    const expected = { order: '17', count: '3', nested: '{"a":[1,"x"]}' };
+    const metadata = { order: '17', count: 3, nested: { a: [1, 'x'] } };
+    const task = await client.sendMessage(send(metadata));
+    const given = ({ order, count, nested }) => ({ order, count, nested });
+    assert.deepEqual([given(task.metadata), task.metadata.reason], [expected, 'ok']);
+    assert.deepEqual((await user.get(`/agent-run/${task.id}`)).json.metadata, expected);
+    assert.deepEqual((await user.get('/agent-runs?metadata[order]=17')).json.agent_runs[0].agent_run_id, task.id);
+    assert.deepEqual(given((await client.getTask({ tenant: '', id: task.id })).metadata), expected);
+    const listed = await client.listTasks({ tenant: '', contextId: task.contextId, status: 0, pageToken: '' });
+    assert.deepEqual(given(listed.tasks[0].metadata), expected);
+    const seen = await new Observer().read(client.sendMessageStream(send(metadata)));
+    assert.deepEqual(seen.task.metadata, expected);
+    await assert.rejects(client.sendMessage(send({ long: 'x'.repeat(513) })), /metadata\.long/);
+  }
+});
+
 test('a failed task has its error as the status message', async () => {
   const client = await clientOf(await server.user());
   const task = await client.sendMessage(message('[fail]'));

@@ -253,6 +253,12 @@ test('function tools: calls, their outputs, and the answer; with and without sto
   assert.deepEqual((await stream.finalResponse()).output.map((o) => o.parsed_arguments), [{ city: 'Paris' }, { city: 'Rome' }]);
 });
 
+test('max_tool_calls and truncation are repeated with the values that apply', async () => {
+  const ai = await client();
+  const r = await ai.responses.create({ model, input: 'Say hello', max_tool_calls: 3, truncation: 'disabled' });
+  assert.deepEqual([r.max_tool_calls, r.truncation], [3, 'auto']);
+});
+
 test('tool_choice allows only some tools', async () => {
   const ai = await client();
   const tools = [{ type: 'function', ...weather }, { type: 'function', name: 'other', parameters: { type: 'object', properties: {} } }];
@@ -422,6 +428,48 @@ test('the thread of a temporary response is deleted after a crash', async () => 
   }, 30000);
 });
 
+test('the thread of a temporary request with files is deleted after a crash, and its job exists before the start', async () => {
+  const ai = await client();
+  const file = (content) => ({ type: 'file', file: { filename: 'notes.txt', file_data: Buffer.from(content).toString('base64') } });
+  const request = (content) => ({ model, messages: [{ role: 'user', content: [{ type: 'text', text: '[sixty]' }, file(content)] }] });
+  const jobs = "from core.job where kind = 'openai_api.delete_chosen'";
+  const pending = ai.chat.completions.create(request('apples')).catch(() => {});
+  await waitFor('the run', async () => (await threads(ai.user)).length === 1);
+  const [thread] = await threads(ai.user);
+  assert.equal(database.sql(`select count(*) ${jobs} and args->>'thread_id' = '${thread.thread_id ?? thread.id}'`), '1');
+  await server.kill();
+  await pending;
+  await server.start();
+  ai.user.server = server;
+  const deleted = (user) => waitFor('the deletion of the thread', async () => {
+    database.sql(`update core.job set run_at = now() where kind = 'openai_api.delete_chosen'`);
+    return (await threads(user)).length === 0;
+  }, 30000);
+  await deleted(ai.user);
+  // A repeated request chooses the same thread, so it is the same start.
+  const again = await client();
+  const headers = { 'Idempotency-Key': 'files-1' };
+  const keyed = { model, messages: [{ role: 'user', content: [{ type: 'text', text: 'Say hello' }, file('pears')] }] };
+  const first = await again.chat.completions.create(keyed, { headers });
+  assert.deepEqual(await again.chat.completions.create(keyed, { headers }), first);
+  await deleted(again.user);
+  await rejects(again.chat.completions.create(keyed, { headers }), 404);
+});
+
+test('a start with files that is refused leaves nothing behind', async () => {
+  const ai = await client();
+  const file = { type: 'input_file', filename: 'notes.txt', file_data: Buffer.from('apples').toString('base64') };
+  const input = [{ role: 'user', content: [{ type: 'input_text', text: 'x' }, file] }];
+  const format = { type: 'json_schema', name: 'a', schema: { if: {} } };
+  await rejects(ai.responses.create({ model, store: false, input, text: { format } }), 400, { param: 'text.format.schema' });
+  assert.deepEqual(await threads(ai.user), []);
+  const job = `from core.job where kind = 'openai_api.delete_chosen' and args->>'account_id' = '${ai.user.id}'`;
+  assert.equal(database.sql(`select count(*) ${job}`), '1');
+  // The first look finds no thread and waits for a start that has not committed; the second one ends the job.
+  database.sql("update core.job set run_at = now() where kind = 'openai_api.delete_chosen'");
+  await waitFor('the first look', () => database.sql(`select count(*) ${job} and run_at > now() + interval '10 minutes'`) === '1');
+});
+
 test('DELETE removes a response, and the thread with its last response', async () => {
   const ai = await client();
   const a = await ai.responses.create({ model, input: 'one' });
@@ -461,17 +509,6 @@ test('images and files of a request reach the model', async () => {
   for (const url of ['https://example.org/x.png', 'file:///etc/passwd', 'data:image/png,plain'])
     await rejects(ai.responses.create({ model, input: [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }] }), 400, { param: 'input[0].content[0].image_url' });
   await rejects(ai.responses.create({ model, input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file-1' }] }] }), 400, { param: 'input[0].content[0].file_id' });
-});
-
-test('text.format and response_format become instructions', async () => {
-  const ai = await client();
-  const schema = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'], additionalProperties: false };
-  const r = await ai.responses.create({ model, input: 'format one', text: { format: { type: 'json_schema', name: 'a', schema, strict: true } } });
-  assert.ok(sentFor('format one')[0].messages[0].content.includes(JSON.stringify(schema)));
-  assert.equal(r.text.format.type, 'json_schema');
-  await ai.chat.completions.create({ model, messages: [{ role: 'user', content: 'format two' }], response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } });
-  assert.ok(sentFor('format two')[0].messages[0].content.includes(JSON.stringify(schema)));
-  await rejects(ai.responses.create({ model, input: 'x', text: { format: { type: 'grammar' } } }), 400, { param: 'text.format.type' });
 });
 
 test('chat completions: message, usage, and the messages that the model gets', async () => {
@@ -580,6 +617,8 @@ test('invalid requests name the member', async () => {
     [{ model, input: 'x', max_output_tokens: 0 }, 'max_output_tokens'], [{ model, input: 'x', max_output_tokens: 1.5 }, 'max_output_tokens'], [{ model, input: 'x', reasoning: { effort: 'huge' } }, 'reasoning.effort'],
     [{ model, input: 'x', stream: 'yes' }, 'stream'], [{ model, input: 'x', metadata: { a: 1 } }, 'metadata.a'], [{ model, input: 'x', previous_response_id: 'resp_1' }, 'previous_response_id'],
     [{ model, input: 'x', conversation: 'conv_1' }, 'conversation', 404], [{ model, input: 'x', instructions: 5 }, 'instructions'], [{ model, input: 'x', prompt: { id: 'p' } }, 'prompt'],
+    [{ model, input: 'x', text: { format: { type: 'grammar' } } }, 'text.format.type'], [{ model, input: 'x', truncation: 'some' }, 'truncation'], [{ model, input: 'x', max_tool_calls: 0 }, 'max_tool_calls'],
+    [{ model: 'agent', input: 'x', max_tool_calls: 3 }, 'max_tool_calls'],
   ];
   for (const [json, param, status = 400] of bad) {
     const r = await ai.user.request('POST', '/v1/responses', { json });
