@@ -77,6 +77,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/oauth-protected-resource/mcp/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of the operator's MCP servers
+         * @description OAuth 2.0 Protected Resource Metadata (RFC 9728) of `/mcp/servers`. 404 if no servers are configured.
+         */
+        get: operations["mcp_server.metadata_of_servers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/a2a": {
         parameters: {
             query?: never;
@@ -3058,6 +3078,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mcp/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Open a stream
+         * @description Not supported: the server sends no messages of its own, and streams cannot be resumed. 404 if no servers are configured.
+         */
+        get: operations["mcp_server.servers_stream"];
+        put?: never;
+        /**
+         * Send an MCP message to the operator's MCP servers
+         * @description The MCP servers in `mcp_server.servers` as one MCP server (Streamable HTTP). `tools/list` returns the tools of all servers under the names that agents see (`<server>__<tool>`); `tools/call` calls one if the policy `runs.tool_policy` allows it. If a rule requires an approval, the user of the client is asked by elicitation. Supports the same protocol revisions as `/mcp`, without tasks and without resumption of streams: a disconnect cancels the call. 404 if no servers are configured. Requires a bearer token.
+         */
+        post: operations["mcp_server.servers_message"];
+        /**
+         * End a session
+         * @description Not supported: the server stores no sessions. 404 if no servers are configured.
+         */
+        delete: operations["mcp_server.servers_end_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -3585,7 +3633,7 @@ export interface paths {
         put?: never;
         /**
          * Create a chat completion
-         * @description Starts a run in the format of OpenAI's Chat Completions. The thread is deleted when the request ends.
+         * @description Starts a run in the format of OpenAI's Chat Completions. The thread is deleted when the request ends. With `response_format` `json_schema` or `json_object`, the only content is the output that the server has validated; if it stays invalid, the request fails.
          */
         post: operations["openai_api.create_completion"];
         delete?: never;
@@ -3645,7 +3693,7 @@ export interface paths {
         put?: never;
         /**
          * Create a response
-         * @description Starts a run in the format of OpenAI's Responses API. With `stream: true` the response is a stream of server-sent events; with `background: true` the response is returned at once.
+         * @description Starts a run in the format of OpenAI's Responses API. With `stream: true` the response is a stream of server-sent events; with `background: true` the response is returned at once. With `text.format` `json_schema` or `json_object`, the only text is the output that the server has validated, and a response whose output stays invalid has the status `failed`.
          */
         post: operations["openai_api.create_response"];
         delete?: never;
@@ -3819,6 +3867,10 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             message: components["schemas"]["a2a.Message"];
+            /** @description Stored as the metadata of the run: at most 16 keys of 1 to 64 characters with values of at most 512 characters. Values other than strings become their JSON text. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
         } & {
             [key: string]: unknown;
         };
@@ -3836,6 +3888,10 @@ export interface components {
             contextId: string;
             history?: components["schemas"]["a2a.Message"][];
             id: string;
+            /** @description The metadata of the request that started the task; when the task has ended, also `reason`, `errorCode`, `usage` and `durationMs`. */
+            metadata?: {
+                [key: string]: unknown;
+            };
             status: {
                 state: string;
             } & {
@@ -7434,6 +7490,24 @@ export interface operations {
             403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["host.NotFound"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp_server.metadata_of_servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["mcp_server.Metadata"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["host.NotFound"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -15800,6 +15874,131 @@ export interface operations {
             502: components["responses"]["mcp_prebuilt.Failed"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["mcp_prebuilt.Failed"];
+        };
+    };
+    "mcp_server.servers_stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            401: components["responses"]["mcp_server.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["host.NotFound"];
+            405: components["responses"]["mcp_server.NotAllowed"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp_server.servers_message": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Method of the request. Required by 2026-07-28. */
+                "Mcp-Method"?: string;
+                /** @description Name of the tool. Required by 2026-07-28 for `tools/call`. */
+                "Mcp-Name"?: string;
+                /** @description Protocol revision. Default: 2025-03-26. */
+                "MCP-Protocol-Version"?: string;
+                /** @description Session id from the response to `initialize`. Not used by clients of 2026-07-28. */
+                "Mcp-Session-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "tools/call",
+                 *       "params": {
+                 *         "name": "files__read",
+                 *         "arguments": {
+                 *           "path": "/srv/a.txt"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The response to a request: a JSON-RPC result or error. */
+            200: {
+                headers: {
+                    /** @description Session id, in the response to `initialize`. */
+                    "Mcp-Session-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jsonrpc": "2.0",
+                     *       "id": 1,
+                     *       "result": {
+                     *         "content": [
+                     *           {
+                     *             "type": "text",
+                     *             "text": "The call of the tool files__read was not made: the policy of this server denies it."
+                     *           }
+                     *         ],
+                     *         "isError": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The notification or the answer to a form was accepted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["mcp_server.Failure"];
+            401: components["responses"]["mcp_server.NotAuthenticated"];
+            403: components["responses"]["mcp_server.Failure"];
+            404: components["responses"]["mcp_server.Failure"];
+            406: components["responses"]["mcp_server.Failure"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["mcp_server.Failure"];
+            415: components["responses"]["mcp_server.Failure"];
+            429: components["responses"]["mcp_server.Failure"];
+            500: components["responses"]["mcp_server.Failure"];
+            503: components["responses"]["mcp_server.Failure"];
+        };
+    };
+    "mcp_server.servers_end_session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            403: components["responses"]["host.ForeignSite"];
+            404: components["responses"]["host.NotFound"];
+            405: components["responses"]["mcp_server.NotAllowed"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
         };
     };
     "host.metrics": {
