@@ -138,8 +138,8 @@ class queue {
   void stop(std::chrono::steady_clock::time_point deadline);
 
   // See ry.jobs/1.
-  // caller: the instance that created the job, if it must be the one that runs it. RY_CANCELLED: the instance that has
-  // replaced the caller runs it.
+  // caller: the instance that created the job, if it expects to run the job itself. RY_CANCELLED: the instance that has
+  // replaced the caller in a module swap runs the job.
   ry_status adopt(std::string_view kind, std::int64_t id, std::int64_t fence, std::string_view args,
                   const ry_host* caller = nullptr);
   // Claims jobs now, or shortly after if it has just done so: many wake-ups (run completions, for example) cost one

@@ -191,7 +191,7 @@ TEST(queue, a_draining_node_claims_nothing_and_keeps_its_running_jobs) {
   held.load()->q.finish(held.load(), RY_JOB_DONE, 0, nullptr);
 }
 
-// A lease that does not expire in a test, however busy the machine is: jobs of an expired one are claimed again.
+// Does not expire during a test, even on a busy machine: a job with an expired lease would be claimed again.
 constexpr std::chrono::milliseconds long_lease{60'000};
 
 TEST(queue, a_node_with_less_weight_claims_smaller_batches) {

@@ -130,7 +130,7 @@ void read_message(const json::object& message, send_params& out) {
   out.prompt = out.files.size() == 1 ? "See the attached file." : "See the attached files.";
 }
 
-// The metadata of a run are texts, so other values become their JSON text.
+// The values in the metadata of a run are strings, so other values become their JSON text.
 json::object read_metadata(const json::object& params) {
   json::object out;
   const json::object* metadata = read_object(params, "metadata", {});

@@ -25,7 +25,7 @@ struct send_params {
   std::string prompt;
   std::vector<std::pair<std::string, boost::json::value>> data;  // the data parts with their names in errors
   std::vector<attached_file> files;
-  boost::json::object metadata;  // of the request: texts
+  boost::json::object metadata;  // of the request; all values are strings
   std::optional<std::int64_t> history_length;
   bool return_immediately = false;
 };

@@ -317,7 +317,7 @@ ry::task<void> chat_routes::write_response(ry::sse out, response what) {
   if (cancelled.cancelled() && cancelled.why() != RY_REASON_SHUTDOWN) co_return;  // the client has disconnected
   chunk_mapper last;
   if (finished) {
-    // Only the marker at the end is missing: an error part would look like the end of a failed run.
+    // Only the [DONE] marker is missing; the client would take an error part for a failed run.
   } else if (failure->status() == RY_CANCELLED) {
     last.interrupt("The server is restarting. Resume the stream to receive the rest of the response.");
   } else if (failure->status() == RY_NOT_FOUND) {
@@ -330,7 +330,7 @@ ry::task<void> chat_routes::write_response(ry::sse out, response what) {
   (void)out.raw().write(last.take());
 }
 
-// finished: whether the client has everything except the marker at the end.
+// finished: set when the client has been sent everything except the [DONE] marker.
 ry::task<void> chat_routes::write_runs(ry::sse& out, const response& what, bool& finished) {
   chunk_mapper chunks;
   chunks.begin_message(what.message_id, what.links.back().run_id, what.thread_id);

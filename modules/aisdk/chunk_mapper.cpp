@@ -304,7 +304,7 @@ void chunk_mapper::add_event(std::string_view event_json) {
   } else if (type == "llm_response_end") {
     close_part();
   } else if (type == "turn_aborted") {
-    // After a crash, the log may lack the start of the aborted answer: then the open step is a complete earlier one.
+    // After a crash, the log may lack the start of the aborted answer; the open step is then an earlier, complete one.
     if (integer_at(e, "step", step_) == step_) reset_step();
   } else if (type == "tool_call") {
     add_call(e);

@@ -15,7 +15,7 @@ namespace mcp {
 std::string result_json(const json::value& result, std::size_t max_bytes, std::string_view mismatch = {},
                         std::size_t max_files_bytes = 0);
 
-// The same result with a note for the model appended to its content, also under "mcp".
+// The same result with a note for the model appended to its content and to the server's own content under "mcp".
 std::string with_note(std::string_view result_json, std::string_view note);
 
 // The result_json of a call that failed without a result.

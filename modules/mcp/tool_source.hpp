@@ -27,7 +27,7 @@ struct agent_servers {
   std::int32_t version = 0;
   std::string custom_mcps_json;
 };
-// The configuration in a list.
+// Reads a list in the form of custom_mcps.
 agent_servers read_list(std::string custom_mcps_json);
 ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std::string account_id,
                                    std::string agent_id, std::int32_t version);

@@ -24,7 +24,7 @@ class call_stream : public std::enable_shared_from_this<call_stream> {
 
   // Sends the progress notifications of a batch of events.
   ry::task<void> add(const ry::runs::batch& events);
-  // Sends a progress notification that belongs to no event of a run. Of several in a short time, only the first is sent.
+  // Sends a progress notification that belongs to no event of a run. After one was sent, others are omitted for 100 ms.
   void report(std::string text);
   // Sends a request to the client.
   void ask(const json::object& request);

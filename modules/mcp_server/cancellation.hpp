@@ -28,8 +28,8 @@ ry::subscription subscribe_cancel(const ry::context& ctx, const std::string& top
                                   const ry::cancel_source& abort);
 void publish_cancel(const ry::context& ctx, const std::string& topic);
 
-// The answer to a form about a call that no run makes: a decision as in decision_of(); nullopt: the user has not decided. Each call
-// of a form subscribes to a topic that contains the account and the random id of the call.
+// The answer to a form about a call outside of runs: a decision as in decision_of(); nullopt: the user has not decided.
+// Each call that shows a form subscribes to its own topic, which contains the account and the random id of the call.
 void publish_answer(const ry::context& ctx, const ry::uuid& account, const ry::uuid& call,
                     const std::optional<std::string>& decision);
 ry::subscription subscribe_answer(const ry::context& ctx, const ry::uuid& account, const ry::uuid& call, ry_exec* exec,

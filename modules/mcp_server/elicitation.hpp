@@ -24,7 +24,7 @@ struct form_reference {
 };
 std::string form_id(std::string_view run_id, std::string_view approval_id);
 std::optional<form_reference> read_form_id(const json::value& id);
-// The same for a call that no run makes; its id contains a random id of the call.
+// The same for a call outside of runs; the id of the form contains the random id of the call.
 std::string call_form_id(const ry::uuid& call);
 std::optional<ry::uuid> read_call_form_id(const json::value& id);
 // The requests by id of their approval, as in the result input_required.

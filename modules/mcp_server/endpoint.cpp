@@ -79,7 +79,7 @@ void endpoint::add_to(ry::registrar& reg) {
   constexpr std::uint32_t open = RY_ROUTE_PUBLIC | RY_ROUTE_NO_PREFIX;
   reg.route("GET", well_known_path, open, this, &endpoint::metadata);
   reg.route("GET", std::string(well_known_path) + "/{resource...}", open, this, &endpoint::metadata_of_path);
-  // Its own route only for the description: the name of a path parameter has one segment there.
+  // Has a route of its own only for the OpenAPI description, in which a path parameter matches one segment.
   reg.route("GET", std::string(well_known_path) + std::string(servers_path), open, this,
             &endpoint::metadata_of_servers);
 }

@@ -178,7 +178,7 @@ server_tool_call read_server_tool_call(const json::object& params) {
   if (out.name.empty()) throw invalid_params("name must be the name of a tool");
   const json::value* given = params.if_contains("arguments");
   if (given != nullptr && !given->is_object()) throw invalid_params("arguments must be an object");
-  // A tool would get null instead.
+  // The tool would get null instead.
   if (given != nullptr && !is_finite(*given)) throw invalid_params("arguments contain a number that is too large");
   out.arguments = given != nullptr ? json::serialize(given->get_object()) : "{}";
   // The policy and the tool parse them on an event loop.

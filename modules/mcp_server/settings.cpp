@@ -8,7 +8,7 @@
 namespace mcp_server {
 namespace {
 
-// The host fills in empty tables, which the module mcp rejects where they do not belong.
+// The host adds empty members to a config; the module mcp rejects those that the server's type does not have.
 boost::json::array without_empty_members(boost::json::array servers) {
   for (boost::json::value& server : servers) {
     boost::json::object& config = server.as_object().at("config").as_object();

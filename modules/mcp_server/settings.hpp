@@ -52,7 +52,7 @@ struct settings {
   std::uint64_t max_body_bytes = 0;
   std::size_t calls_per_account = 0;
   std::int64_t approval_wait_us = 0, elicitation_wait_us = 0;
-  std::string servers_json;  // as for open_servers of mcp/1; empty: none
+  std::string servers_json;  // the servers_json of open_servers of mcp/1; empty: no servers
 };
 settings read_settings(std::string_view json);
 

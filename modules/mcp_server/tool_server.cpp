@@ -25,7 +25,7 @@ std::string state_binding(const ry::uuid& account) {
   return "mcp_server.call:" + account.to_string();
 }
 
-// What a person has decided; nullopt: the call is approved. decision: as in decision_of(), nullopt: undecided.
+// The result of a call that the user has not approved; nullopt: approved. decision: see decision_of(); nullopt: none.
 std::optional<json::object> refusal_by(const std::optional<std::string>& decision) {
   if (!decision) return refused_result("The call was not made: the user has not decided about it.");
   boost::system::error_code failed;
@@ -47,7 +47,7 @@ json::object form_for(const server_tool_call& call, const server_tool& tool, rev
   return approval_form(about, rev);
 }
 
-// A call of agent.tools/1. Lives in the frame that awaits it, on whose executor all its functions run.
+// A call of agent.tools/1. Lives in the coroutine frame that awaits it; all functions run on that frame's executor.
 struct tool_execution {
   call_stream* out = nullptr;
   bool ended = false;
@@ -222,7 +222,7 @@ ry::task<void> tool_server::call(rpc_call c) {
 }
 
 ry::task<void> tool_server::end(const rpc_call& c, call_stream* to, outcome o) const {
-  // The client is gone, or does not want a response.
+  // The client has disconnected or has cancelled the request, so it expects no response.
   if (o.cancelled && o.why != 0 && o.why != RY_REASON_SHUTDOWN && to != nullptr) {
     to->close();
     co_return;

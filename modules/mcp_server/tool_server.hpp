@@ -1,5 +1,5 @@
-// The operator's MCP servers as one MCP server: lists their tools, and calls them if the policy of the module `runs` allows
-// the call.
+// The operator's MCP servers as one MCP server: lists their tools, and makes the calls that the policy of the module
+// `runs` allows.
 //
 // Nothing is stored: a call ends with its request. Lifetime: that of the module. Any thread.
 #pragma once
@@ -30,7 +30,7 @@ class tool_server {
   bool enabled() const noexcept { return !settings_.servers_json.empty(); }
   // Call it in start(). Throws ry::error that names the setting.
   void open();
-  // Ends the request, which is not `initialize`. Throws rpc_error and ry::error.
+  // Answers a request other than `initialize`. Throws rpc_error and ry::error.
   ry::task<void> dispatch(rpc_call c);
 
  private:

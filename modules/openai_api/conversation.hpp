@@ -20,10 +20,10 @@ struct start_input {
   std::vector<attachment> files;
 };
 
-// Runs of which several answers follow each other in a thread: the parts of one answer, or an answer that did not match
-// the run's schema and the corrected one.
+// Runs with consecutive answers in a thread: the parts of one answer, or an answer that does not match the run's schema
+// and the corrected one.
 std::set<std::string> runs_with_several_answers(const std::vector<json::object>& messages);
-// Replaces those answers of a run with its output.
+// Replaces all answers without calls of a run with its output.
 void keep_output(std::vector<json::object>& messages, std::string_view run, std::string_view output);
 
 class conversation {

@@ -21,8 +21,8 @@ std::string item_id(std::string_view prefix, const ry::uuid& run, std::uint64_t 
 std::string approval_request_id(const ry::uuid& run, const ry::uuid& approval);
 std::string approved_call_id(std::string_view approval_request_id);
 
-// The thread of a start with an Idempotency-Key whose thread is chosen before the start, so that a repetition has the same
-// fields; and the project of such a thread.
+// The thread of a start with an Idempotency-Key whose thread is chosen before the start, and the project of that thread
+// (both derived, because a repeated start must have the same fields).
 ry::uuid thread_of_key(const ry::uuid& account, std::string_view key);
 ry::uuid project_of_thread(const ry::uuid& thread);
 

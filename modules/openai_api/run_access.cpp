@@ -19,7 +19,7 @@ constexpr std::size_t max_history_messages = 1000, max_message_bytes = 1 << 20, 
 // Time until the job checks a temporary run. Requests delete their threads themselves unless they were interrupted.
 constexpr std::int64_t first_look_us = 120'000'000;
 constexpr std::uint64_t look_again_ms = 60'000;
-// Time after which a start with files that has not committed is no longer expected.
+// After this time, a start with files that has not committed is considered failed.
 constexpr std::int64_t start_limit_us = 900'000'000, us_per_ms = 1'000;
 constexpr std::uint64_t decision_poll_ms = 500;
 
@@ -37,7 +37,7 @@ ry::runs::start_request request_of(start_order& order) {
   return out;
 }
 
-// A schema that runs/1 refuses has another name in the request.
+// runs/1 calls a refused schema `output_schema`; the client knows it by the name of the member of its request.
 std::optional<api_error> schema_error(const ry::error& e, const std::string& schema_param) {
   constexpr std::string_view field = "output_schema";
   const api_error out = from_error(e);

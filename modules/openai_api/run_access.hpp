@@ -29,7 +29,7 @@ struct start_order {
   std::string key;  // Idempotency-Key
   std::optional<response_row> row;  // stored with the start; its run and thread are filled in
   bool temporary = false;  // the thread is deleted after the run
-  std::string schema_param;  // name of the output's schema in the request
+  std::string schema_param;  // name of the member of the request with the output schema
 };
 struct started_run {
   ry::uuid run, thread;
@@ -50,8 +50,8 @@ class run_access {
   // Throws the 404 of an unknown model. Returns the name of the model that responds if the request names none.
   ry::task<std::string> resolve_model(ry::uuid account, model_reference model) const;
 
-  // Starts a run. The run, its row and the job that deletes a temporary thread are in one commit. A start with files commits
-  // itself: the job of its thread is committed before it, and its row after it.
+  // Starts a run. The run, its row and the job that deletes a temporary thread are in one commit. A start with files
+  // commits itself: the job is committed before it, and the row after it.
   ry::task<started_run> start(start_order order) const;
 
   const ry::runs::client& runs() const { return runs_; }

@@ -16,7 +16,7 @@ std::string api_code_of(std::string_view reason) {
   return "server_error";
 }
 
-// The client knows the schema by another name than that of the start field.
+// The client does not know the name of the start field.
 std::string message_of(const json::object& event, std::string_view reason) {
   constexpr std::string_view field = "output_schema";
   std::string out = module_json::text_of(event, "error", "The run failed");

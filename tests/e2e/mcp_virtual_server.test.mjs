@@ -1,5 +1,5 @@
-// The operator's MCP servers as one MCP server (POST /mcp/servers): tools, policy, approvals, cancellation and secrets, with MCP
-// clients of SDK 1.x and 2.x.
+// The operator's MCP servers as one MCP server (POST /mcp/servers): tools, policy, approvals, cancellation and secrets,
+// with MCP clients of SDK 1.x and 2.x.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Structured output of the OpenAI-compatible API, used by the npm client of OpenAI.
+// Structured output of the OpenAI-compatible API, read with OpenAI's npm client.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import OpenAI from 'openai';

@@ -171,7 +171,7 @@ test('every module is swapped under streams and requests without a failure', asy
     swap_ms: Math.round(mean(swaps.map((c) => c.swap_ms))), total_ms: Math.round(mean(swaps.map((c) => c.total_ms))),
     requests: waits.length, request_ms_p50: +waits[waits.length >> 1].toFixed(1), request_ms_p99: +waits[Math.floor(waits.length * 0.99)].toFixed(1),
     request_ms_max: +waits.at(-1).toFixed(1), first: footprints[0], last: footprints.at(-1), growth }));
-  // An entry of an ended run would keep its readers waiting forever.
+  // A run that has ended must not stay in the list of live runs: its readers would wait forever.
   await waitFor('no run to be live', async () => /^runyard_runs_live 0$/m.test((await admin.get('/metrics')).text), 20000 * slow);
   const open = await admin.get('/admin/modules');
   assert.ok(open.json.filter((m) => m.state === 'started').every((m) => m.violations === 0), open.text);

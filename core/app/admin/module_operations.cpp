@@ -259,7 +259,7 @@ std::string module_operations::try_start(std::unique_ptr<module::module_swap>& s
 void module_operations::publish(const std::vector<module::job_kind>& old_jobs,
                                 const std::vector<module::consumer>& old_consumers) {
   auto& modules = host_.modules;
-  // A request to the new instance may adopt a job, which the old instance must not run: the kinds come before the routes.
+  // Publish the job kinds before the routes: the old instance must not run a job that a request to the new one adopts.
   std::set<std::string> kinds;
   for (auto& kind : modules.jobs()) {
     kinds.insert(kind.kind);

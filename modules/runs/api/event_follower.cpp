@@ -19,7 +19,7 @@ constexpr std::uint64_t first_ping_ms = 250;
 // unannounced events, and grows otherwise, because every poll of a silent run costs one query per reader.
 constexpr std::uint64_t poll_ms = 1'000;
 constexpr std::uint64_t max_poll_ms = 4'000;
-// A parked run may wait for days, and there may be thousands of them. Decisions wake its readers.
+// Parked runs may wait for days, and there may be thousands of them. A decision wakes the readers of its run.
 constexpr std::uint64_t max_parked_poll_ms = 30'000;
 constexpr std::uint64_t retry_ms = 100;
 // The run usually becomes live on this node soon, so only a stream that waits longer is announced to other nodes.

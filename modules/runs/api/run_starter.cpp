@@ -492,7 +492,7 @@ void run_starter::begin_run(const work& w, const start_result& run) {
   const ry_status st =
       context_.ctx.jobs().adopt("runs.execute", run.job, run.fence, "{\"run_id\":\"" + run.run_id + "\"}");
   if (st != RY_OK) {
-    // The job is durable: another worker claims it when the lease expires, or the instance that replaces this one has it.
+    // The job is durable: the instance that replaced this one runs it, or a worker claims it when the lease expires.
     live->end(event_broadcaster::ending::left);
     context_.live.remove(*live);
     if (st == RY_CANCELLED) return;
@@ -515,7 +515,7 @@ void run_starter::throw_refusal(const work& w, const start_result& run) const {
     throw ry::internal("runs.start", "unexpected outcome " + std::string(name_of(run.outcome)));
   if (run.outcome == start_outcome::thread_limit) ry::account_limit(context_.ctx, "threads").add();
   if (run.outcome == start_outcome::run_limit) ry::account_limit(context_.ctx, "agent_runs").add();
-  // Unlike the other refusals, the response has no error code; callers of runs/1 have the reason.
+  // Unlike the other refusals, this response has no error code; callers of runs/1 check the reason of the error.
   if (run.outcome == start_outcome::key_reused)
     throw ry::http_error(refused.http_status, RY_ALREADY_EXISTS, RY_RUNS_KEY_REUSED, std::move(refused.message));
   const ry::error answer = refusal(refused.http_status, std::move(refused.message), std::move(refused.detail_json));

@@ -32,7 +32,7 @@ using added_rules = std::vector<std::vector<tool_rule>>;
 // the work would be too much, rules that ask or deny apply regardless of their conditions.
 tool_action action_for(const tool_policy& policy, const added_rules& added, std::string_view tool, bool read_only,
                        std::string_view arguments);
-// The mildest action that the policy has for any call of the tool that is not known to be read-only.
+// The mildest action that any call of the tool can get, if the tool is not known to be read-only.
 tool_action mildest_action_for(const tool_policy& policy, std::string_view tool);
 // Whether the policy allows all calls, so that they need not be evaluated.
 bool allows_everything(const tool_policy& policy, const added_rules& added);

@@ -42,7 +42,7 @@ TEST(start_outcome_test, refusals_with_details_name_their_values) {
   EXPECT_EQ(full.detail_json,
             R"({"message":"Too many prompts wait for the next step of the run in progress; try again later",)"
             R"("agent_run_id":"run","error_code":"PENDING_PROMPTS_EXCEEDED"})");
-  // The response of this one is a text.
+  // The `detail` of this response is a string.
   EXPECT_EQ(refusal_of(start_outcome::key_reused).detail_json, "");
   EXPECT_EQ(refusal_of(start_outcome::no_credits).detail_json,
             R"({"message":"Insufficient credits","error_code":"INSUFFICIENT_CREDITS"})");

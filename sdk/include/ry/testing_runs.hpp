@@ -99,7 +99,7 @@ class fake_runs {
   void on(const std::string& function, std::string json) { results_[function].emplace_back(std::move(json)); }
   void fail(const std::string& function, error e) { results_[function].emplace_back(std::move(e)); }
   std::size_t max_batch = 100;  // events of one call of the sink
-  // Actions (RY_RUN_TOOL_*) for calls of tools, by the name of the tool; others run.
+  // Actions (RY_RUN_TOOL_*) by the name of the tool; default: RY_RUN_TOOL_RUN.
   std::map<std::string, std::int32_t> tool_actions;
 
   // ---- records ----

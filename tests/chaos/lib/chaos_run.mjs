@@ -16,8 +16,8 @@ const randomPlan = (random) => ({
 
 export class ChaosRun {
   // limit: concurrent runs of an account, 3 in the tier pro. plan: returns the plan of a run, see promptOf. elsewhere:
-  // read runs at other nodes than the one that started them. protocols: read some runs also as AG-UI and UI message streams. maxRunMs: see ChaosClient. postgres: use this server, do
-  // not create one.
+  // read runs at other nodes than the one that started them. protocols: also read some runs as AG-UI and UI message
+  // streams. maxRunMs: see ChaosClient. postgres: use this server, do not create one.
   constructor({ seed, nodes = 3, accounts = 8, timeoutMs = 240000, cuts = 0.04, lease = 2, crashes, settings, limit = 3, plan = randomPlan, elsewhere, protocols, maxRunMs, postgres }) {
     Object.assign(this, { seed, count: nodes, accounts, cuts, lease, crashes, settings, limit, plan, elsewhere, protocols, maxRunMs, postgres });
     this.random = seeded(seed);

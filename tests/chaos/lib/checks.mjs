@@ -72,7 +72,7 @@ export function checkReader(name, log, stored, run, messages) {
   return violations;
 }
 
-// The client of the protocol accepts the recorded stream, and shows the status and the stored texts of the run.
+// Checks that the protocol's client accepts the recorded stream and shows the status and the stored texts of the run.
 async function checkProtocol(log, run, messages) {
   const name = `the ${log.protocol === agui ? 'AG-UI' : 'UI message'} stream of run ${log.run}`;
   if (log.timedOut) return [`${name} did not end in time, ${log.timedOut}`];

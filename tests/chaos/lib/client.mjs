@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { sleep } from '../../e2e/lib/server.mjs';
 
-// The event streams that a client can read. path: of the stream of `log.run`. accept: adds one Server-Sent Event to the log
-// and returns whether the run has ended; the events of connections that are not resumable are dropped at a reconnection.
+// The event streams that a client can read. path: of the stream of `log.run`. accept: adds one Server-Sent Event to the
+// log and returns the event. ends: whether the run has ended. restarts: a new connection begins with the first event.
 export const native = {
   path: (log) => `/agent-run/${log.run}/stream`,
   accept(log, block, node) {

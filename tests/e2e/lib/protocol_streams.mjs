@@ -1,4 +1,4 @@
-// Recorded streams of a run, read with the clients of other protocols. A stream that a client refuses throws.
+// Reads recorded streams of a run with the clients of other protocols. Throws if a client refuses a stream.
 import { HttpAgent } from '@ag-ui/client';
 import { EventSchema } from '@ag-ui/core/schemas';
 import { DefaultChatTransport, readUIMessageStream } from 'ai';

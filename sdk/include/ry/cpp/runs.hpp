@@ -169,7 +169,7 @@ class client {
   client() = default;
   explicit client(const context& ctx) : service_(acquire(ctx)) {}
 
-  // Whether the service can decide about calls of tools that no run makes.
+  // Whether the service can decide about calls of tools outside of runs.
   bool has_tool_action() const noexcept { return RY_HAS(service_.operator->(), ry_runs_v1, tool_action); }
   // For a call with these arguments, a JSON object. Without has_tool_action(), each call is denied.
   ry::runs::tool_action tool_action(std::string_view name, std::string_view arguments_json) const noexcept {

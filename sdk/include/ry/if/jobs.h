@@ -82,8 +82,8 @@ typedef struct ry_jobs_v1 {
   /* Adds a job, inside tx if given. [any] */
   ry_status (*enqueue)(const ry_host* host, ry_tx* tx, const ry_job_request* request, ry_exec* exec, ry_enqueued_fn fn,
                        void* ctx) RY_NOEXCEPT;
-  /* Starts a job that core.job_enqueue(node => ...) created leased to this node, after its commit; otherwise its lease
-   * expires. RY_CANCELLED: started, but in the instance that has replaced the calling one in a module swap. [any] */
+  /* Starts a job that core.job_enqueue(node => ...) created leased to this node; call it after the commit, or the lease
+   * expires. RY_CANCELLED: the instance that has replaced the calling one in a module swap runs the job. [any] */
   ry_status (*adopt)(const ry_host* host, ry_str kind, int64_t id, int64_t fence, ry_str args_json) RY_NOEXCEPT;
   /* New work was committed by SQL: polls now instead of at the next interval; also notifies other nodes. [any] */
   void (*wake)(const ry_host* host, ry_str queue) RY_NOEXCEPT;

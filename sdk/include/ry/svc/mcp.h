@@ -14,14 +14,14 @@ typedef struct ry_mcp_v1 {
   uint32_t reserved0;
   /* 0: the operator has disabled integrations, and their routes respond with 403. [any] */
   int32_t (*enabled)(void* self) RY_NOEXCEPT;
-  /* The tools of MCP servers of the operator, which belong to no agent. servers_json: a JSON array in the form of an agent's
-   * custom_mcps, with secrets in plain text; neither the address guard nor the list of allowed commands applies to it. *tools and
-   * *tools_self: agent.tools/1 for these servers, valid as long as the lease on mcp/1. Their scopes need account_id and, for
-   * calls, a run_id that belongs to no run and is used for one call; a call of the table's `ended` must follow. Servers with the
-   * session "thread" share a session between calls with the same thread_id. The other fields and RY_TOOLS_INPUT are not used. The
-   * result_json of a call has the member "mcp", the server's own result, unless that is larger than mcp.max_result_kb. Opening
-   * the same list again returns the same tools. RY_INVALID_ARGUMENT: a server is not valid; err begins with its position
-   * ("[0].config.url ..."). Call it after start() of the module `mcp`. May be missing if struct_size is smaller. [any] */
+  /* The tools of MCP servers of the operator, not of an agent. servers_json: JSON array in the form of an agent's
+   * custom_mcps, secrets in plain text; exempt from the address guard and the list of allowed commands. *tools and
+   * *tools_self: agent.tools/1 for these servers, valid as long as the lease on mcp/1. Scopes need account_id and, for
+   * calls, a run_id that belongs to no run and no other call; call `ended` after each call. Servers with the session
+   * "thread" share it between calls with the same thread_id. Other fields and RY_TOOLS_INPUT are ignored. result_json
+   * has the member "mcp", the server's own result, unless that is larger than mcp.max_result_kb. The same list returns
+   * the same tools. RY_INVALID_ARGUMENT: a server is not valid; err begins with its position ("[0]: ..."). Call it
+   * after start() of the module `mcp`. May be missing if struct_size is smaller. [any] */
   ry_status (*open_servers)(void* self, ry_str servers_json, const ry_agent_tools_v1** tools, void** tools_self,
                             ry_errbuf* err) RY_NOEXCEPT;
 } ry_mcp_v1;

@@ -136,7 +136,7 @@ typedef struct ry_run_follow {
   uint64_t merge_ms; /* merges the chunks of this time span into one event; 0: no merging; at most 10 000 */
 } ry_run_follow;
 
-/* A call of a tool that no run makes; borrowed-in. */
+/* A call of a tool outside of runs; borrowed-in. */
 typedef struct ry_run_tool_call {
   uint32_t struct_size;
   uint32_t flags; /* RY_RUN_TOOL_* */
@@ -144,11 +144,11 @@ typedef struct ry_run_tool_call {
   ry_str arguments_json; /* the JSON object that the tool gets */
 } ry_run_tool_call;
 
-/* The question is about the tool and not about one call: the mildest action that any of its calls can get. arguments_json is
- * ignored. */
+/* Asks about the tool instead of one call: returns the mildest action that any of its calls can get, and ignores
+ * arguments_json. */
 #define RY_RUN_TOOL_ANY_CALL 1u
 
-/* What the operator's policy for tool calls requires. Values that a caller does not know deny the call. */
+/* What the operator's policy for tool calls requires. Treat unknown values as RY_RUN_TOOL_DENY. */
 #define RY_RUN_TOOL_RUN 1 /* the call is made */
 #define RY_RUN_TOOL_ASK 2 /* the call is made only if a person approves it */
 #define RY_RUN_TOOL_DENY 3 /* the call is not made */
@@ -203,8 +203,8 @@ typedef struct ry_runs_v1 {
   ry_status (*tool_results)(void* self, const ry_uuid* account_id, const ry_uuid* run_id, ry_str json, ry_exec* exec,
                             ry_run_json_fn fn, void* ctx) RY_NOEXCEPT;
   /* Decides about a call by the settings runs.tool_policy and runs.tool_default, as for a call of a run, and returns
-   * RY_RUN_TOOL_RUN, _ASK or _DENY. A caller must not make a call with other arguments than those of the decision. Does not
-   * block; takes up to about 10 ms for large arguments. May be missing if struct_size is smaller. [any] */
+   * RY_RUN_TOOL_RUN, _ASK or _DENY. The call must be made with exactly these arguments. Does not block; takes up to
+   * about 10 ms for large arguments. May be missing if struct_size is smaller. [any] */
   int32_t (*tool_action)(void* self, const ry_run_tool_call* call) RY_NOEXCEPT;
 } ry_runs_v1;
 
