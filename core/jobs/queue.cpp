@@ -306,7 +306,6 @@ std::vector<queue::claimed> queue::fetch_on(db::connection& c, const std::vector
 ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fence, std::string_view args,
                        const ry_host* caller) {
   std::uint32_t max_attempts = 0;
-  bool replaced = false;
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return RY_UNAVAILABLE;  // stop() releases the lease
@@ -314,7 +313,6 @@ ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fenc
     if (k == kinds_.end()) return RY_NOT_FOUND;
     if (running_.contains(id)) return RY_ALREADY_EXISTS;
     max_attempts = k->second.spec.max_attempts;
-    replaced = caller != nullptr && k->second.spec.owner != caller;
   }
   claimed c{std::string(kind),
             std::string(args),
@@ -326,8 +324,9 @@ ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fenc
             0,
             observe::kept_text(observe::current_trace()),
             true};
-  launch(std::move(c));
-  return replaced ? RY_CANCELLED : RY_OK;
+  const auto owner = launch(std::move(c));
+  if (!owner) return RY_UNAVAILABLE;
+  return caller != nullptr && *owner != caller ? RY_CANCELLED : RY_OK;
 }
 
 // Continues the trace that the job was created in, or begins a new one if there is none.
@@ -344,14 +343,16 @@ void queue::begin_trace(ry_job& job, const std::string& text) {
   job.span.set("runyard.job.attempt", std::int64_t{job.view.attempt});
 }
 
-void queue::launch(claimed c) {
+std::optional<const ry_host*> queue::launch(claimed c) {
   std::shared_ptr<ry_job> job, before;
   runner run;
+  const ry_host* owner = nullptr;
   {
     std::lock_guard lock(mutex_);
     auto it = kinds_.find(c.kind);
-    if (it == kinds_.end() || stopping_) return;  // stop() or reconcile() releases the job
+    if (it == kinds_.end() || stopping_) return std::nullopt;  // stop() or reconcile() releases the job
     auto& k = it->second;
+    owner = k.spec.owner;
     job = std::make_shared<ry_job>(*this, module::hold(k.spec.owner));
     job->kind = std::move(c.kind);
     job->args = std::move(c.args);
@@ -392,6 +393,7 @@ void queue::launch(claimed c) {
     const auto v = e.view();
     job->q.finish(job.get(), RY_JOB_RETRY, 0, &v);
   });
+  return owner;
 }
 
 // ---- cancellation --------------------------------------------------------------------------------

@@ -222,7 +222,8 @@ class queue {
   std::vector<claimed> fetch_on(db::connection& c, const std::vector<std::string>& kinds,
                                 const std::vector<std::int64_t>& slots);
   void flush_on(db::connection& c, const std::vector<ended>& batch);
-  void launch(claimed job);
+  // Returns the owner of the kind, which is null for kinds of the host; nullopt: the job was not started.
+  std::optional<const ry_host*> launch(claimed job);
   void begin_trace(ry_job& job, const std::string& text);
   void notify_cancelled(const std::shared_ptr<ry_job>& job, std::int32_t why);
   void cancel_all(std::int32_t why);

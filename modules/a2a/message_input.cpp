@@ -15,6 +15,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t max_file_name = 255;
+constexpr std::size_t max_metadata = 16, max_metadata_key = 64, max_metadata_value = 512;  // of a start
 constexpr std::int64_t max_history_length = 1'000'000;
 
 // A member; nullptr if it is missing or null, which ProtoJSON treats alike.
@@ -130,18 +131,26 @@ void read_message(const json::object& message, send_params& out) {
   out.prompt = out.files.size() == 1 ? "See the attached file." : "See the attached files.";
 }
 
-// The values in the metadata of a run are strings, so other values become their JSON text.
+// What a run can store of the metadata. The values of a run are strings, so other values become their JSON text. Members
+// beyond the limits of a start are ignored, because the metadata of A2A have no limits.
 json::object read_metadata(const json::object& params) {
   json::object out;
   const json::object* metadata = read_object(params, "metadata", {});
   if (metadata == nullptr) return out;
   for (const auto& m : *metadata) {
+    json::string text;
     if (const double* number = m.value().if_double()) {
-      char text[32];
-      out[m.key()] = json::string_view(text, std::to_chars(text, text + sizeof text, *number).ptr - text);
+      char digits[32];
+      text.assign(digits,
+                  static_cast<std::size_t>(std::to_chars(digits, digits + sizeof digits, *number).ptr - digits));
+    } else if (m.value().is_string()) {
+      text = m.value().get_string();
     } else {
-      out[m.key()] = m.value().is_string() ? m.value() : json::value(json::serialize(m.value()));
+      text = json::serialize(m.value());
     }
+    if (out.size() < max_metadata && !m.key().empty() && m.key().size() <= max_metadata_key &&
+        text.size() <= max_metadata_value)
+      out[m.key()] = std::move(text);
   }
   return out;
 }

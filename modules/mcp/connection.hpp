@@ -26,7 +26,7 @@ struct server {
   std::string driver;  // name of the transport
   std::string config_json;  // secrets in plain text
   std::string account_id;
-  std::uint32_t flags = 0;  // RY_MCP_OPERATOR
+  std::uint32_t flags = 0;  // RY_MCP_OPERATOR, RY_MCP_UNSANDBOXED
   bool reuse = false;  // connections may be reused for later calls
   std::string revision;  // protocol revision, as configured; empty: detected
   // Scope of a session, as configured. automatic: `run` if the server keeps state between calls, else `call`.

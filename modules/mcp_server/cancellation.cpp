@@ -1,5 +1,8 @@
 #include "cancellation.hpp"
 
+#include <json/exact.hpp>
+#include <json/members.hpp>
+
 #include <boost/json/serialize.hpp>
 
 namespace mcp_server {
@@ -49,7 +52,15 @@ void publish_cancel(const ry::context& ctx, const std::string& topic) {
 
 namespace {
 
-constexpr std::string_view undecided = "undecided";
+// Answers are cursors, because another node may get a message without its bytes, which are the decision with its reason.
+constexpr std::uint64_t approved = 1, denied = 2, undecided = 3;
+
+bool approves(const std::string& decision) {
+  boost::system::error_code failed;
+  const json::value v = module_json::parse_exactly(decision, 8, failed);
+  const json::object* o = failed ? nullptr : v.if_object();
+  return o != nullptr && module_json::text_at(*o, "decision") == "approve";
+}
 
 std::string answer_topic(const ry::uuid& account, const ry::uuid& call) {
   return "mcp_server.answer." + account.to_string() + "." + call.to_string();
@@ -59,18 +70,19 @@ std::string answer_topic(const ry::uuid& account, const ry::uuid& call) {
 
 void publish_answer(const ry::context& ctx, const ry::uuid& account, const ry::uuid& call,
                     const std::optional<std::string>& decision) {
-  ctx.events().live_publish(answer_topic(account, call), 1, decision ? std::string_view(*decision) : undecided);
+  const std::uint64_t answer = !decision ? undecided : approves(*decision) ? approved : denied;
+  ctx.events().live_publish(answer_topic(account, call), answer, decision ? std::string_view(*decision) : "");
 }
 
 ry::subscription subscribe_answer(const ry::context& ctx, const ry::uuid& account, const ry::uuid& call, ry_exec* exec,
                                   std::function<void(std::optional<std::string>)> on_answer) {
   return ctx.events().live_subscribe(answer_topic(account, call), exec,
                                      [on_answer = std::move(on_answer)](const ry::live_message& m) {
-                                       if (m.cursor == 0) return;
-                                       if (m.bytes == undecided)
-                                         on_answer(std::nullopt);
-                                       else
-                                         on_answer(std::string(m.bytes));
+                                       // Cursor 0: the connection to other nodes was re-established.
+                                       if (m.cursor == approved) on_answer(R"({"decision":"approve"})");
+                                       if (m.cursor == denied)
+                                         on_answer(m.bytes.empty() ? R"({"decision":"deny"})" : std::string(m.bytes));
+                                       if (m.cursor == undecided) on_answer(std::nullopt);
                                      });
 }
 

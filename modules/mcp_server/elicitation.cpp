@@ -45,6 +45,11 @@ bool session_has_elicitation(const ry::uuid& session) {
   return (session.bytes[6] & version_mask) == with_elicitation;
 }
 
+bool is_call_approval(const json::object& approval) {
+  const std::string_view kind = text_at(approval, "kind");
+  return kind.empty() || kind == "approval";
+}
+
 json::object approval_form(const json::object& approval, revision rev) {
   const json::value* arguments = module_json::member_at(approval, "arguments");
   const std::string text = arguments != nullptr ? json::serialize(*arguments) : "{}";

@@ -15,6 +15,9 @@ namespace mcp_server {
 ry::uuid session_id(ry::uuid random, bool elicitation);
 bool session_has_elicitation(const ry::uuid& session);
 
+// `approval`: as in GET /approvals or `waiting_for`. False: a question of the agent or of a tool, for which the form of an
+// approval would hide what is asked. The user answers it with POST /approvals/{id}.
+bool is_call_approval(const json::object& approval);
 // `approval`: as in GET /approvals. A request elicitation/create: method and params.
 json::object approval_form(const json::object& approval, revision rev);
 // A request that the server sends; its id contains the run and the approval.

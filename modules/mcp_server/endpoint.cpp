@@ -213,7 +213,8 @@ ry::task<void> endpoint::resume(ry::request r) {
   const ry::uuid account = co_await services_.account_of(r);
   (void)co_await services_.run(account, position->run_id);
   const call_permits::permit permit = permits_.acquire(account);
-  if (!permit) throw ry::exhausted("mcp_server.calls", "Too many calls are waiting for runs").with_retry_after(5);
+  if (!permit)
+    throw ry::exhausted("mcp_server.calls", "Too many calls of this account are in progress").with_retry_after(5);
   waiting_call w{r, who, account, *position, true, !position->task_result, false, ry::cancel_source(r.cancel())};
   const std::string topic = session ? cancel_topic(account, session->to_string(), position->request_id) : std::string();
   const ry::subscription cancelled = subscribe_cancel(ctx_, topic, r.exec(), w.abort);

@@ -8,6 +8,8 @@
 #include <boost/json/serialize.hpp>
 #include <ry/cpp/utf8.hpp>
 
+#include "elicitation.hpp"
+
 namespace mcp_server {
 namespace {
 
@@ -125,7 +127,7 @@ json::object task(const run_info& run) {
 
 const char* running_status(const run_info& run, bool elicits) {
   const bool asks = std::any_of(run.waiting_for.begin(), run.waiting_for.end(), [](const json::value& v) {
-    return v.is_object() && text_at(v.get_object(), "type") == "approval";
+    return v.is_object() && text_at(v.get_object(), "type") == "approval" && is_call_approval(v.get_object());
   });
   return elicits && asks ? "input_required" : "working";
 }
@@ -134,7 +136,7 @@ const char* running_status(const run_info& run, bool elicits) {
 
 run_info read_run(std::string_view text) {
   boost::system::error_code failed;
-  const json::value v = module_json::parse_exactly(text, 32, failed);
+  const json::value v = module_json::parse_exactly(text, max_service_json_depth, failed);
   if (failed || !v.is_object()) throw ry::internal("mcp_server.run", "runs/1 returned a run that is not a JSON object");
   return read_run(v.get_object());
 }
@@ -267,7 +269,7 @@ json::object task_2026(const run_info& run, bool elicits) {
 
 json::object task_page(std::string_view runs, bool elicits) {
   boost::system::error_code failed;
-  const json::value v = module_json::parse_exactly(runs, 32, failed);
+  const json::value v = module_json::parse_exactly(runs, max_service_json_depth, failed);
   if (failed || !v.is_object()) throw ry::internal("mcp_server.runs", "runs/1 returned an invalid page");
   json::array tasks;
   if (const json::array* all = module_json::array_at(v.get_object(), "agent_runs")) {

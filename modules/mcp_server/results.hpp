@@ -10,6 +10,9 @@
 
 namespace mcp_server {
 
+// Maximum nesting depth of texts of runs/1: that of an output or of arguments, which is 60, with their envelope.
+inline constexpr std::size_t max_service_json_depth = 80;
+
 // The object of GET /agent-run/{id}, reduced to what this module needs.
 struct run_info {
   std::string id, thread_id;

@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 
+#include "elicitation.hpp"
+
 namespace mcp_server {
 namespace {
 
 constexpr std::uint32_t max_agents = 100;
 constexpr int max_pages = 20;
-constexpr std::size_t max_service_json_depth = 64;
 
 // Adds a page of messages. True: no other page is needed.
 bool add_page(final_answer& answer, std::string_view text, std::string& cursor) {
@@ -103,7 +104,10 @@ ry::task<json::array> services::pending_approvals(ry::uuid account, std::string 
   const json::value v = module_json::parse_exactly(page, max_service_json_depth, failed);
   if (failed || !v.is_object()) throw ry::internal("mcp_server.approvals", "runs/1 returned an invalid page");
   const json::array* list = module_json::array_at(v.get_object(), "approvals");
-  json::array out = list != nullptr ? *list : json::array();
+  json::array out;
+  if (list != nullptr)
+    for (const json::value& v : *list)
+      if (v.is_object() && is_call_approval(v.get_object())) out.push_back(v);
   std::reverse(out.begin(), out.end());
   co_return out;
 }

@@ -36,7 +36,7 @@ class services {
   ry::task<std::optional<run_info>> find_run(ry::uuid account, std::string id) const;
   // The same with the answer, which is empty while the run is in progress.
   ry::task<run_state> run_with_answer(ry::uuid account, std::string id) const;
-  // The pending approvals of a run, as in GET /approvals, oldest first, at most 100.
+  // The pending approvals of calls of a run, as in GET /approvals, oldest first, at most 100.
   ry::task<json::array> pending_approvals(ry::uuid account, std::string run) const;
   // Decides about an approval, unless it is decided or unknown. decision: the body of POST /approvals/{id}.
   ry::task<void> decide(ry::uuid account, ry::uuid approval, std::string decision) const;

@@ -179,9 +179,8 @@ ry::task<void> tool_server::call(rpc_call c) {
     if (c.who.elicitation && c.who.stateless())
       refused = co_await ask_by_result(c, call);
     else if (!asks_in_stream)
-      refused = refused_result(
-          "The call of the tool " + clipped(call.name, 128) +
-          " was not made: it needs an approval of the user, and the client does not support elicitation.");
+      refused = refused_result("The call of the tool " + clipped(call.name, 128) +
+                               " was not made: it needs an approval of the user, and this client cannot be asked.");
   }
   if (refused) {
     const std::string_view type = refused->contains("inputRequests") ? "input_required" : "complete";
@@ -229,7 +228,7 @@ ry::task<void> tool_server::end(const rpc_call& c, call_stream* to, outcome o) c
   }
   if (o.cancelled)
     o.result = refused_result(o.why == RY_REASON_USER ? "The request was cancelled."
-                                                      : "The server stops. The call may or may not have taken effect.");
+                                                      : "The server is shutting down. The call may have taken effect.");
   json::object message = result_message(c.rpc.id, complete_result(std::move(o.result), c.who, info_));
   if (to != nullptr)
     co_await to->finish(std::move(message));

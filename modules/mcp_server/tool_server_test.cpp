@@ -287,7 +287,7 @@ TEST_F(operator_servers, a_client_without_elicitation_cannot_make_calls_that_nee
   runs_.tool_actions["files__write"] = RY_RUN_TOOL_ASK;
   for (const auto& body : {post(tool_call("files__write", "{}")),
                            post(tool_call("files__write", "{}", modern_meta("{}")), modern("files__write"))})
-    EXPECT_THAT(body, HasSubstr("it needs an approval of the user, and the client does not support elicitation"));
+    EXPECT_THAT(body, HasSubstr("it needs an approval of the user, and this client cannot be asked"));
   auto without_streams = message(tool_call("files__write", "{}"), legacy_in_session());
   without_streams.fields[1].second = "application/json";
   EXPECT_THAT(host_.call("POST", "/mcp/servers", without_streams).body, HasSubstr("needs an approval"));

@@ -95,7 +95,10 @@ ry::task<ry::job_outcome> deliver(const ry::context& ctx, receivers& all, const 
   mine.set_responded(responded(response));
   // Cancelled because this server is stopping, which says nothing about the message.
   if (!response && response.error().status() == RY_CANCELLED) co_return ry::job_outcome::release();
-  if (!response) co_return ry::job_outcome::retry(response.error());
+  // The text of the error may contain the host of the URL, which is a secret of the receiver.
+  if (!response)
+    co_return ry::job_outcome::retry(ry::error(response.error().status(), std::string(response.error().reason()),
+                                               to.name + " could not be reached"));
   if (response->status >= 200 && response->status < 300) co_return ry::job_outcome::done();
   ry::error refused(RY_UNAVAILABLE, "webhook.refused", to.name + " answered " + std::to_string(response->status));
   if (response->status == 410) co_return ry::job_outcome::dead(std::move(refused));

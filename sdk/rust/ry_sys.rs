@@ -429,6 +429,7 @@ pub const RY_MCP_LOCAL: u32 = 8;
 pub const RY_MCP_RESOLVES: u32 = 16;
 pub const RY_MCP_AUTHORIZES: u32 = 32;
 pub const RY_MCP_OPERATOR: u32 = 1;
+pub const RY_MCP_UNSANDBOXED: u32 = 2;
 
 #[repr(C)]
 pub struct ry_mcp_target {

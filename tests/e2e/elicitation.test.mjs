@@ -296,8 +296,9 @@ test('2026-07-28: declined and dismissed forms, and a URL', () => withModern(
     }
     const page = await startAsking(u, 'remote__go {"url":true}');
     assert.deepEqual([page.question.kind, page.question.url, page.question.host], ['url', 'https://accounts.example/sign?in=1', 'accounts.example']);
-    assert.equal((await decide(u, page.question, { decision: 'approve', content: {} })).status, 422);
-    assert.equal((await decide(u, page.question, { decision: 'approve' })).status, 200);
+    assert.equal((await decide(u, page.question, { decision: 'approve' })).status, 422);
+    assert.equal((await decide(u, page.question, { decision: 'approve', content: { a: 1 } })).status, 422);
+    assert.equal((await decide(u, page.question, { decision: 'approve', content: {} })).status, 200);
     assert.equal(await finish(u, page.id), 'results: {"page":{"action":"accept"}}');
   }));
 
@@ -328,6 +329,25 @@ test('hostile requests are cancelled or made harmless, and a server cannot ask f
     assert.match(await finish(u, r.json.agent_run_id), /the tool requested input too often/);
     assert.ok(peer.calls.length <= 9, `${peer.calls.length}`);
   });
+});
+
+test('a denied question is not asked, and does not keep the run waiting', async () => {
+  const u = await server.user();
+  const tool_policy = JSON.stringify([{ match: 'shell', action: 'ask' }]);
+  const { id, question } = await startAsking(u, [ask({ question: 'forbidden?' }), 'shell {"command":"echo made"}'], { tool_policy });
+  const { approvals } = (await u.get(`/agent-run/${id}/approvals`)).json;
+  assert.deepEqual(approvals.map((a) => [a.kind, a.name]), [['approval', 'shell']]);
+  await decide(u, question, { decision: 'approve' });
+  assert.match(await finish(u, id), /policy of this deployment denies.*made/s);
+});
+
+test('a decision without content answers no question', async () => {
+  const u = await server.user();
+  const { id, question } = await startAsking(u, ask({ question: 'Continue?', form: { type: 'object', properties: { note: { type: 'string' } } } }));
+  const refused = await decide(u, question, { decision: 'approve' });
+  assert.deepEqual([refused.status, /content is required/.test(refused.text)], [422, true], refused.text);
+  await decide(u, question, { decision: 'approve', content: {} });
+  assert.match(await finish(u, id), /results: \{\}/);
 });
 
 test('a rule that denies the tool applies, and an approval of the call precedes its question', () => withModern((round) => (round ? undefined : { who: elicit({ message: 'm', requestedSchema: form }) }), async (peer, u) => {

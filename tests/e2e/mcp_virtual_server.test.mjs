@@ -136,7 +136,7 @@ for (const [name, connect] of generations) {
     const plain = await connect();
     const impossible = await plain.callTool({ name: 'files__write', arguments: { path: '/tmp/e' } });
     assert.equal(impossible.isError, true);
-    assert.match(impossible.content[0].text, /needs an approval of the user, and the client does not support elicitation/);
+    assert.match(impossible.content[0].text, /needs an approval of the user, and this client cannot be asked/);
     await plain.close();
     assert.equal(calls('write').length, before + 1, 'only the approved call reached the server');
     assert.equal(calls('drop').length, 0);

@@ -312,7 +312,7 @@ test('a module is swapped together with its dependents only', async () => {
   assert.equal(r.code, 0, r.err);
   const now = await generations();
   const swappedModules = Object.keys(now).filter((name) => now[name] !== before[name]).sort();
-  assert.deepEqual(swappedModules, ['mcp', 'mcp_http', 'mcp_json', 'mcp_prebuilt', 'mcp_sse', 'sandbox_bubblewrap']);
+  assert.deepEqual(swappedModules, ['mcp', 'mcp_http', 'mcp_json', 'mcp_prebuilt', 'mcp_server', 'mcp_sse', 'sandbox_bubblewrap']);
   assert.deepEqual(r.json.started.map((m) => m.module).sort(), swappedModules);
 });
 

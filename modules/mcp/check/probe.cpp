@@ -12,7 +12,7 @@ void fail(std::string message) {
 ry_mcp_target target_of(const subject&, std::string_view config_json) {
   ry_mcp_target t{};
   t.struct_size = sizeof t;
-  t.flags = RY_MCP_OPERATOR;
+  t.flags = RY_MCP_OPERATOR | RY_MCP_UNSANDBOXED;
   t.server = ry::str("the server");
   t.config_json = ry::str(config_json);
   t.identity = ry::str("check");

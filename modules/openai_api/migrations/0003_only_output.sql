@@ -1,2 +1,3 @@
+-- ry: compatible
 -- The run has a schema: only its validated output is text of the response.
 alter table response add column only_output boolean not null default false;

@@ -213,13 +213,13 @@ ry::task<void> call_questions::read(module_context& p, std::shared_ptr<live_run>
 }
 
 ry::task<bool> call_questions::load(module_context& p, std::shared_ptr<live_run> run, const tool_catalog& catalog,
-                                    const std::vector<tool_call>& calls) {
+                                    const std::vector<tool_call>& calls, const std::set<std::string>& denied) {
   limit_ = p.config.max_questions;
   if (run->progress.has_questions || run->progress.calls_may_have_begun) co_await read(p, run, calls);
   std::vector<question_request> requests;
   for (const tool_call& call : calls) {
     const tool_catalog::tool* tool = catalog.find(call.name);
-    if (tool == nullptr || !tool->asks_person || by_call_.contains(call.id)) continue;
+    if (tool == nullptr || !tool->asks_person || by_call_.contains(call.id) || denied.contains(call.id)) continue;
     question q;
     boost::system::error_code bad;
     const json::value arguments = json::parse(call.arguments, bad);

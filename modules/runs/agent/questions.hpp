@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <ry/ry.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,10 +48,10 @@ ry::task<std::string> ask_during_call(const ry::context& ctx, const settings& co
 // The questions of calls. Lifetime: one gate_calls().
 class call_questions {
  public:
-  // Reads the questions of the calls, and creates those of ask_user. False: the run has ended or belongs to another worker. Throws
+  // Reads the questions of the calls, and creates those of ask_user, except of the calls with the ids `denied`. False: the run has ended or belongs to another worker. Throws
   // ry::error if the database fails.
   ry::task<bool> load(module_context& p, std::shared_ptr<live_run> run, const tool_catalog& catalog,
-                      const std::vector<tool_call>& calls);
+                      const std::vector<tool_call>& calls, const std::set<std::string>& denied);
   bool empty() const { return by_call_.empty() && invalid_.empty(); }
   // Removes the calls that wait for an answer from out.allowed, and adds the answers to those that continue. `begins` gets the
   // ids of the answers that are passed on.

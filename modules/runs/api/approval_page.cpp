@@ -44,6 +44,13 @@ std::string what_was_called(const approval_link& link, const json::object& appro
                    row("Tool", module_json::text_of(approval, "name")));
 }
 
+// The arguments may nest as deeply as a parser allows by default, and the approval contains them.
+json::value parse_approval(const approval_link& link) {
+  json::parse_options options;
+  options.max_depth *= 2;
+  return json::parse(link.approval, {}, options);
+}
+
 approval_page closed_page(const brand& b, const std::string& title, const std::string& text) {
   return {410, ry_brand_page::page(b, title, "<h1>" + title + "</h1>" + paragraph(text))};
 }
@@ -62,8 +69,7 @@ std::string outcome_of(const json::object& approval) {
 }  // namespace
 
 approval_page page_of(const brand& b, const approval_link& link) {
-  boost::system::error_code bad;
-  const json::value v = json::parse(link.approval, bad);
+  const json::value v = parse_approval(link);
   const json::object& approval = v.as_object();
   if (link.state == "used")
     return closed_page(b, "This link was already used", outcome_of(approval) + " A link works only once.");
@@ -99,8 +105,7 @@ approval_page page_of(const brand& b, const approval_link& link) {
 }
 
 approval_page decided_page(const brand& b, const approval_link& link) {
-  boost::system::error_code bad;
-  const json::value v = json::parse(link.approval, bad);
+  const json::value v = parse_approval(link);
   const json::object& approval = v.as_object();
   const bool approved = module_json::text_of(approval, "status") == "approved";
   const std::string title = approved ? "You approved the call" : "You denied the call";

@@ -29,6 +29,12 @@ TEST(approval_page, shows_the_call_and_two_buttons) {
   EXPECT_THAT(page.html, Not(HasSubstr("are longer than")));
 }
 
+TEST(approval_page, shows_arguments_that_nest_as_deeply_as_a_call_allows) {
+  const auto page = page_of(brand, link_with("open", R"({"x":)" + std::string(31, '[') + std::string(31, ']') + "}"));
+  EXPECT_EQ(page.status, 200u);
+  EXPECT_THAT(page.html, HasSubstr("value=\"approve\""));
+}
+
 TEST(approval_page, says_that_long_arguments_are_incomplete) {
   const auto page = page_of(brand, link_with("open", "{\"a\":\"" + std::string(100'000, 'x') + "\"}"));
   EXPECT_LT(page.html.size(), 30'000u);

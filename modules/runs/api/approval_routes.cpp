@@ -52,22 +52,23 @@ json::object read_body(std::string_view text) {
   return std::move(v.get_object());
 }
 
-// Validates the answer to a question; nullptr: none was given.
+// Validates the answer to a question; nullptr: none was given. A client that knows only approvals of calls sends no
+// content, so it cannot agree to something that it has not shown to the person.
 void set_answer(const repository::shown_question& asked, const json::value* content, decision_body& to) {
-  const bool is_url = asked.kind == "url";
-  if (content != nullptr && is_url) reject("content is not used with a URL");
   if (to.status != "approved") {
     if (content != nullptr) reject("content requires the decision approve");
     return;
   }
-  const json::object none;
-  const json::value answer = content != nullptr ? *content : json::value(none);
-  if (!is_url) {
+  if (asked.kind == "url") {
+    if (content == nullptr || !content->is_object() || !content->get_object().empty())
+      reject("content must be an empty object, which confirms that the person has agreed to open the URL");
+  } else {
+    if (content == nullptr) reject("content is required: it is the answer to the question");
     const json::value question = json::parse(asked.question);
-    const std::string problem = check_answer(json::serialize(question.as_object().at("schema")), answer);
+    const std::string problem = check_answer(json::serialize(question.as_object().at("schema")), *content);
     if (!problem.empty()) throw refusal(400, problem);
   }
-  to.content = one_line(answer);
+  to.content = one_line(*content);
 }
 
 decision_body read_decision(std::string_view text, const repository::shown_question& asked) {

@@ -196,6 +196,13 @@ std::string prompt_with_files(std::string_view prompt, const std::vector<attache
 }
 
 std::string title_of(std::string_view prompt) {
+  // A title has 80 characters, so it does not need more than the beginning of a prompt, whose lines may have megabytes.
+  constexpr std::size_t max_examined = 8 * 1024;
+  if (prompt.size() > max_examined) {
+    std::size_t end = max_examined;
+    while (end > 0 && (static_cast<unsigned char>(prompt[end]) & 0xC0) == 0x80) --end;
+    prompt = prompt.substr(0, end);
+  }
   // Skip leading blank lines.
   std::string line;
   while (line.empty() && !prompt.empty()) {

@@ -118,6 +118,13 @@ TEST(prompt_with_files_test, adds_one_line_per_file) {
   EXPECT_EQ(prompt_with_files("Look", {}), "Look");
 }
 
+TEST(title_of_test, does_not_examine_a_long_prompt_completely) {
+  EXPECT_EQ(title_of(std::string(9000, '\n') + "late"), "");
+  std::string euros;
+  while (euros.size() < 9000) euros += "\xE2\x82\xAC";
+  EXPECT_TRUE(ry::is_utf8(title_of("x" + euros)));
+}
+
 TEST(title_of_test, is_the_first_line_truncated_to_complete_characters) {
   EXPECT_EQ(title_of("  One\nTwo"), "One");
   EXPECT_EQ(title_of("\xE2\x80\x8B\n \xE2\x80\xAEOne\x07\xC2\xA0\nTwo"), "One");

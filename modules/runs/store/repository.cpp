@@ -319,7 +319,8 @@ ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t fr
   const ry::row r = rows->front();
   const auto number = [&](int column) { return static_cast<std::uint64_t>(r.opt_int64(column).value_or(0)); };
   unfolded events = unfold(r.text(0));
-  log_page out{std::move(events.wire), number(1), number(2), events.count, number(3), r.opt_int64(3).has_value(), r.boolean(4)};
+  log_page out{std::move(events.wire),     number(1),   number(2), events.count, number(3),
+               r.opt_int64(3).has_value(), r.boolean(4)};
   if (out.count != 0 && out.first < from) {  // `from` is in the middle of a row
     out.wire.erase(0, out.wire.size() - text_from(out.wire, from).size());
     out.count -= std::min(out.count, from - out.first);

@@ -1,5 +1,7 @@
 #include "types/question.hpp"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
 #include <cmath>
@@ -314,6 +316,27 @@ std::string read_form(std::string_view name, const json::value& schema, std::str
   return {};
 }
 
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_host_name(std::string_view host) {
+  return !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || is_digit(c) || c == '.' || c == '-' || c == '_';
+  });
+}
+
+// `host`: with its brackets.
+bool is_ipv6_host(const std::string& host) {
+  if (!host.ends_with(']')) return false;
+  in6_addr address{};
+  return ::inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &address) == 1;
+}
+
+}  // namespace
+
 std::string read_url(std::string_view name, std::string_view url, question& out) {
   const std::string at(name);
   constexpr std::string_view scheme = "https://";
@@ -326,13 +349,12 @@ std::string read_url(std::string_view name, std::string_view url, question& out)
   // Credentials in a URL can make it look like that of another host.
   if (authority.find('@') != std::string_view::npos) return at + " must not contain credentials";
   const bool is_ipv6 = authority.starts_with("[");
-  const std::string host = ry::lower_ascii(is_ipv6 ? authority.substr(0, authority.find(']') + 1)
-                                                   : authority.substr(0, authority.find(':')));
-  const bool is_host = !host.empty() && std::all_of(host.begin(), host.end(), [is_ipv6](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_' ||
-           (is_ipv6 && (c == ':' || c == '[' || c == ']'));
-  });
-  if (!is_host) return at + " must have a host";
+  const std::size_t end = is_ipv6 ? std::min(authority.find(']'), authority.size() - 1) + 1 : authority.find(':');
+  const std::string host = ry::lower_ascii(authority.substr(0, end));
+  const std::string_view port = authority.substr(host.size());
+  if (!(is_ipv6 ? is_ipv6_host(host) : is_host_name(host))) return at + " must have a host";
+  if (!port.empty() && (port[0] != ':' || !std::all_of(port.begin() + 1, port.end(), is_digit) || port.size() > 6))
+    return at + " must have a number as its port";
   out.url = std::string(url);
   out.host = host;
   return {};

@@ -159,6 +159,10 @@ TEST(question_url, is_https_with_a_plain_host) {
   EXPECT_EQ(read_url("url", "https://bank.example@evil.example/", q), "url must not contain credentials");
   EXPECT_EQ(read_url("url", "https:///path", q), "url must have a host");
   EXPECT_EQ(read_url("url", "https://a%2e/", q), "url must have a host");
+  for (const char* url : {"https://[a]evil.example/", "https://[::1", "https://[]/", "https://[::1%25eth0]/"})
+    EXPECT_NE(read_url("url", url, q), "") << url;
+  EXPECT_EQ(read_url("url", "https://[::1]evil.example/", q), "url must have a number as its port");
+  EXPECT_EQ(read_url("url", "https://a:b/", q), "url must have a number as its port");
   EXPECT_EQ(read_url("url", "https://a/" + std::string(2048, 'x'), q), "url must have at most 2048 bytes");
 }
 

@@ -67,7 +67,7 @@ class driver {
   ry::mcp::session* open(const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to) {
     const auto c = validated(t);
     // Programs that an admin starts with `runyard mcp` run without a sandbox.
-    const bool unsandboxed = settings_.sandbox.empty() || t.operators_own();
+    const bool unsandboxed = settings_.sandbox.empty() || t.unsandboxed();
     auto sandbox = unsandboxed ? nullptr : sandboxes_.find(settings_.sandbox);
     if (!unsandboxed && !sandbox) {
       throw ry::unavailable("mcp.sandbox",

@@ -44,6 +44,7 @@ struct target {
         connect_timeout_ms(t.connect_timeout_ms),
         max_message_bytes(t.max_message_bytes == 0 ? UINT64_MAX : t.max_message_bytes) {}
   bool operators_own() const noexcept { return (flags & RY_MCP_OPERATOR) != 0; }
+  bool unsandboxed() const noexcept { return operators_own() && (flags & RY_MCP_UNSANDBOXED) != 0; }
 
   std::uint32_t flags;
   std::string server, config_json, account_id, identity;

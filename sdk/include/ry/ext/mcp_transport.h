@@ -39,11 +39,12 @@ extern "C" {
 #define RY_MCP_AUTHORIZES 32u /* with RY_MCP_RESOLVES: authorize() may obtain better credentials */
 
 #define RY_MCP_OPERATOR 1u /* the configuration is the operator's own: neither address guard nor allow-list */
+#define RY_MCP_UNSANDBOXED 2u /* only with RY_MCP_OPERATOR: the operator tries a program out, without a sandbox */
 
 /* The server to connect to, and the account that it is for; borrowed-in. */
 typedef struct ry_mcp_target {
   uint32_t struct_size;
-  uint32_t flags; /* RY_MCP_OPERATOR */
+  uint32_t flags; /* RY_MCP_OPERATOR, RY_MCP_UNSANDBOXED */
   ry_str server; /* the configuration's name, for messages */
   ry_str config_json; /* its `config` object, secrets in the clear */
   ry_str account_id; /* may be empty */
