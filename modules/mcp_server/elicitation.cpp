@@ -11,7 +11,7 @@ using module_json::text_at;
 using module_json::text_of;
 
 constexpr std::string_view id_prefix = "approval:", call_prefix = "call:";
-constexpr std::size_t max_arguments = 2000, max_reason = 2000;
+constexpr std::size_t max_reason = 2000;
 constexpr std::uint8_t version_mask = 0xf0, with_elicitation = 0x80, without_elicitation = 0x70;
 
 json::object requested_schema() {
@@ -57,7 +57,7 @@ json::object approval_form(const json::object& approval, revision rev) {
   if (rev >= revision::v2025_11_25) params["mode"] = "form";
   params["message"] =
       jv("The agent asks to call the tool " + clipped(text_at(approval, "name"), 100) + " (" +
-         clipped(text_at(approval, "source"), 100) + ") with the arguments " + clipped(text, max_arguments));
+         clipped(text_at(approval, "source"), 100) + ") with the arguments " + clipped(text, max_form_arguments));
   params["requestedSchema"] = requested_schema();
   return {{"method", "elicitation/create"}, {"params", std::move(params)}};
 }

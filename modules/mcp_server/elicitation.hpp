@@ -15,6 +15,9 @@ namespace mcp_server {
 ry::uuid session_id(ry::uuid random, bool elicitation);
 bool session_has_elicitation(const ry::uuid& session);
 
+// Longer arguments are truncated in a form.
+inline constexpr std::size_t max_form_arguments = 4000;
+
 // `approval`: as in GET /approvals or `waiting_for`. False: a question of the agent or of a tool, for which the form of an
 // approval would hide what is asked. The user answers it with POST /approvals/{id}.
 bool is_call_approval(const json::object& approval);

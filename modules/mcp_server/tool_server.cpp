@@ -174,6 +174,10 @@ ry::task<void> tool_server::call(rpc_call c) {
   bool asks_in_stream = false;
   if (action == ry::runs::tool_action::deny) {
     refused = denied(call);
+  } else if (action == ry::runs::tool_action::ask && call.arguments.size() > max_form_arguments) {
+    refused = refused_result("The call of the tool " + clipped(call.name, 128) +
+                             " was not made: it needs an approval of the user, and its arguments are longer than the " +
+                             std::to_string(max_form_arguments) + " bytes that a form can show.");
   } else if (action == ry::runs::tool_action::ask) {
     asks_in_stream = c.who.elicitation && c.streams && !c.who.stateless();
     if (c.who.elicitation && c.who.stateless())

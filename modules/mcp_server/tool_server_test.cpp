@@ -288,6 +288,8 @@ TEST_F(operator_servers, a_client_without_elicitation_cannot_make_calls_that_nee
   for (const auto& body : {post(tool_call("files__write", "{}")),
                            post(tool_call("files__write", "{}", modern_meta("{}")), modern("files__write"))})
     EXPECT_THAT(body, HasSubstr("it needs an approval of the user, and this client cannot be asked"));
+  const std::string long_arguments = "{\"a\":\"" + std::string(4000, 'x') + "\"}";
+  EXPECT_THAT(post(tool_call("files__write", long_arguments)), HasSubstr("longer than the 4000 bytes"));
   auto without_streams = message(tool_call("files__write", "{}"), legacy_in_session());
   without_streams.fields[1].second = "application/json";
   EXPECT_THAT(host_.call("POST", "/mcp/servers", without_streams).body, HasSubstr("needs an approval"));

@@ -96,7 +96,7 @@ test('answers are validated, and other accounts cannot give them', async () => {
   const form = { type: 'object', properties: { name: { type: 'string', minLength: 2 }, age: { type: 'integer' } }, required: ['name'] };
   const { id, question } = await startAsking(u, ask({ question: 'Who?', form }));
   for (const [body, status, text] of [
-    [{ decision: 'approve' }, 400, /content.name is required/], [{ decision: 'approve', content: { name: 'a' } }, 400, /content.name must have at least 2/],
+    [{ decision: 'approve' }, 422, /content is required/], [{ decision: 'approve', content: {} }, 400, /content.name is required/], [{ decision: 'approve', content: { name: 'a' } }, 400, /content.name must have at least 2/],
     [{ decision: 'approve', content: { name: 'Ada', age: 'x' } }, 400, /content.age must be an integer/],
     [{ decision: 'approve', content: { name: 'Ada', more: 1 } }, 400, /unknown member \\"more\\"/],
     [{ decision: 'approve', content: [] }, 400, /content must be an object/], [{ decision: 'deny', content: {} }, 422, /content requires/],
@@ -434,7 +434,7 @@ test('the error -32042 asks the person to open the URL, and the call is repeated
     assert.match(await finish(u, declined.id), /did not agree to open the page/);
     const { id, question } = await startAsking(u, go);
     signedIn = true;
-    await decide(u, question, { decision: 'approve' });
+    await decide(u, question, { decision: 'approve', content: {} });
     assert.equal(await finish(u, id).then((t) => t.split('\n')[0]), 'results: signed in');
   });
 });

@@ -35,6 +35,8 @@ action = "deny"
 const servers = () => `
 [mcp_server]
 calls_per_account = 2
+[mcp_json]
+readable = ["${import.meta.dirname}"]
 [[mcp_server.servers]]
 name = "files"
 type = "http"

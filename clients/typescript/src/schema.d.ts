@@ -3093,7 +3093,7 @@ export interface paths {
         put?: never;
         /**
          * Send an MCP message to the operator's MCP servers
-         * @description The MCP servers in `mcp_server.servers` as one MCP server (Streamable HTTP). `tools/list` returns the tools of all servers under the names that agents see (`<server>__<tool>`); `tools/call` calls one if the policy `runs.tool_policy` allows it. If a rule requires an approval, the user of the client is asked by elicitation. Supports the same protocol revisions as `/mcp`, without tasks and without resumption of streams: a disconnect cancels the call. 404 if no servers are configured. Requires a bearer token.
+         * @description The MCP servers in `mcp_server.servers` as one MCP server (Streamable HTTP). `tools/list` returns the tools of all servers under the names that agents see (`<server>__<tool>`); `tools/call` calls one if the policy `runs.tool_policy` allows it. If the policy requires an approval, the user of the client is asked by elicitation; calls of clients that cannot be asked are refused. Supports the same protocol revisions as `/mcp`, without tasks and without resumption of streams: a disconnect cancels the call. 404 if no servers are configured. Requires a bearer token.
          */
         post: operations["mcp_server.servers_message"];
         /**
@@ -3633,7 +3633,7 @@ export interface paths {
         put?: never;
         /**
          * Create a chat completion
-         * @description Starts a run in the format of OpenAI's Chat Completions. The thread is deleted when the request ends. With `response_format` `json_schema` or `json_object`, the only content is the output that the server has validated; if it stays invalid, the request fails.
+         * @description Starts a run in the format of OpenAI's Chat Completions. The thread is deleted when the request ends. With `response_format` `json_schema` or `json_object`, the content is only the validated output; if the output is still invalid after one correction, the request fails.
          */
         post: operations["openai_api.create_completion"];
         delete?: never;
@@ -3693,7 +3693,7 @@ export interface paths {
         put?: never;
         /**
          * Create a response
-         * @description Starts a run in the format of OpenAI's Responses API. With `stream: true` the response is a stream of server-sent events; with `background: true` the response is returned at once. With `text.format` `json_schema` or `json_object`, the only text is the output that the server has validated, and a response whose output stays invalid has the status `failed`.
+         * @description Starts a run in the format of OpenAI's Responses API. With `stream: true` the response is a stream of server-sent events; with `background: true` the response is returned at once. With `text.format` `json_schema` or `json_object`, the text is only the validated output; if the output is still invalid after one correction, the response has the status `failed`.
          */
         post: operations["openai_api.create_response"];
         delete?: never;
@@ -5064,7 +5064,7 @@ export interface components {
             arguments?: {
                 [key: string]: unknown;
             };
-            /** @description Answer to a question, according to its `schema`. Only with `approve`; not for the kinds `approval` and `url`. */
+            /** @description Answer to a question, according to its `schema`; for the kind `url` an empty object. Required with `approve` for every kind except `approval`, for which it is not allowed. */
             content?: Record<string, never>;
             /**
              * @description `cancel`, for questions only: dismiss the question without a decision.

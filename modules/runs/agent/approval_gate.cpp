@@ -113,8 +113,11 @@ ry::task<gated_calls> gate_calls(module_context& p, std::shared_ptr<live_run> ru
   std::vector<approval_request> requests;
   call_questions questions;
   std::set<std::string> denied;  // calls that must not ask the person
-  for (const tool_call& call : calls)
-    if (action_of(p, *run, catalog->find(call.name), call) == tool_action::deny) denied.insert(call.id);
+  for (const tool_call& call : calls) {
+    const tool_catalog::tool* tool = catalog->find(call.name);
+    if (tool != nullptr && tool->asks_person && action_of(p, *run, tool, call) == tool_action::deny)
+      denied.insert(call.id);
+  }
   const bool is_ours = co_await questions.load(p, run, *catalog, calls, denied);
   if (!is_ours) {
     out.lost = true;
