@@ -318,13 +318,13 @@ std::string read_form(std::string_view name, const json::value& schema, std::str
 
 namespace {
 
-bool is_digit(char c) {
+bool is_decimal(char c) {
   return c >= '0' && c <= '9';
 }
 
 bool is_host_name(std::string_view host) {
   return !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || is_digit(c) || c == '.' || c == '-' || c == '_';
+    return (c >= 'a' && c <= 'z') || is_decimal(c) || c == '.' || c == '-' || c == '_';
   });
 }
 
@@ -353,7 +353,7 @@ std::string read_url(std::string_view name, std::string_view url, question& out)
   const std::string host = ry::lower_ascii(authority.substr(0, end));
   const std::string_view port = authority.substr(host.size());
   if (!(is_ipv6 ? is_ipv6_host(host) : is_host_name(host))) return at + " must have a host";
-  if (!port.empty() && (port[0] != ':' || !std::all_of(port.begin() + 1, port.end(), is_digit) || port.size() > 6))
+  if (!port.empty() && (port[0] != ':' || !std::all_of(port.begin() + 1, port.end(), is_decimal) || port.size() > 6))
     return at + " must have a number as its port";
   out.url = std::string(url);
   out.host = host;
