@@ -95,7 +95,8 @@ ry::task<ry::job_outcome> deliver(const ry::context& ctx, receivers& all, const 
   mine.set_responded(responded(response));
   // Cancelled because this server is stopping, which says nothing about the message.
   if (!response && response.error().status() == RY_CANCELLED) co_return ry::job_outcome::release();
-  // The text of the error may contain the host of the URL, which is a secret of the receiver.
+  if (!response && to.account.empty()) co_return ry::job_outcome::retry(response.error());
+  // The text of the error may contain the host of the account's URL, which neither logs nor jobs may contain.
   if (!response)
     co_return ry::job_outcome::retry(ry::error(response.error().status(), std::string(response.error().reason()),
                                                to.name + " could not be reached"));
