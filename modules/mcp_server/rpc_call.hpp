@@ -1,4 +1,4 @@
-// One request message with what the server knows about its client.
+// One request message and the properties of its client.
 #pragma once
 
 #include <ry/ry.hpp>

@@ -37,7 +37,7 @@ ry::runs::start_request request_of(start_order& order) {
   return out;
 }
 
-// runs/1 calls a refused schema `output_schema`; the client knows it by the name of the member of its request.
+// runs/1 calls a refused schema `output_schema`; the client used the name of the member of its request.
 std::optional<api_error> schema_error(const ry::error& e, const std::string& schema_param) {
   constexpr std::string_view field = "output_schema";
   const api_error out = from_error(e);

@@ -163,7 +163,7 @@ const send = (u, message, { signal, headers = {} } = {}) => fetch(url(), { metho
   headers: { 'content-type': 'application/json', accept: 'application/json', 'mcp-protocol-version': '2025-11-25', ...(u ? { authorization: `Bearer ${u.token}` } : {}), ...headers },
   body: typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }) });
 
-test('a disconnect frees the place of a call, and calls of other accounts have their own', async () => {
+test('a disconnect releases the permit of a call, and calls of other accounts have their own', async () => {
   const slow = { method: 'tools/call', params: { name: 'files__slow' } };
   const before = held.length;
   const aborts = [new AbortController(), new AbortController()];
@@ -176,7 +176,7 @@ test('a disconnect frees the place of a call, and calls of other accounts have t
   assert.match(r.result.content[0].text, /^read/);
   aborts.forEach((a) => a.abort());
   assert.deepEqual(await Promise.all(open), ['gone', 'gone']);
-  await waitFor('free places', async () => (await send(user, read)).status === 200);
+  await waitFor('a free permit', async () => (await send(user, read)).status === 200);
   held.slice(before).forEach((h) => h.res.destroy());
 });
 

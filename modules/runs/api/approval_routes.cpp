@@ -52,7 +52,7 @@ json::object read_body(std::string_view text) {
   return std::move(v.get_object());
 }
 
-// Validates the answer to a question; nullptr: none was given. A client that knows only approvals of calls sends no
+// Validates the answer to a question; nullptr: none was given. A client that supports only approvals sends no
 // content, so it cannot agree to something that it has not shown to the person.
 void set_answer(const repository::shown_question& asked, const json::value* content, decision_body& to) {
   if (to.status != "approved") {
